@@ -1,14 +1,14 @@
-//! Puts the API in process through its paces, for instruction counts: no socket, no disk, one thread.
+//! Sends requests to the server in process, for instruction counts: no socket, no disk, one thread.
 //!
-//! `valgrind --tool=callgrind target/release/examples/paces create configmaps 2000`; the difference between two counts
-//! divided by the difference of their instructions is the price of one request.
+//! `valgrind --tool=callgrind target/release/examples/paces create configmaps 2000`; the difference between two runs'
+//! instructions divided by the difference of their counts is the cost of one request.
 
 use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use gantry_apiserver::{ApiServer, Body, Settings, Surroundings};
+use gantry_apiserver::{ApiServer, Body, Environment, Settings};
 use gantry_registry::Timestamp;
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use http::{Method, Request, Response};
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 #[derive(Debug, Default)]
 struct Noon(AtomicU64);
 
-impl Surroundings for Noon {
+impl Environment for Noon {
     fn now(&self) -> Timestamp {
         Timestamp::from_secs(1_767_268_800)
     }
@@ -38,12 +38,12 @@ async fn send(server: &ApiServer, method: Method, path: &str, body: Vec<u8>) -> 
         .header("content-type", "application/json")
         .header("user-agent", "paces/1");
     match request.body(body.into()) {
-        Ok(request) => server.answer(request).await,
+        Ok(request) => server.handle(request).await,
         Err(_) => Response::new(Body::Whole(None)),
     }
 }
 
-/// What a request is answered, to the last byte.
+/// Reads a response to its end.
 async fn whole(response: Response<Body>) -> usize {
     response.into_body().collect().await.map_or(0, |body| body.to_bytes().len())
 }

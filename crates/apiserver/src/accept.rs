@@ -1,56 +1,56 @@
-//! What form of an answer a client wants.
+//! Content negotiation: parses the `Accept` header.
 
 use gantry_registry::Refusal;
 use gantry_registry::table::Version;
 
-/// The form of an answer.
+/// The representation of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum View {
     /// The objects themselves.
     Plain,
-    /// A table for people.
+    /// A table, as `kubectl get` prints it.
     Table(Version),
     /// Metadata of one object.
     Partial(Version),
-    /// Metadata of a list.
+    /// Metadata of the objects of a list.
     PartialList(Version),
-    /// Discovery in one document.
+    /// Aggregated discovery.
     Discovery,
 }
 
-/// The forms that a place can answer in.
+/// The representations that an endpoint offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Offer {
     Objects,
     Discovery,
 }
 
-/// How an answer that is no stream is written.
+/// The media type of a response that is not a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Media {
     Json,
     Yaml,
 }
 
-/// The first form that was asked for and can be had.
+/// Returns the first accepted representation that is offered, or 406.
 pub(crate) fn negotiate(accept: &str, offer: Offer) -> Result<View, Refusal> {
     if accept.trim().is_empty() {
         return Ok(View::Plain);
     }
-    let found = served(accept).find_map(|(media, clause)| media.and_then(|_| view(clause, offer)));
+    let found = clauses(accept).find_map(|(media, clause)| media.and_then(|_| view(clause, offer)));
     found.ok_or_else(|| not_acceptable(accept))
 }
 
-/// How the answer is written: as the first clause says that is understood.
+/// Returns the media type of the first clause that is supported; JSON if there is none.
 pub(crate) fn media(accept: &str) -> Media {
-    let wanted = served(accept).find_map(|(media, clause)| {
+    let wanted = clauses(accept).find_map(|(media, clause)| {
         media.filter(|_| view(clause, Offer::Objects).or_else(|| view(clause, Offer::Discovery)).is_some())
     });
     wanted.unwrap_or(Media::Json)
 }
 
-/// Every clause, most wanted first, with what it asks for if that is something we write.
-fn served(accept: &str) -> impl Iterator<Item = (Option<Media>, &str)> {
+/// The clauses of an `Accept` header by descending quality, each with its media type if that is supported.
+fn clauses(accept: &str) -> impl Iterator<Item = (Option<Media>, &str)> {
     let mut clauses: Vec<(f32, &str)> = accept.split(',').map(|clause| (quality(clause), clause)).collect();
     clauses.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     let wanted = clauses.into_iter().filter(|(quality, _)| *quality > 0.0);
@@ -64,7 +64,7 @@ fn served(accept: &str) -> impl Iterator<Item = (Option<Media>, &str)> {
     })
 }
 
-/// Nothing that a client accepts can be had: 406, in one of two wordings.
+/// Returns 406. The message depends on whether any of the media types is known.
 fn not_acceptable(accept: &str) -> Refusal {
     const KNOWN: [&str; 3] = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
     let known = accept.split(',').any(|clause| {
@@ -124,7 +124,7 @@ mod tests {
 
     /// A9.1, A9.2, A5.1, A5.7: the first clause that can be served wins.
     #[test]
-    fn the_first_form_that_can_be_had_wins() {
+    fn the_first_supported_form_wins() {
         assert_eq!(objects(""), Some(View::Plain));
         assert_eq!(objects("application/vnd.kubernetes.protobuf,application/json"), Some(View::Plain));
         assert_eq!(objects("application/vnd.kubernetes.protobuf, */*"), Some(View::Plain));
@@ -144,9 +144,9 @@ mod tests {
         );
     }
 
-    /// A9.1, A9.2: what nobody here speaks is refused with what there is; what is known but not had, in other words.
+    /// A9.1, A9.2: unknown media types and known ones that are not offered get different messages.
     #[test]
-    fn there_are_two_ways_to_have_nothing_to_offer() {
+    fn there_are_two_messages_of_406() {
         let refused = |accept: &str| negotiate(accept, Offer::Objects).unwrap_err();
         let unknown = refused("text/html, application/cbor");
         assert_eq!(
@@ -164,18 +164,18 @@ mod tests {
         }
     }
 
-    /// A9.2: YAML is written for those who want it more than JSON.
+    /// A9.2: YAML is written if its quality is the highest.
     #[test]
-    fn yaml_is_written_for_those_who_want_it() {
+    fn yaml_is_written_on_request() {
         assert_eq!(media("application/yaml"), Media::Yaml);
         assert_eq!(media("application/yaml;q=0.5,application/json"), Media::Json);
         assert_eq!(media("text/html"), Media::Json, "errors never fail to be written");
         assert_eq!(media(""), Media::Json);
     }
 
-    /// A1.3: aggregated discovery is asked for by name.
+    /// A1.3: aggregated discovery is requested by its group, version and kind.
     #[test]
-    fn aggregated_discovery_is_asked_for_by_name() {
+    fn aggregated_discovery_is_requested_by_name() {
         let wanted = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
         assert_eq!(negotiate(wanted, Offer::Discovery).ok(), Some(View::Discovery));
         let older =

@@ -1,7 +1,7 @@
-//! What is served at this moment: the kinds that are compiled in, and those that definitions bring.
+//! The kinds that are served now: built-in ones and those of CustomResourceDefinitions.
 //!
-//! A catalogue is made when definitions have changed and somebody asks, and stays as it is: a request sees one of them
-//! from its beginning to its end. What is said about it (discovery, OpenAPI) is made once, when it is first wanted.
+//! A catalogue is immutable and built when the definitions have changed; a request uses one from start to end. Its
+//! discovery and OpenAPI documents are built once, on first use.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -13,30 +13,30 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::ApiServer;
-use crate::handlers::{Listing, Shelf};
-use crate::mirror::{Mirror, Picture, Writing};
+use crate::handlers::{DiscoveryDocuments, OpenApiCache};
+use crate::store_cache::{PendingWrite, Projection, StoreCache};
 
-/// The group of definitions.
+/// The API group of definitions.
 pub(crate) const DEFINITIONS: &str = "apiextensions.k8s.io";
 
-/// Everything that is served.
+/// All served kinds.
 #[derive(Debug)]
 pub(crate) struct Catalogue {
     pub(crate) kinds: Kinds,
-    /// What discovery says of it.
-    listing: OnceLock<Listing>,
-    /// What OpenAPI says of it.
-    pub(crate) shelf: Shelf,
+    /// The discovery documents.
+    documents: OnceLock<DiscoveryDocuments>,
+    /// The OpenAPI documents.
+    pub(crate) openapi: OpenApiCache,
 }
 
-/// The catalogue, and what keeps it current.
+/// The current catalogue and the cache of definitions it is built from.
 #[derive(Debug)]
 pub(crate) struct Catalogues {
-    definitions: Mirror<Definitions>,
+    definitions: StoreCache<Definitions>,
     last: Mutex<(Arc<Definitions>, Arc<Catalogue>)>,
-    /// Who looks at the definitions says what came of it before the next one looks.
+    /// Serializes reading the definitions and replacing the catalogue.
     turn: tokio::sync::Mutex<()>,
-    /// Tells whoever is served for long that there is a new catalogue.
+    /// Notifies watches of a new catalogue.
     changes: watch::Sender<()>,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Catalogues {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Definitions(BTreeMap<String, Arc<Definition>>);
 
-/// A definition, and the kinds that it brings.
+/// A definition and the kinds it defines.
 #[derive(Debug)]
 pub(crate) struct Definition {
     pub(crate) object: Value,
@@ -55,23 +55,23 @@ static BUILT_IN: LazyLock<Arc<Catalogue>> = LazyLock::new(|| Arc::new(Catalogue:
 
 impl Catalogue {
     fn new(custom: impl IntoIterator<Item = Arc<Kind>>, built_in: Option<Arc<Self>>) -> Self {
-        Self { kinds: kinds().and(custom), listing: OnceLock::new(), shelf: Shelf::new(built_in) }
+        Self { kinds: kinds().and(custom), documents: OnceLock::new(), openapi: OpenApiCache::new(built_in) }
     }
 
-    /// What is served whatever definitions there are.
+    /// The catalogue of the built-in kinds.
     pub(crate) fn built_in() -> Arc<Self> {
         Arc::clone(&BUILT_IN)
     }
 
-    pub(crate) fn listing(&self) -> &Listing {
-        self.listing.get_or_init(|| Listing::of(&self.kinds))
+    pub(crate) fn documents(&self) -> &DiscoveryDocuments {
+        self.documents.get_or_init(|| DiscoveryDocuments::of(&self.kinds))
     }
 }
 
 impl Default for Catalogues {
     fn default() -> Self {
         Self {
-            definitions: Mirror::default(),
+            definitions: StoreCache::default(),
             last: Mutex::new((Arc::default(), Catalogue::built_in())),
             turn: tokio::sync::Mutex::default(),
             changes: watch::Sender::default(),
@@ -80,28 +80,28 @@ impl Default for Catalogues {
 }
 
 impl Catalogues {
-    /// All definitions, with every write of this server that was answered before.
+    /// All definitions, including every write of this server that was acknowledged.
     pub(crate) async fn definitions(&self, store: &dyn Store) -> Result<Arc<Definitions>, Error> {
         self.definitions.current(store).await
     }
 
-    /// Makes the next look wait for everything that the store has by then, whoever wrote it.
-    pub(crate) fn expect_more(&self) {
-        drop(self.definitions.writing());
+    /// Makes the next read wait for everything that is in the store by then, including writes of other servers.
+    pub(crate) fn invalidate(&self) {
+        drop(self.definitions.pending_write());
     }
 
-    /// A write of a definition is under way.
-    pub(crate) fn writing(&self) -> Writing<'_> {
-        self.definitions.writing()
+    /// Marks the start of a write to a definition.
+    pub(crate) fn pending_write(&self) -> PendingWrite<'_> {
+        self.definitions.pending_write()
     }
 
-    /// The resource of this group, version and plural, as far as is known without asking the store.
+    /// The resource of this group, version and plural name, without reading the store.
     pub(crate) fn known(&self, group: &str, version: &str, resource: &str) -> Option<Arc<Kind>> {
         let of_last = || self.last().kinds.kept(group, version, resource);
         kinds().kept(group, version, resource).or_else(of_last)
     }
 
-    /// Waits until a custom kind is no longer served as it was.
+    /// Completes when a custom kind is removed or its definition changes.
     pub(crate) fn retired(self: Arc<Self>, kind: &Kind) -> impl Future<Output = ()> + Send + 'static {
         let Kind { group, version, resource, .. } = *kind;
         let edition = edition_of(kind);
@@ -115,17 +115,17 @@ impl Catalogues {
         }
     }
 
-    /// The catalogue that somebody asked for last.
+    /// The catalogue that was returned last.
     pub(crate) fn last(&self) -> Arc<Catalogue> {
         Arc::clone(&self.locked().1)
     }
 
     fn locked(&self) -> MutexGuard<'_, (Arc<Definitions>, Arc<Catalogue>)> {
-        // What is in there is whole at any moment, whoever panicked.
+        // The pair is replaced atomically, so it is valid even after a panic.
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What these definitions make of what is served.
+    /// Returns the catalogue for these definitions.
     fn with(&self, definitions: Option<Arc<Definitions>>) -> Arc<Catalogue> {
         let mut last = self.locked();
         if let Some(definitions) = definitions.filter(|definitions| !Arc::ptr_eq(definitions, &last.0)) {
@@ -143,7 +143,7 @@ impl Catalogues {
 }
 
 impl ApiServer {
-    /// What is served now. While the store cannot be asked, it is what was served last.
+    /// Returns the current catalogue; the last one if the store fails.
     pub(crate) async fn catalogue(&self) -> Arc<Catalogue> {
         let catalogues = &self.objects.catalogues;
         let _turn = catalogues.turn.lock().await;
@@ -151,7 +151,7 @@ impl ApiServer {
         catalogues.with(definitions.ok())
     }
 
-    /// The resource of this group, version and plural, if it is served.
+    /// Returns the resource of this group, version and plural name, if it is served.
     pub(crate) async fn kind(&self, group: &str, version: &str, resource: &str) -> Option<Arc<Kind>> {
         if let Some(kind) = kinds().kept(group, version, resource) {
             return Some(kind);
@@ -159,8 +159,8 @@ impl ApiServer {
         if let Some(kind) = self.catalogue().await.kinds.kept(group, version, resource) {
             return Some(kind);
         }
-        // Another server may have defined it a moment ago: before anybody is told that it is not there, all is taken in.
-        self.objects.catalogues.expect_more();
+        // Another server may have defined it just now: before it is reported as unknown, the store is read.
+        self.objects.catalogues.invalidate();
         self.catalogue().await.kinds.kept(group, version, resource)
     }
 }
@@ -177,32 +177,32 @@ impl Definitions {
 
 impl Definition {
     fn kinds(&self) -> &[Arc<Kind>] {
-        self.kinds.get_or_init(|| custom::kinds_of(&self.object, &kept))
+        self.kinds.get_or_init(|| custom::kinds_of(&self.object, &intern))
     }
 
     pub(crate) fn name(&self) -> &str {
         name_of(&self.object)
     }
 
-    /// When it was last written.
+    /// The revision of its last write.
     pub(crate) fn revision(&self) -> Revision {
         let version = self.object["metadata"]["resourceVersion"].as_str();
         version.and_then(|version| Revision::new(version.parse().ok()?)).unwrap_or(Revision::EMPTY)
     }
 
     /// Whether it is being deleted.
-    pub(crate) fn goes(&self) -> bool {
+    pub(crate) fn is_deleting(&self) -> bool {
         self.object["metadata"]["deletionTimestamp"].is_string()
     }
 
-    /// The kind as which its objects are stored, if there can be any.
+    /// The kind as which its objects are stored, if any version is stored.
     pub(crate) fn stored_kind(&self) -> Option<Arc<Kind>> {
-        custom::stored_kind_of(&self.object, &kept)
+        custom::stored_kind_of(&self.object, &intern)
     }
 }
 
-impl Picture for Definitions {
-    fn shows(kind: &Kind) -> bool {
+impl Projection for Definitions {
+    fn includes(kind: &Kind) -> bool {
         kind.group == DEFINITIONS
     }
 
@@ -216,10 +216,10 @@ impl Picture for Definitions {
     }
 }
 
-/// A name, for as long as the program runs. Each is kept once: they are few and short, and come again and again.
-fn kept(name: &str) -> &'static str {
+/// Interns a name for the lifetime of the program. There are few of them, and they recur.
+fn intern(name: &str) -> &'static str {
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    // A set is whole at any moment, whoever panicked.
+    // Inserting is atomic, so the set is valid even after a panic.
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = names.get(name) {
         return known;
@@ -229,7 +229,7 @@ fn kept(name: &str) -> &'static str {
     new
 }
 
-/// Which edition of its definition a custom kind is from.
+/// The edition of the definition that a custom kind is from.
 fn edition_of(kind: &Kind) -> Option<custom::Edition> {
     match &kind.nature {
         Nature::BuiltIn(_) => None,

@@ -1,7 +1,8 @@
-//! The life of definitions: their names are accepted, their kinds are served, and when they go, their objects go first.
+//! Reconciles CustomResourceDefinitions: accepts their names, establishes them, and deletes their objects before they
+//! are deleted.
 //!
-//! What becomes of a definition is the registry's to say; here it is written. Every pass looks at what is, so one that
-//! was cut short is made good by the next.
+//! The registry decides; this file writes. Every pass starts from the stored state, so an interrupted pass is
+//! completed by the next.
 
 use std::sync::Arc;
 
@@ -14,34 +15,34 @@ use serde_json::Value;
 
 use crate::ApiServer;
 use crate::catalogue::{Catalogue, DEFINITIONS, Definition, Definitions};
-use crate::objects::{Change, Objects, Outcome, Place, failed};
-use crate::served;
+use crate::objects::{Change, ObjectRef, Objects, Outcome, failed};
+use crate::storage_codec;
 
-/// How often definitions are looked at anew because one of them changed: a name that one gives up is another's.
+/// The most passes: a name that one definition releases may be accepted for another.
 const PASSES_MAX: usize = 16;
-/// How many objects are read at a time.
+/// The page size of lists.
 const PAGE: usize = 500;
 
 impl ApiServer {
-    /// Brings all definitions to where they should be.
+    /// Reconciles all definitions.
     ///
-    /// A write that changes anything about them does this before it is answered. Whoever runs a server calls it every now
-    /// and then, for what another server left undone when it was killed.
-    pub async fn settle_definitions(&self) -> Result<(), Refusal> {
+    /// Writes to definitions do this before they are acknowledged. The host of a server also calls it periodically, to
+    /// complete what another server left unfinished.
+    pub async fn reconcile_definitions(&self) -> Result<(), Refusal> {
         if self.has_nothing_custom().await? {
             return Ok(());
         }
         for _ in 0..PASSES_MAX {
-            // What was written before this pass began is to be seen by it.
-            self.objects.catalogues.expect_more();
+            // The pass must see all earlier writes.
+            self.objects.catalogues.invalidate();
             let definitions = self.objects.catalogues.definitions(self.objects.store.as_ref()).await;
             let definitions = definitions.map_err(|error| failed(&error))?;
             let mut is_settled = true;
             for definition in definitions.all() {
-                is_settled &= !self.settle_definition(definition, &definitions).await?;
+                is_settled &= !self.reconcile_definition(definition, &definitions).await?;
             }
             if is_settled {
-                // Whoever watches a kind that is no more is told now, and not when somebody asks next.
+                // Watches of removed kinds are notified now.
                 self.catalogue().await;
                 break;
             }
@@ -49,8 +50,7 @@ impl ApiServer {
         Ok(())
     }
 
-    /// Whether there is no definition, and was none when somebody last asked. Most servers never have one, and should not
-    /// have to follow them.
+    /// Whether there are no definitions and were none before. Most servers never have one and need no cache of them.
     async fn has_nothing_custom(&self) -> Result<bool, Refusal> {
         if !Arc::ptr_eq(&self.objects.catalogues.last(), &Catalogue::built_in()) {
             return Ok(false);
@@ -60,12 +60,16 @@ impl ApiServer {
         Ok(page.items.is_empty())
     }
 
-    /// Brings one definition a step further, and says whether there was one to make.
-    async fn settle_definition(&self, definition: &Definition, all: &Definitions) -> Result<bool, Refusal> {
-        if definition.goes() {
+    /// Reconciles one definition; returns whether it was changed.
+    async fn reconcile_definition(
+        &self,
+        definition: &Definition,
+        all: &Definitions,
+    ) -> Result<bool, Refusal> {
+        if definition.is_deleting() {
             return self.end_definition(definition).await;
         }
-        let now = self.surroundings.now();
+        let now = self.environment.now();
         let others: Vec<_> = all.all().map(|other| &other.object).collect();
         if custom::settle(&definition.object, &others, now).is_none() {
             return Ok(false);
@@ -81,9 +85,9 @@ impl ApiServer {
         .await
     }
 
-    /// Deletes the objects of a definition that goes, and lets it go when there are none.
+    /// Deletes the objects of a terminating definition, then removes its finalizer.
     async fn end_definition(&self, definition: &Definition) -> Result<bool, Refusal> {
-        let now = self.surroundings.now();
+        let now = self.environment.now();
         let end = |stored: &Value, left| ended(custom::end(stored, left, now));
         let Some(kind) = definition.stored_kind() else {
             return self.change_definition(definition, |stored| end(stored, 0)).await;
@@ -93,13 +97,13 @@ impl ApiServer {
         let found = self.delete_all(definition, &kind, now).await;
         let said = self.change_definition(definition, |stored| match &found {
             Ok(left) => end(stored, *left),
-            // The others should not have to wait for this one.
+            // A failure of one definition must not block the others.
             Err(refusal) => ended(custom::hold(stored, &refusal.message, now)),
         });
         Ok(said.await? || began)
     }
 
-    /// Deletes all objects of a definition that goes, and says how many of them are held.
+    /// Deletes all objects of a terminating definition; returns how many have finalizers.
     async fn delete_all(
         &self,
         definition: &Definition,
@@ -110,12 +114,12 @@ impl ApiServer {
         let mut held = 0;
         loop {
             let page = self.objects.store.list(request.clone()).await.map_err(|error| failed(&error))?;
-            // Objects are found under its name. As long as it is there, none of them can be of another of that name.
+            // Keys contain the definition's name, so objects belong to it only while it exists.
             if !self.is_still_there(definition).await? {
                 return Ok(held);
             }
             for item in page.items {
-                let object = served::parse(kind, &item.value, item.revision)?;
+                let object = storage_codec::decode(kind, &item.value, item.revision)?;
                 held += usize::from(self.delete_one(kind, &object, now).await?);
             }
             match page.next {
@@ -125,12 +129,13 @@ impl ApiServer {
         }
     }
 
-    /// Deletes an object, and says whether it is held.
+    /// Deletes an object; returns whether it has finalizers.
     async fn delete_one(&self, kind: &Arc<Kind>, object: &Value, now: Timestamp) -> Result<bool, Refusal> {
         let options = DeleteOptions::default();
         let text = |field: &str| object["metadata"][field].as_str();
-        let place = Place { kind, namespace: text("namespace"), name: text("name").unwrap_or_default() };
-        let deleted = self.objects.change(place, |stored| {
+        let object_ref =
+            ObjectRef { kind, namespace: text("namespace"), name: text("name").unwrap_or_default() };
+        let deleted = self.objects.change(object_ref, |stored| {
             if stored["metadata"]["uid"] != object["metadata"]["uid"] {
                 return Ok(Change::Keep);
             }
@@ -139,13 +144,13 @@ impl ApiServer {
         match deleted.await {
             Ok(Outcome::Removed(_)) => Ok(false),
             Ok(Outcome::Kept(_) | Outcome::Stored(_)) => Ok(true),
-            // Somebody was faster.
+            // It was deleted concurrently.
             Err(refusal) if refusal.code == 404 => Ok(false),
             Err(refusal) => Err(refusal),
         }
     }
 
-    /// Whether a definition is stored, and not another of its name.
+    /// Whether the definition is still stored, and not another one of the same name.
     async fn is_still_there(&self, definition: &Definition) -> Result<bool, Refusal> {
         match self.definition(definition.name()).await {
             Ok(stored) => Ok(is_same(&stored, &definition.object)),
@@ -154,25 +159,25 @@ impl ApiServer {
         }
     }
 
-    /// The definition of this name, as it is stored at this moment.
+    /// The stored definition of this name.
     async fn definition(&self, name: &str) -> Result<Value, Refusal> {
-        self.objects.get(Place { kind: kind_of_definitions()?, namespace: None, name }).await
+        self.objects.get(ObjectRef { kind: kind_of_definitions()?, namespace: None, name }).await
     }
 
-    /// Writes a definition, and says whether there was anything to write.
+    /// Writes a definition; returns whether it was changed.
     async fn change_definition(
         &self,
         definition: &Definition,
         mut decide: impl FnMut(&Value) -> Change,
     ) -> Result<bool, Refusal> {
-        let place = Place { kind: kind_of_definitions()?, namespace: None, name: definition.name() };
+        let object_ref = ObjectRef { kind: kind_of_definitions()?, namespace: None, name: definition.name() };
         let mut is_another = false;
-        let changed = self.objects.change(place, |stored| {
+        let changed = self.objects.change(object_ref, |stored| {
             is_another = !is_same(stored, &definition.object);
             Ok(if is_another { Change::Keep } else { decide(stored) })
         });
         match changed.await {
-            // Whoever knows another one should look again.
+            // The cached definition was replaced by another one: it is read again.
             Ok(Outcome::Kept(_)) => Ok(is_another),
             Ok(_) => Ok(true),
             Err(refusal) if refusal.code == 404 => Ok(true),
@@ -180,32 +185,32 @@ impl ApiServer {
         }
     }
 
-    /// Does what a write to objects of this kind asks for besides: definitions are settled.
+    /// Reconciles definitions after a write to an object of this kind, if the write affects them.
     pub(crate) async fn follow_write(&self, kind: &Kind) -> Result<(), Refusal> {
         let concerns_definitions = match &kind.nature {
             Nature::BuiltIn(_) => kind.group == DEFINITIONS,
-            // The last object that is held may be what its definition waits for, perhaps since a moment ago.
+            // A terminating definition may wait for this object to be deleted.
             Nature::Custom(_) => {
                 let now = self.kind(kind.group, kind.version, kind.resource).await;
                 now.is_some_and(|now| matches!(&now.nature, Nature::Custom(custom) if custom.is_terminating))
             }
         };
-        if concerns_definitions { self.settle_definitions().await } else { Ok(()) }
+        if concerns_definitions { self.reconcile_definitions().await } else { Ok(()) }
     }
 }
 
-/// The kind of definitions themselves.
+/// The kind CustomResourceDefinition.
 pub(crate) fn kind_of_definitions() -> Result<&'static Kind, Refusal> {
     let kind = kinds().resource(DEFINITIONS, "v1", "customresourcedefinitions");
     kind.ok_or_else(|| Refusal::server_error("definitions are not served"))
 }
 
-/// Whether two are states of one definition.
+/// Whether both are states of the same definition.
 fn is_same(one: &Value, other: &Value) -> bool {
     one["metadata"]["uid"] == other["metadata"]["uid"]
 }
 
-/// What is written of a definition that goes.
+/// The write for a terminating definition.
 fn ended(ending: Ending) -> Change {
     match ending {
         Ending::Nothing => Change::Keep,

@@ -1,29 +1,29 @@
-//! Whether the server is well, as its host and its store see it.
+//! The health of the server, as set by its host.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// How far a server is in its life. Its host says so; a new server is ready.
+/// The phase of the server, set by its host; initially ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Health {
-    /// It is being prepared: alive, but not ready.
+    /// It is starting: live, but not ready.
     Starting,
-    /// It answers.
+    /// It accepts requests.
     Ready,
-    /// It finishes what it has and wants nothing new.
+    /// It completes pending requests and should get no new ones.
     ShuttingDown,
 }
 
-/// The health of a server, which may change while others look.
+/// The shared health of a server.
 #[derive(Debug)]
-pub(crate) struct Pulse(AtomicU8);
+pub(crate) struct HealthState(AtomicU8);
 
-impl Default for Pulse {
+impl Default for HealthState {
     fn default() -> Self {
         Self(AtomicU8::new(code(Health::Ready)))
     }
 }
 
-impl Pulse {
+impl HealthState {
     pub(crate) fn get(&self) -> Health {
         let now = self.0.load(Ordering::Relaxed);
         [Health::Starting, Health::ShuttingDown]

@@ -5,99 +5,103 @@
 //! put around [`ApiServer::serve`]; in process, that is [`ApiService`].
 //!
 //! ```text
-//! request ─► guard (who, and may they) ─► handlers ─► registry (what becomes of the object) ─► objects ─► store
+//! request ─► authentication ─► authorization ─► handlers ─► registry (validation, defaults, …) ─► objects ─► store
 //! ```
 //!
 //! *Invariant:* this crate never knows a controller, and never a concrete store.
 
 mod accept;
 mod admission;
-mod allowance;
-mod answer;
+mod authentication;
+mod authorization;
 mod bootstrap;
 mod catalogue;
 mod definitions;
+mod environment;
 mod events;
-mod finish;
-mod guard;
 mod handlers;
 mod health;
-mod identity;
 mod logs;
 mod metrics;
-mod mirror;
 mod objects;
 mod query;
+mod request_timeout;
+mod response;
+mod response_filters;
 mod serve;
-mod served;
 mod service;
 mod settings;
-mod surroundings;
+mod storage_codec;
+mod store_cache;
 
-pub use answer::{Body, Chunks};
-pub use guard::{Access, Anonymous, Authorization, StaticToken};
+pub use authentication::{AuthenticatedUser, UnverifiedCertificate};
+pub use authorization::{Access, Anonymous, Authorization, StaticToken};
+pub use environment::Environment;
 pub use health::Health;
-pub use identity::{Identified, Unverified};
 pub use logs::{LogRequest, LogStream, Opening, PodLogs};
+pub use response::{Body, Chunks};
 pub use service::ApiService;
 pub use settings::{ServiceAccounts, Settings, UncontrolledKind};
-pub use surroundings::Surroundings;
 
 use std::sync::Arc;
 
 use bytes::Bytes;
+use gantry_registry::access::Policy;
 use gantry_store::Store;
 
-use guard::Guard;
-use health::Pulse;
-use metrics::{Metered, Metrics};
+use authentication::signing_key::SigningKeys;
+use health::HealthState;
+use metrics::{Metrics, TimedStore};
 use objects::Objects;
+use store_cache::StoreCache;
 
 /// The API over a store.
 #[derive(Clone, Debug)]
 pub struct ApiServer {
     objects: Objects,
-    surroundings: Arc<dyn Surroundings>,
-    guard: Arc<Guard>,
+    environment: Arc<dyn Environment>,
+    signing_keys: Arc<SigningKeys>,
+    policies: Arc<StoreCache<Policy>>,
     settings: Arc<Settings>,
-    pulse: Arc<Pulse>,
+    health: Arc<HealthState>,
     metrics: Arc<Metrics>,
 }
 
 impl ApiServer {
-    /// An API over this store.
-    pub fn new(store: Arc<dyn Store>, surroundings: Arc<dyn Surroundings>, settings: Settings) -> Self {
+    /// Returns an API server over this store.
+    pub fn new(store: Arc<dyn Store>, environment: Arc<dyn Environment>, settings: Settings) -> Self {
         let metrics = Arc::new(Metrics::default());
-        let store: Arc<dyn Store> = Arc::new(Metered::new(store, Arc::clone(&metrics)));
+        let store: Arc<dyn Store> = Arc::new(TimedStore::new(store, Arc::clone(&metrics)));
         Self {
             objects: Objects::new(store, settings.services.clone()),
-            surroundings,
-            guard: Arc::default(),
+            environment,
+            signing_keys: Arc::default(),
+            policies: Arc::default(),
             settings: Arc::new(settings),
-            pulse: Arc::default(),
+            health: Arc::default(),
             metrics,
         }
     }
 
-    /// Answers one request that was read to its end.
-    pub async fn answer(&self, request: http::Request<Bytes>) -> http::Response<Body> {
+    /// Handles one request whose body has been read.
+    pub async fn handle(&self, request: http::Request<Bytes>) -> http::Response<Body> {
         let (mut parts, body) = request.into_parts();
         let measured = self.metrics.begin(&parts, &self.objects.catalogues);
-        let answer = match guard::admit(self, &mut parts).await {
+        let response = match authorization::admit(self, &mut parts).await {
             Ok(_admitted) => handlers::dispatch(self, &parts, body).await,
             Err(refusal) => Err(refusal),
         };
-        measured.end(finish::finish(answer, &parts, self.surroundings.as_ref()))
+        measured.end(response_filters::apply(response, &parts, self.environment.as_ref()))
     }
 
-    /// Says how far the server is in its life, which `/healthz`, `/livez` and `/readyz` pass on.
+    /// Sets the health that `/healthz`, `/livez` and `/readyz` report.
     pub fn set_health(&self, health: Health) {
-        self.pulse.set(health);
+        self.health.set(health);
     }
 
-    /// Makes sure that everything exists which every cluster has.
+    /// Creates the default objects of a cluster where they are missing, and reconciles the definitions.
     pub async fn prepare(&self) -> Result<(), gantry_registry::Refusal> {
         bootstrap::prepare(self).await?;
-        self.settle_definitions().await
+        self.reconcile_definitions().await
     }
 }

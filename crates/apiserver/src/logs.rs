@@ -1,4 +1,4 @@
-//! Where the logs of pods come from: whoever runs them. The server itself runs nothing.
+//! The port for reading pod logs; the server runs no containers itself.
 
 use std::fmt::Debug;
 use std::pin::Pin;
@@ -8,41 +8,41 @@ use bytes::Bytes;
 use gantry_registry::Refusal;
 use gantry_registry::pods::logs::LogOptions;
 
-use crate::answer::Chunks;
+use crate::response::Chunks;
 
-/// Bytes of a log as they come; dropping it ends the reading.
+/// The bytes of a log; dropping it closes the log.
 pub type LogStream = Pin<Box<dyn Chunks>>;
 
-/// Whoever can read what containers wrote.
+/// A source of container logs.
 pub trait PodLogs: Debug + Send + Sync {
     /// Opens the log of a container.
     fn open<'a>(&'a self, wanted: LogRequest<'a>) -> Opening<'a>;
 }
 
-/// A log that is being opened.
+/// The future of an opened log.
 pub type Opening<'a> = Pin<Box<dyn Future<Output = Result<LogStream, Refusal>> + Send + 'a>>;
 
-/// Which log is wanted, of a pod that is bound.
+/// Identifies a log of a bound pod.
 #[derive(Clone, Debug)]
 pub struct LogRequest<'a> {
     /// The node that runs the pod.
     pub node: &'a str,
     /// The pod's namespace.
     pub namespace: &'a str,
-    /// The pod.
+    /// The pod's name.
     pub pod: &'a str,
     /// The pod's uid.
     pub uid: &'a str,
-    /// The container, which the pod has.
+    /// The container, which exists in the pod.
     pub container: &'a str,
-    /// Which lines, and how.
+    /// Which lines, and their format.
     pub options: &'a LogOptions,
 }
 
-/// A log on its way to a client.
-pub(crate) struct Reading(pub(crate) LogStream);
+/// A log as a response body.
+pub(crate) struct LogChunks(pub(crate) LogStream);
 
-impl Chunks for Reading {
+impl Chunks for LogChunks {
     fn poll_chunk(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         self.0.as_mut().poll_chunk(context)
     }

@@ -1,6 +1,7 @@
-//! Objects in the store: `/registry/<resource>/<namespace>/<name>`, as a kube-apiserver keeps them, in JSON.
+//! Objects in the store: `/registry/<resource>/<namespace>/<name>`, the keys of kube-apiserver, in JSON.
 //!
-//! An object's version is the revision of its last write, so it is not part of what is stored; see [`served`].
+//! An object's resource version is the revision of its last write and not part of the stored value; see
+//! [`storage_codec`].
 
 use std::sync::Arc;
 
@@ -13,70 +14,70 @@ use gantry_registry::{Details, Refusal};
 use gantry_store::{Error, Key, Op, Prefix, Revision, Store, Transaction, Versioned};
 use serde_json::Value;
 
-use crate::admission::{self, Grounds, Refused, Taken, holds_claims, is_claim};
+use crate::admission::{self, Allocated, Preconditions, RejectedObject, is_allocation, needs_allocation};
 use crate::catalogue::Catalogues;
-use crate::served;
+use crate::storage_codec;
 
-/// Where all objects are.
+/// The prefix of all keys.
 const ROOT: &str = "/registry";
 
-/// How often a write that meets others is decided on anew.
+/// The most attempts of a write on conflicts.
 const ATTEMPTS_MAX: usize = 64;
 
 /// The objects in a store.
 #[derive(Clone, Debug)]
 pub(crate) struct Objects {
     pub(crate) store: Arc<dyn Store>,
-    /// What kinds of them there are.
+    /// The served kinds.
     pub(crate) catalogues: Arc<Catalogues>,
-    /// What services are given when they are stored.
+    /// The ranges that addresses and ports are allocated from.
     pub(crate) services: Arc<ServiceRanges>,
 }
 
-/// One object's place.
+/// Identifies an object.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place<'a> {
+pub(crate) struct ObjectRef<'a> {
     pub(crate) kind: &'a Kind,
     pub(crate) namespace: Option<&'a str>,
     pub(crate) name: &'a str,
 }
 
-/// What is to become of an object.
+/// A change to an existing object.
 pub(crate) enum Change {
-    /// It stays as it is.
+    /// No change.
     Keep,
-    /// It stays as it is. If it was stored differently, such as in an older version, it is stored anew.
+    /// No change; it is re-encoded and written if the stored bytes differ, such as in an older version.
     Renew,
-    /// It becomes this.
+    /// Replaces the object.
     Store(Value),
-    /// It goes. What is written before, if anything, is for watchers to see.
+    /// Deletes the object, after writing this state for watchers to see, if any.
     Remove(Option<Value>),
 }
 
-/// What became of a new object.
+/// The result of creating an object.
 pub(crate) enum Created {
     /// It is stored.
-    Stored(Shown),
-    /// It is not, because something that was to be written with it has changed. This is the object.
-    Overtaken(Value),
-    /// It is not, because what it stands on has changed. This is the object.
-    Unfounded(Value),
+    Stored(ObjectResponse),
+    /// Not stored: a concurrent write to another key of the transaction. Returns the object.
+    Conflicted(Value),
+    /// Not stored: a precondition has changed. Returns the object.
+    PreconditionFailed(Value),
 }
 
-/// What became of an object.
+/// The result of changing an object.
 #[derive(Clone, Debug)]
 pub(crate) enum Outcome {
-    /// It is as it was.
-    Kept(Shown),
-    /// It is now this.
-    Stored(Shown),
-    /// It is gone, and was this; its version is that of the deletion.
-    Removed(Shown),
+    /// Unchanged.
+    Kept(ObjectResponse),
+    /// Replaced.
+    Stored(ObjectResponse),
+    /// Deleted; the version is that of the deletion.
+    Removed(ObjectResponse),
 }
 
-/// An object to show, with its version, and its bytes if they are at hand.
+/// An object to respond with, and its stored bytes if available.
 #[derive(Clone, Debug)]
-pub(crate) struct Shown {
+pub(crate) struct ObjectResponse {
     object: Value,
     stored: Option<Versioned>,
 }
@@ -86,7 +87,7 @@ impl Objects {
         Self { store, catalogues: Arc::default(), services: Arc::new(services) }
     }
 
-    /// All keys of a kind, or of one namespace of it.
+    /// The key prefix of a kind, or of one namespace.
     pub(crate) fn prefix(kind: &Kind, namespace: Option<&str>) -> Prefix {
         Prefix::new(match namespace {
             Some(namespace) => format!("{ROOT}/{}/{namespace}/", kind.segment),
@@ -94,93 +95,99 @@ impl Objects {
         })
     }
 
-    /// Reads an object as it is stored.
-    pub(crate) async fn fetch(&self, place: Place<'_>) -> Result<Versioned, Refusal> {
-        let fetched = self.store.get(&key(place)?).await.map_err(|error| failed(&error))?;
-        fetched.found.ok_or_else(|| not_found(place))
+    /// Returns the stored bytes of an object.
+    pub(crate) async fn fetch(&self, object_ref: ObjectRef<'_>) -> Result<Versioned, Refusal> {
+        let fetched = self.store.get(&key(object_ref)?).await.map_err(|error| failed(&error))?;
+        fetched.found.ok_or_else(|| not_found(object_ref))
     }
 
-    pub(crate) async fn get(&self, place: Place<'_>) -> Result<Value, Refusal> {
-        let found = self.fetch(place).await?;
-        served::parse(place.kind, &found.value, found.revision)
+    pub(crate) async fn get(&self, object_ref: ObjectRef<'_>) -> Result<Value, Refusal> {
+        let found = self.fetch(object_ref).await?;
+        storage_codec::decode(object_ref.kind, &found.value, found.revision)
     }
 
-    /// What creating an object would come to: it is shown without a version.
-    pub(crate) async fn would_create(&self, place: Place<'_>, object: Value) -> Result<Shown, Refusal> {
-        let fetched = self.store.get(&key(place)?).await.map_err(|error| failed(&error))?;
+    /// Returns the object as the result of a dry-run create, or an error if it exists.
+    pub(crate) async fn would_create(
+        &self,
+        object_ref: ObjectRef<'_>,
+        object: Value,
+    ) -> Result<ObjectResponse, Refusal> {
+        let fetched = self.store.get(&key(object_ref)?).await.map_err(|error| failed(&error))?;
         match fetched.found {
-            Some(current) => Err(already_exists(place, Some(&current))),
+            Some(current) => Err(already_exists(object_ref, Some(&current))),
             None => Ok(object.into()),
         }
     }
 
-    /// Stores a new object together with other writes, all or none, while its grounds hold.
+    /// Stores a new object together with other writes in one transaction, under preconditions.
     pub(crate) async fn create_with(
         &self,
-        place: Place<'_>,
+        object_ref: ObjectRef<'_>,
         mut object: Value,
         also: &[(Key, Op)],
-        grounds: &Grounds,
+        preconditions: &Preconditions,
     ) -> Result<Created, Refusal> {
-        let key = key(place)?;
-        let unallotted = holds_claims(place).then(|| object.clone());
+        let key = key(object_ref)?;
+        let unallocated = needs_allocation(object_ref).then(|| object.clone());
         for _ in 0..ATTEMPTS_MAX {
-            if let Err(why) = self.allot(place, None, &mut object, &Taken::default(), Allotment::Real) {
-                // Of several ports that cannot be had the first one is told, be it taken or out of range.
-                let refused = Refused { object: unallotted.unwrap_or(object), why };
-                return Err(self.refusal(place, None, refused, Allotment::Real).await);
+            if let Err(why) =
+                self.allocate(object_ref, None, &mut object, &Allocated::default(), Allotment::Real)
+            {
+                // Of several invalid ports the first one is reported, be it in use or out of range.
+                let refused = RejectedObject { object: unallocated.unwrap_or(object), why };
+                return Err(self.refusal(object_ref, None, refused, Allotment::Real).await);
             }
-            let value = served::stored_first(place.kind, &mut object);
+            let value = storage_codec::encode_new(object_ref.kind, &mut object);
             let transaction = Transaction::create(key.clone(), value.clone());
-            let transaction = self.with_claims(place, transaction, None, Some(&object)).await;
+            let transaction = self.with_allocations(object_ref, transaction, None, Some(&object)).await;
             let transaction = transaction.map_err(|error| failed(&error))?;
-            match self.store.commit(grounds.under(with(transaction, also)?)).await {
-                Ok(revision) => return Ok(Created::Stored(Shown::stored(object, value, revision))),
-                Err(Error::Conflict { key: met, current }) if met == key => {
-                    return Err(already_exists(place, current.as_ref()));
+            match self.store.commit(preconditions.apply_to(with(transaction, also)?)).await {
+                Ok(revision) => return Ok(Created::Stored(ObjectResponse::stored(object, value, revision))),
+                Err(Error::Conflict { key: conflicting, current }) if conflicting == key => {
+                    return Err(already_exists(object_ref, current.as_ref()));
                 }
-                Err(Error::Conflict { key: met, .. }) if is_claim(&met) => {
-                    let taken = self.taken().await.map_err(|error| failed(&error))?;
-                    object = unallotted.clone().unwrap_or(object);
-                    self.allot(place, None, &mut object, &taken, Allotment::Real)?;
+                Err(Error::Conflict { key: conflicting, .. }) if is_allocation(&conflicting) => {
+                    let allocated = self.allocated().await.map_err(|error| failed(&error))?;
+                    object = unallocated.clone().unwrap_or(object);
+                    self.allocate(object_ref, None, &mut object, &allocated, Allotment::Real)?;
                 }
-                Err(Error::Conflict { key: met, .. }) if grounds.include(&met) => {
-                    return Ok(Created::Unfounded(object));
+                Err(Error::Conflict { key: conflicting, .. }) if preconditions.contains(&conflicting) => {
+                    return Ok(Created::PreconditionFailed(object));
                 }
-                Err(Error::Conflict { .. }) => return Ok(Created::Overtaken(object)),
+                Err(Error::Conflict { .. }) => return Ok(Created::Conflicted(object)),
                 Err(error) => return Err(failed(&error)),
             }
         }
-        Err(conflict(place))
+        Err(conflict(object_ref))
     }
 
-    /// Changes an object that exists. Whoever comes in between makes the change be decided on anew.
+    /// Changes an existing object. Calls `decide` again on write conflicts.
     pub(crate) async fn change(
         &self,
-        place: Place<'_>,
+        object_ref: ObjectRef<'_>,
         mut decide: impl FnMut(&Value) -> Result<Change, Refusal>,
     ) -> Result<Outcome, Refusal> {
-        let key = key(place)?;
+        let key = key(object_ref)?;
         let fetched = self.store.get(&key).await.map_err(|error| failed(&error))?;
         let mut current = fetched.found;
-        let mut taken = Taken::default();
+        let mut allocated = Allocated::default();
         for _ in 0..ATTEMPTS_MAX {
-            let found = current.take().ok_or_else(|| not_found(place))?;
-            let object = served::parse(place.kind, &found.value, found.revision)?;
+            let found = current.take().ok_or_else(|| not_found(object_ref))?;
+            let object = storage_codec::decode(object_ref.kind, &found.value, found.revision)?;
             let mut change = decide(&object)?;
             let mut charges = Vec::new();
             if let Change::Store(wanted) = &mut change {
-                self.allot(place, Some(&object), wanted, &taken, Allotment::Real)?;
-                charges = admission::quota::differences(self, place, &object, wanted).await?;
+                self.allocate(object_ref, Some(&object), wanted, &allocated, Allotment::Real)?;
+                charges = admission::quota::differences(self, object_ref, &object, wanted).await?;
             }
-            match self.attempt(place, &key, found, object, change, &charges).await {
+            match self.attempt(object_ref, &key, found, object, change, &charges).await {
                 Ok(outcome) => {
-                    admission::quota::follow(self, place, &outcome).await;
+                    admission::quota::follow(self, object_ref, &outcome).await;
                     return Ok(outcome);
                 }
-                Err(Error::Conflict { key: met, .. }) if met != key => {
-                    if is_claim(&met) {
-                        taken = self.taken().await.map_err(|error| failed(&error))?;
+                Err(Error::Conflict { key: conflicting, .. }) if conflicting != key => {
+                    if is_allocation(&conflicting) {
+                        allocated = self.allocated().await.map_err(|error| failed(&error))?;
                     }
                     current = self.store.get(&key).await.map_err(|error| failed(&error))?.found;
                 }
@@ -188,12 +195,12 @@ impl Objects {
                 Err(error) => return Err(failed(&error)),
             }
         }
-        Err(conflict(place))
+        Err(conflict(object_ref))
     }
 
     async fn attempt(
         &self,
-        place: Place<'_>,
+        object_ref: ObjectRef<'_>,
         key: &Key,
         found: Versioned,
         object: Value,
@@ -202,24 +209,26 @@ impl Objects {
     ) -> Result<Outcome, Error> {
         let seen = found.revision;
         match change {
-            Change::Keep => Ok(Outcome::Kept(Shown { object, stored: Some(found) })),
+            Change::Keep => Ok(Outcome::Kept(ObjectResponse { object, stored: Some(found) })),
             Change::Renew => {
-                if served::stored(place.kind, &mut object.clone()) == found.value {
-                    return Ok(Outcome::Kept(Shown { object, stored: Some(found) }));
+                if storage_codec::encode(object_ref.kind, &mut object.clone()) == found.value {
+                    return Ok(Outcome::Kept(ObjectResponse { object, stored: Some(found) }));
                 }
-                self.replace(place, key, seen, &object, object.clone(), charges).await.map(Outcome::Stored)
+                self.replace(object_ref, key, seen, &object, object.clone(), charges)
+                    .await
+                    .map(Outcome::Stored)
             }
             Change::Store(wanted) => {
-                self.replace(place, key, seen, &object, wanted, charges).await.map(Outcome::Stored)
+                self.replace(object_ref, key, seen, &object, wanted, charges).await.map(Outcome::Stored)
             }
             Change::Remove(before) => {
                 let last = match before {
-                    None => Shown { object, stored: Some(found) },
-                    Some(before) => self.replace(place, key, seen, &object, before, &[]).await?,
+                    None => ObjectResponse { object, stored: Some(found) },
+                    Some(before) => self.replace(object_ref, key, seen, &object, before, &[]).await?,
                 };
                 let seen = last.stored.as_ref().map_or(seen, |stored| stored.revision);
                 let transaction = Transaction::delete(key.clone(), seen);
-                let transaction = self.with_claims(place, transaction, Some(&last), None).await?;
+                let transaction = self.with_allocations(object_ref, transaction, Some(&last), None).await?;
                 let revision = self.store.commit(transaction).await?;
                 Ok(Outcome::Removed(last.at(revision)))
             }
@@ -228,26 +237,27 @@ impl Objects {
 
     async fn replace(
         &self,
-        place: Place<'_>,
+        object_ref: ObjectRef<'_>,
         key: &Key,
         seen: Revision,
         before: &Value,
         mut object: Value,
         charges: &[(Key, Op)],
-    ) -> Result<Shown, Error> {
-        let value = served::stored(place.kind, &mut object);
+    ) -> Result<ObjectResponse, Error> {
+        let value = storage_codec::encode(object_ref.kind, &mut object);
         let transaction = Transaction::update(key.clone(), value.clone(), seen);
-        let mut transaction = self.with_claims(place, transaction, Some(before), Some(&object)).await?;
+        let mut transaction =
+            self.with_allocations(object_ref, transaction, Some(before), Some(&object)).await?;
         for (key, op) in charges {
-            // Quotas are kept under keys of their own, so none of them can be there already.
+            // The keys of quotas differ from those that are in the transaction already.
             transaction = transaction.clone().and(key.clone(), op.clone()).unwrap_or(transaction);
         }
         let revision = self.store.commit(transaction).await?;
-        Ok(Shown::stored(object, value, revision))
+        Ok(ObjectResponse::stored(object, value, revision))
     }
 }
 
-/// The transaction with more writes; each is to a key of its own.
+/// Adds writes to other keys to the transaction.
 fn with(transaction: Transaction, also: &[(Key, Op)]) -> Result<Transaction, Refusal> {
     also.iter().try_fold(transaction, |transaction, (key, op)| {
         let more = transaction.and(key.clone(), op.clone());
@@ -266,40 +276,40 @@ impl From<Deletion> for Change {
 }
 
 impl Outcome {
-    /// The object, whatever became of it.
-    pub(crate) fn into_shown(self) -> Shown {
+    /// The object, whatever the result.
+    pub(crate) fn into_object(self) -> ObjectResponse {
         match self {
             Self::Kept(shown) | Self::Stored(shown) | Self::Removed(shown) => shown,
         }
     }
 }
 
-impl Shown {
+impl ObjectResponse {
     fn stored(object: Value, value: Bytes, revision: Revision) -> Self {
         let stored = Some(Versioned { value, revision });
-        Self { object: served::versioned(object, revision), stored }
+        Self { object: storage_codec::with_version(object, revision), stored }
     }
 
     /// The same object at another version.
     fn at(self, revision: Revision) -> Self {
         let stored = self.stored.map(|stored| Versioned { revision, ..stored });
-        Self { object: served::versioned(self.object, revision), stored }
+        Self { object: storage_codec::with_version(self.object, revision), stored }
     }
 
-    /// Its bytes as they are stored, if they are at hand.
+    /// The stored bytes, if available.
     pub(crate) fn bytes(&self) -> Option<&Versioned> {
         self.stored.as_ref()
     }
 }
 
-impl From<Value> for Shown {
-    /// An object that is not stored like that, such as the outcome of a dry run.
+impl From<Value> for ObjectResponse {
+    /// An object that is not stored in this form, such as the result of a dry run.
     fn from(object: Value) -> Self {
         Self { object, stored: None }
     }
 }
 
-impl std::ops::Deref for Shown {
+impl std::ops::Deref for ObjectResponse {
     type Target = Value;
 
     fn deref(&self) -> &Value {
@@ -307,9 +317,9 @@ impl std::ops::Deref for Shown {
     }
 }
 
-/// Where an object is stored.
-pub(crate) fn key(place: Place<'_>) -> Result<Key, Refusal> {
-    let Place { kind, namespace, name } = place;
+/// The key of an object.
+pub(crate) fn key(object_ref: ObjectRef<'_>) -> Result<Key, Refusal> {
+    let ObjectRef { kind, namespace, name } = object_ref;
     let path = match (kind.scope, namespace) {
         (Scope::Namespaced, Some(namespace)) => format!("{ROOT}/{}/{namespace}/{name}", kind.segment),
         _ => format!("{ROOT}/{}/{name}", kind.segment),
@@ -317,8 +327,8 @@ pub(crate) fn key(place: Place<'_>) -> Result<Key, Refusal> {
     Key::new(path).map_err(|_| Refusal::bad_request("the name of the object is too long"))
 }
 
-impl Place<'_> {
-    /// What a refusal about the object says of it.
+impl ObjectRef<'_> {
+    /// The details of an error about this object.
     pub(crate) fn details(self) -> Details {
         Details {
             name: self.name.to_owned(),
@@ -329,37 +339,38 @@ impl Place<'_> {
     }
 }
 
-pub(crate) fn not_found(place: Place<'_>) -> Refusal {
-    let message = format!("{} \"{}\" not found", place.kind.group_resource(), place.name);
-    Refusal { code: 404, reason: "NotFound", message, details: Some(Box::new(place.details())) }
+pub(crate) fn not_found(object_ref: ObjectRef<'_>) -> Refusal {
+    let message = format!("{} \"{}\" not found", object_ref.kind.group_resource(), object_ref.name);
+    Refusal { code: 404, reason: "NotFound", message, details: Some(Box::new(object_ref.details())) }
 }
 
-fn already_exists(place: Place<'_>, current: Option<&Versioned>) -> Refusal {
+fn already_exists(object_ref: ObjectRef<'_>, current: Option<&Versioned>) -> Refusal {
     let is_deleting = |found: &Versioned| {
-        let object = served::parse(place.kind, &found.value, found.revision);
+        let object = storage_codec::decode(object_ref.kind, &found.value, found.revision);
         object.is_ok_and(|object| object["metadata"]["deletionTimestamp"].is_string())
     };
     let prefix = if current.is_some_and(is_deleting) { "object is being deleted: " } else { "" };
-    let message = format!("{prefix}{} \"{}\" already exists", place.kind.group_resource(), place.name);
-    Refusal { code: 409, reason: "AlreadyExists", message, details: Some(Box::new(place.details())) }
+    let message =
+        format!("{prefix}{} \"{}\" already exists", object_ref.kind.group_resource(), object_ref.name);
+    Refusal { code: 409, reason: "AlreadyExists", message, details: Some(Box::new(object_ref.details())) }
 }
 
-pub(crate) fn conflict(place: Place<'_>) -> Refusal {
+pub(crate) fn conflict(object_ref: ObjectRef<'_>) -> Refusal {
     let message = format!(
         "Operation cannot be fulfilled on {} \"{}\": the object has been modified; please apply your changes to the latest \
          version and try again",
-        place.kind.group_resource(),
-        place.name
+        object_ref.kind.group_resource(),
+        object_ref.name
     );
-    Refusal { code: 409, reason: "Conflict", message, details: Some(Box::new(place.details())) }
+    Refusal { code: 409, reason: "Conflict", message, details: Some(Box::new(object_ref.details())) }
 }
 
-/// What is said when the store itself cannot.
+/// Converts a failure of the store.
 pub(crate) fn failed(error: &Error) -> Refusal {
     internal_error(&error.to_string())
 }
 
-/// What is said when the server cannot do what is asked for, although nothing is wrong with it.
+/// Returns 500 with a cause.
 pub(crate) fn internal_error(why: &str) -> Refusal {
     let cause = gantry_registry::Cause { reason: "", message: why.to_owned(), field: String::new() };
     Refusal {

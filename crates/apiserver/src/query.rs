@@ -1,15 +1,15 @@
-//! Query strings, and the options that every write understands.
+//! Query parameters, and the options of writes.
 
 use gantry_managed_fields::apply::OnConflict;
 use gantry_registry::admission::services::Allotment;
 use gantry_registry::{FieldError, Refusal, Wrong};
 use serde_json::json;
 
-/// The parameters of a request, in the order in which they were written.
+/// The query parameters of a request, in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Query(pub(crate) Vec<(String, String)>);
 
-/// What a client wants done about fields that do not exist.
+/// The handling of unknown and duplicate fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Validation {
     Ignore,
@@ -17,13 +17,13 @@ pub(crate) enum Validation {
     Strict,
 }
 
-/// Options of a write.
+/// The options of a write.
 #[derive(Clone, Debug)]
 pub(crate) struct WriteOptions {
     pub(crate) dry_run: bool,
     pub(crate) validation: Validation,
     pub(crate) manager: String,
-    /// Whether the client named the manager itself.
+    /// Whether the client named the manager explicitly.
     pub(crate) manager_given: bool,
     pub(crate) force: Option<bool>,
 }
@@ -48,7 +48,7 @@ impl Query {
         self.first(name).is_some_and(gantry_registry::paging::flag)
     }
 
-    /// The options of a write; `kind` is that of the options, such as `CreateOptions`.
+    /// Parses the options of a write; `kind` is their kind, such as `CreateOptions`.
     pub(crate) fn write_options(&self, kind: &str, user_agent: &str) -> Result<WriteOptions, Refusal> {
         let mut errors = Vec::new();
         let dry_run: Vec<&str> =
@@ -91,30 +91,30 @@ impl Query {
 }
 
 impl WriteOptions {
-    /// Whether services are given addresses and ports for good.
+    /// Whether addresses and ports of services are allocated or only checked.
     pub(crate) fn allotment(&self) -> Allotment {
         if self.dry_run { Allotment::DryRun } else { Allotment::Real }
     }
 
-    /// What server-side apply does about values that others own.
+    /// The handling of conflicts in server-side apply.
     pub(crate) fn on_conflict(&self) -> OnConflict {
         if self.force == Some(true) { OnConflict::Force } else { OnConflict::Refuse }
     }
 }
 
-/// Who writes, if nobody says: the program's name.
+/// The default field manager: the first word of the user agent.
 fn manager_of(user_agent: &str) -> String {
     let program = user_agent.split('/').next().unwrap_or_default();
     let printable: String = program.chars().filter(|c| !c.is_control()).collect();
     printable.chars().take(MANAGER_LENGTH_MAX).collect()
 }
 
-/// Resolves `%41` and `+` of a query; what is malformed stays as it is.
+/// Decodes `%41` and `+` in a query; malformed escapes stay unchanged.
 fn unescape(text: &str) -> String {
     resolve(text, b' ')
 }
 
-/// Resolves `%41` of a path, in which a `+` is a `+`; what is malformed stays as it is.
+/// Decodes `%41` in a path, where a `+` is literal; malformed escapes stay unchanged.
 pub(crate) fn unescape_path(text: &str) -> String {
     resolve(text, b'+')
 }
@@ -149,13 +149,13 @@ mod tests {
         assert_eq!(unescape("%zz%4"), "%zz%4");
     }
 
-    /// A0.5: only queries write blanks as `+`.
+    /// A0.5: only queries encode blanks as `+`.
     #[test]
     fn a_plus_in_a_path_is_a_plus() {
         assert_eq!(unescape_path("/api/v1/a+b%2Bc%20d"), "/api/v1/a+b+c d");
     }
 
-    /// A2.15, A2.22, A2.23: what is not understood is refused by name.
+    /// A2.15, A2.22, A2.23: invalid options are rejected with their name.
     #[test]
     fn options_that_make_no_sense_are_refused() {
         let refused =

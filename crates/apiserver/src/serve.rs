@@ -1,8 +1,7 @@
-//! A request as it comes off a connection: its body is still to be read, and it may take only so long.
+//! Serves a request whose body is not read yet: size limit, timeout, panics.
 //!
-//! A body is given up where it becomes too large, and a request when its time is over. The rest of a body that is too large
-//! is thrown away, within reason: who still sends when the connection closes would not hear why. A panic costs the request
-//! that caused it, nothing else.
+//! The rest of a too large body is discarded up to a limit, because clients that still send when the connection closes
+//! do not see the response. A panic fails only the request that caused it.
 
 use std::fmt::Display;
 use std::future::poll_fn;
@@ -16,17 +15,17 @@ use gantry_registry::Refusal;
 use http::header::EXPECT;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
 
-use crate::answer::Answer;
-use crate::{ApiServer, Body, allowance, handlers};
+use crate::response::ApiResponse;
+use crate::{ApiServer, Body, handlers, request_timeout};
 
 const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 
-/// How much of a body that is too large is still read, and how long a piece of it may take.
+/// The most bytes of a too large body that are discarded, and the timeout of each read.
 const DISCARDED_BYTES_MAX: usize = 64 << 20;
 const DISCARD_PATIENCE: Duration = Duration::from_secs(1);
 
 impl ApiServer {
-    /// Answers one request whose body is still to be read.
+    /// Serves one request, reading its body.
     pub async fn serve<B>(&self, request: Request<B>) -> Response<Body>
     where
         B: http_body::Body<Data = Bytes>,
@@ -34,34 +33,34 @@ impl ApiServer {
     {
         let (parts, body) = request.into_parts();
         let audit_id = parts.headers.get(AUDIT_ID).cloned();
-        let mut response = match allowance::of(&parts) {
+        let mut response = match request_timeout::parse(&parts) {
             Ok(allowed) => {
                 let answered = tokio::time::timeout(allowed, async {
                     match read(&parts.headers, body).await {
-                        Ok(body) => self.answer(Request::from_parts(parts, body)).await,
+                        Ok(body) => self.handle(Request::from_parts(parts, body)).await,
                         Err(refusal) => refused(&refusal),
                     }
                 });
                 let answered = surviving(answered).await;
                 answered.map_or_else(
                     || refused(&panicked()),
-                    |answered| answered.unwrap_or_else(|_| refused(&allowance::exceeded())),
+                    |answered| answered.unwrap_or_else(|_| refused(&request_timeout::exceeded())),
                 )
             }
             Err(refusal) => refused(&refusal),
         };
         if !response.headers().contains_key(AUDIT_ID) {
-            let id = audit_id.or_else(|| HeaderValue::from_str(&self.surroundings.uid()).ok());
+            let id = audit_id.or_else(|| HeaderValue::from_str(&self.environment.uid()).ok());
             response.headers_mut().extend(id.map(|id| (AUDIT_ID, id)));
         }
         response
     }
 }
 
-/// What becomes of a future; `None` if it panicked.
+/// Returns the output of a future; `None` if it panicked.
 async fn surviving<T>(future: impl Future<Output = T>) -> Option<T> {
     let mut future = pin!(future);
-    // What the future was about to change is dropped with it; the store has transactions, the rest is its own.
+    // State of the future is dropped with it; the store has transactions.
     let polled = poll_fn(move |context| {
         catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context).map(Some)))
             .unwrap_or(Poll::Ready(None))
@@ -79,10 +78,10 @@ fn panicked() -> Refusal {
 }
 
 fn refused(refusal: &Refusal) -> Response<Body> {
-    Answer::refused(refusal).into_response()
+    ApiResponse::refused(refusal).into_response()
 }
 
-/// Reads a body to its end, or as far as it is not too large.
+/// Reads a body up to the size limit.
 async fn read<B>(headers: &HeaderMap, body: B) -> Result<Bytes, Refusal>
 where
     B: http_body::Body<Data = Bytes>,
@@ -91,7 +90,7 @@ where
     let limit = handlers::BODY_BYTES_MAX;
     let mut body = pin!(body);
     if body.size_hint().lower() > limit as u64 {
-        // Who asks first has not begun to send.
+        // A client that expects `100 Continue` has not started to send.
         if !headers.contains_key(EXPECT) {
             discard(body).await;
         }
@@ -105,7 +104,7 @@ where
             discard(body).await;
             return Err(handlers::too_large());
         }
-        // Most bodies come in one piece, which needs no copy.
+        // Most bodies arrive in one piece, which needs no copy.
         if first.is_empty() && all.is_empty() {
             first = data;
             continue;
@@ -116,7 +115,7 @@ where
     Ok(if all.is_empty() { first } else { all.freeze() })
 }
 
-/// Throws away what is left of a body.
+/// Discards the rest of a body.
 async fn discard<B>(mut body: Pin<&mut B>)
 where
     B: http_body::Body<Data = Bytes>,
@@ -124,7 +123,7 @@ where
     let mut discarded = 0;
     while discarded <= DISCARDED_BYTES_MAX {
         let frame = poll_fn(|context| body.as_mut().poll_frame(context));
-        // Too slow or too much: then it closes while somebody may still send.
+        // Too slow or too much: the connection closes while the client may still send.
         let Ok(Some(Ok(frame))) = tokio::time::timeout(DISCARD_PATIENCE, frame).await else { return };
         discarded += frame.data_ref().map_or(0, Bytes::len);
     }

@@ -1,4 +1,4 @@
-//! The server as a tower service: the whole API for a client in the same process, without a socket.
+//! The server as a tower service, for clients in the same process.
 
 use std::convert::Infallible;
 use std::fmt::Display;
@@ -9,9 +9,9 @@ use bytes::Bytes;
 use gantry_registry::access::User;
 use http::{Request, Response};
 
-use crate::{ApiServer, Body, Identified};
+use crate::{ApiServer, AuthenticatedUser, Body};
 
-/// The API for a client in the same process, which is somebody: `kube::Client::new(service, "default")`.
+/// The API for a client in the same process, with a fixed user: `kube::Client::new(service, "default")`.
 #[derive(Clone, Debug)]
 pub struct ApiService {
     server: ApiServer,
@@ -19,12 +19,12 @@ pub struct ApiService {
 }
 
 impl ApiService {
-    /// The API as this user sees it.
+    /// Returns a service that acts as this user.
     pub fn new(server: ApiServer, user: User) -> Self {
         Self { server, user }
     }
 
-    /// The API for somebody who may do everything.
+    /// Returns a service that acts as a user of this name in `system:masters`.
     pub fn for_master(server: ApiServer, name: impl Into<String>) -> Self {
         let groups = [gantry_registry::access::MASTERS, "system:authenticated"].map(str::to_owned).to_vec();
         Self::new(server, User { name: name.into(), groups, ..User::default() })
@@ -45,7 +45,7 @@ where
     }
 
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
-        request.extensions_mut().insert(Identified(self.user.clone()));
+        request.extensions_mut().insert(AuthenticatedUser(self.user.clone()));
         let server = self.server.clone();
         Box::pin(async move { Ok(server.serve(request).await) })
     }

@@ -1,4 +1,4 @@
-//! What whoever runs the server decides about it. Every value is good; the defaults are those of Kubernetes.
+//! Settings of an API server. The defaults are those of Kubernetes.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::sync::Arc;
@@ -6,25 +6,25 @@ use std::time::Duration;
 
 use gantry_registry::admission::ServiceRanges;
 
-use crate::guard::Access;
+use crate::authorization::Access;
 use crate::logs::PodLogs;
 
-/// What whoever runs the server decides about it.
+/// Settings of an API server.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Who is let in, and how far.
+    /// Authentication and authorization.
     pub access: Access,
-    /// Whether pods need a service account, and are given its token.
+    /// Service account admission of pods.
     pub service_accounts: ServiceAccounts,
-    /// The addresses and ports that services are given.
+    /// The ranges that addresses and ports of services are allocated from.
     pub services: ServiceRanges,
-    /// Where clients reach the server: what the service `default/kubernetes` leads to.
+    /// The address of the server that the service `default/kubernetes` routes to.
     pub advertised: SocketAddrV4,
-    /// The certificates, in PEM, that vouch for client certificates.
+    /// The CA certificates of client certificates, as PEM.
     pub client_ca: Option<String>,
-    /// How long an event is kept after it was last written.
+    /// The time that an event is kept after its last write.
     pub event_lifetime: Duration,
-    /// Who can read the logs of pods, if anybody can.
+    /// The source of pod logs, if any.
     pub logs: Option<Arc<dyn PodLogs>>,
     /// Kinds for which no controller runs: creating an object of one returns a warning that says so.
     pub uncontrolled: Vec<UncontrolledKind>,
@@ -41,17 +41,17 @@ pub struct UncontrolledKind {
     pub effect: &'static str,
 }
 
-/// What is asked of a pod's service account.
+/// Service account admission of pods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServiceAccounts {
-    /// It must exist, and its token is mounted unless somebody said not to.
+    /// The account must exist, and its token is mounted unless disabled.
     Required,
-    /// Nothing: pods are taken as they come.
+    /// Accounts are not checked, and no token is mounted.
     Ignored,
 }
 
 impl UncontrolledKind {
-    /// The warning that comes with a new object.
+    /// The warning of creating an object.
     pub(crate) fn warning(self) -> String {
         let Self { kind, effect, .. } = self;
         format!("no controller for {kind} objects runs in this cluster: this one is stored, but {effect}")

@@ -1,4 +1,4 @@
-//! Server-side apply and the record of owners, over the server.
+//! Server-side apply and managed fields, over the server.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -27,7 +27,7 @@ fn managers(object: &Value) -> Vec<String> {
     entries.iter().map(|entry| format!("{} {}", text(entry, "manager"), text(entry, "operation"))).collect()
 }
 
-/// A3.24, A3.22, A3.19: what is absent is created, the same again changes nothing, and owners are on every read.
+/// A3.24, A3.22, A3.19: an absent object is created, applying it again changes nothing, and reads have managed fields.
 #[tokio::test]
 async fn a_statement_creates_and_then_changes() {
     let server = server().await;
@@ -42,9 +42,9 @@ async fn a_statement_creates_and_then_changes() {
     assert_eq!(managers(&list["items"][0]), ["m Apply"]);
 }
 
-/// A3.20: statements that make no sense.
+/// A3.20: invalid apply configurations.
 #[tokio::test]
-async fn a_statement_says_who_states_what() {
+async fn an_apply_configuration_needs_manager_kind_and_name() {
     let server = server().await;
     let (status, refused) = apply(&server, "", &map(&json!({}))).await;
     let message =
@@ -71,7 +71,7 @@ async fn a_statement_says_who_states_what() {
     assert_eq!(apply(&server, "?fieldManager=m", &stale).await.0, 409);
 }
 
-/// A3.21: what the schema does not know is a server error; a key given twice is told or refused.
+/// A3.21: an unknown field is a server error; a duplicate key gets a warning or is refused.
 #[tokio::test]
 async fn a_statement_fits_the_schema() {
     let server = server().await;
@@ -93,7 +93,7 @@ async fn a_statement_fits_the_schema() {
     assert!(!ignored.headers.contains_key("warning"));
 }
 
-/// A3.23, A3.15: who changes what others own is refused, or takes it.
+/// A3.23, A3.15: a change to another manager's fields is a conflict, or is forced.
 #[tokio::test]
 async fn managers_disagree_until_one_insists() {
     let server = server().await;
@@ -104,15 +104,15 @@ async fn managers_disagree_until_one_insists() {
     let cause =
         json!({"reason": "FieldManagerConflict", "message": "conflict with \"m1\"", "field": ".data.k"});
     assert_eq!(refused["details"], json!({"causes": [cause]}));
-    let (_, taken) = apply(&server, "?fieldManager=m2&force=true", &map(&json!({"k": "2"}))).await;
-    assert_eq!(managers(&taken), ["m2 Apply"]);
+    let (_, allocated) = apply(&server, "?fieldManager=m2&force=true", &map(&json!({"k": "2"}))).await;
+    assert_eq!(managers(&allocated), ["m2 Apply"]);
     let body = json!({"data": {"k": "3"}});
     let (_, patched) =
         read(send(&server, Method::PATCH, &format!("{MAPS}/a?fieldManager=u"), MERGE, &body).await).await;
     assert_eq!(managers(&patched), ["u Update"], "an ordinary write asks nobody");
 }
 
-/// A3.13, A3.16, A3.17, A3.18: what a record holds, and how clients write it themselves.
+/// A3.13, A3.16, A3.17, A3.18: the content of managed fields, and how clients write them.
 #[tokio::test]
 async fn the_record_of_owners_can_be_read_and_written() {
     let server = server().await;
@@ -143,7 +143,7 @@ async fn the_record_of_owners_can_be_read_and_written() {
     );
 }
 
-/// A3.24: a status is applied through `/status`, by an entry of its own.
+/// A3.24: a status is applied through `/status`, with an entry of its own.
 #[tokio::test]
 async fn a_status_is_applied_by_itself() {
     let server = server().await;
@@ -169,7 +169,7 @@ async fn a_status_is_applied_by_itself() {
     assert_eq!(absent.0, 404, "a status without its object is not created");
 }
 
-/// A3.25: `kubectl apply --server-side` takes over what `kubectl apply` wrote, and keeps the annotation up to date.
+/// A3.25: `kubectl apply --server-side` takes over the fields of `kubectl apply`, and updates the annotation.
 #[tokio::test]
 async fn kubectl_takes_over_from_itself() {
     let server = server().await;

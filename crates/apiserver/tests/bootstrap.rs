@@ -1,4 +1,4 @@
-//! What every cluster has from its first moment on (A6.1).
+//! The default objects of a cluster (A6.1).
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -26,7 +26,7 @@ async fn get(server: &ApiServer, path: &str) -> Value {
     found
 }
 
-/// A6.1: namespaces, the server's own service, priority classes, what other servers ask about users, roles.
+/// A6.1: namespaces, the server's own service, priority classes, the authentication ConfigMap, roles.
 #[tokio::test]
 async fn a_new_cluster_is_furnished() {
     let settings = Settings { client_ca: Some("PEM".to_owned()), ..Settings::default() };
@@ -78,9 +78,9 @@ async fn a_new_cluster_is_furnished() {
     get(&server, &format!("{rbac}/namespaces/kube-system/rolebindings/system::{reader}")).await;
 }
 
-/// A6.1: what is missing comes back, what is changed stays changed, and a start that finds all writes nothing.
+/// A6.1: missing objects are created again, changed ones stay, and a start writes nothing if nothing is missing.
 #[tokio::test]
-async fn a_second_start_brings_back_what_is_missing_and_nothing_else() {
+async fn a_second_start_creates_missing_objects_only() {
     let store: Arc<MemoryStore> = Arc::default();
     let server = started(&store, Settings::default()).await;
     let revision = || async { store.bounds().await.unwrap().current };
@@ -102,7 +102,7 @@ async fn a_second_start_brings_back_what_is_missing_and_nothing_else() {
     assert_eq!(get(&server, discovery).await["rules"], Value::Null, "somebody wanted it so");
 }
 
-/// A6.1: a server that starts at another address says so.
+/// A6.1: a server that starts with another address updates its endpoints.
 #[tokio::test]
 async fn the_servers_own_endpoints_follow_it() {
     let store: Arc<MemoryStore> = Arc::default();

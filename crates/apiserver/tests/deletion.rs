@@ -1,4 +1,4 @@
-//! Deletion: what is asked, what holds an object, and how long pods are given.
+//! Deletion: options, finalizers, grace periods.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -25,7 +25,7 @@ async fn set(cluster: &Cluster, name: &str, finalizers: &[&str]) -> Value {
     cluster.post(SETS, object).await.1
 }
 
-/// A2.25: options come from the body, else from the query; a body that is no options is refused.
+/// A2.25: options come from the body, else from the query; an invalid body is refused.
 #[tokio::test]
 async fn options_come_from_the_body_or_the_query() {
     let cluster = Cluster::new().await;
@@ -50,7 +50,7 @@ async fn options_come_from_the_body_or_the_query() {
     assert_eq!(cluster.delete(&format!("{MAPS}/a?uid={uid}&orphanDependents=false")).await.0, 200);
 }
 
-/// A2.25, A2.15: a dry run, asked for in the body or in the query, says what would be and leaves everything.
+/// A2.25, A2.15: a dry run in the body or in the query returns the result and changes nothing.
 #[tokio::test]
 async fn a_dry_run_deletes_nothing() {
     let cluster = Cluster::new().await;
@@ -70,7 +70,7 @@ async fn a_dry_run_deletes_nothing() {
     assert_eq!((wrong.0, message(&wrong)), (422, why));
 }
 
-/// A2.26: policies that do not exist, and two at once, are refused.
+/// A2.26: unknown policies, and two at once, are refused.
 #[tokio::test]
 async fn policies_that_make_no_sense_are_refused() {
     let cluster = Cluster::new().await;
@@ -89,7 +89,8 @@ async fn policies_that_make_no_sense_are_refused() {
     assert_eq!(cluster.get(&format!("{MAPS}/a")).await.0, 200);
 }
 
-/// A2.27, O6.1, O6.2: what becomes of dependents is said by the request, else by the object, else by its kind.
+/// A2.27, O6.1, O6.2: the propagation policy is that of the request, else of the object's finalizers, else of its
+/// kind.
 #[tokio::test]
 async fn the_policy_is_that_of_the_request_the_object_or_the_kind() {
     let cluster = Cluster::new().await;
@@ -121,9 +122,10 @@ async fn the_policy_is_that_of_the_request_the_object_or_the_kind() {
     );
 }
 
-/// A2.28, O6.3, O6.4, O6.5, O6.7: finalizers hold an object; asking again changes nothing; the last one lets it go.
+/// A2.28, O6.3, O6.4, O6.5, O6.7: finalizers delay a deletion; deleting again changes nothing; removing the last one
+/// deletes.
 #[tokio::test]
-async fn an_object_goes_with_its_last_finalizer() {
+async fn removing_the_last_finalizer_deletes_the_object() {
     let cluster = Cluster::new().await;
     let created = set(&cluster, "a", &["example.com/f", "example.com/g"]).await;
     let path = format!("{SETS}/a");
@@ -144,9 +146,9 @@ async fn an_object_goes_with_its_last_finalizer() {
     assert_eq!((absent.0, message(&absent)), (404, "replicasets.apps \"a\" not found"));
 }
 
-/// A2.28, O6.3, O6.7: what nothing holds is gone at once, and the answer names it.
+/// A2.28, O6.3, O6.7: an object without finalizers is deleted at once, and the response names it.
 #[tokio::test]
-async fn the_answer_names_what_is_gone() {
+async fn the_response_names_the_deleted_object() {
     let cluster = Cluster::new().await;
     let created = set(&cluster, "a", &[]).await;
     let (status, gone) = cluster.delete(&format!("{SETS}/a")).await;
@@ -168,7 +170,7 @@ async fn the_answer_names_what_is_gone() {
     assert!(version(&gone) > version(&created), "with the version of its deletion");
 }
 
-/// A2.29: who says `orphanDependents: false` is told that an object is not gone yet.
+/// A2.29: with `orphanDependents: false` a delayed deletion is answered with 202.
 #[tokio::test]
 async fn an_object_that_lingers_may_be_answered_with_202() {
     let cluster = Cluster::new().await;
@@ -180,9 +182,9 @@ async fn an_object_that_lingers_may_be_answered_with_202() {
     assert_eq!(cluster.delete_with(&format!("{MAPS}/b"), json!({"orphanDependents": false})).await.0, 200);
 }
 
-/// A2.30, A4.19: who waits for an object watches it by name from the version it was answered.
+/// A2.30, A4.19: a client that waits for a deletion watches by name from the returned version.
 #[tokio::test]
-async fn who_waits_for_an_object_sees_it_go() {
+async fn a_watch_by_name_sees_the_deletion() {
     let cluster = Cluster::new().await;
     map(&cluster, "a", &["example.com/f"]).await;
     let (_, held) = cluster.delete(&format!("{MAPS}/a")).await;
@@ -195,7 +197,7 @@ async fn who_waits_for_an_object_sees_it_go() {
     assert_eq!(events[0].1["metadata"]["uid"], held["metadata"]["uid"]);
 }
 
-/// A2.31: a collection is deleted by its members' rules; the answer lists them as they were.
+/// A2.31: a collection is deleted by the rules of its members; the response lists them as they were.
 #[tokio::test]
 async fn a_collection_is_deleted_member_by_member() {
     let cluster = Cluster::new().await;
@@ -232,7 +234,7 @@ async fn a_collection_is_deleted_member_by_member() {
     assert_eq!(cluster.delete("/api/v1/configmaps").await.0, 405, "never of all namespaces at once");
 }
 
-/// A1.11: a job leaves its pods behind, and says so to who did not ask.
+/// A1.11: deleting a job without a propagation policy gets a warning that its pods stay.
 #[tokio::test]
 async fn a_job_says_that_its_pods_stay() {
     let cluster = Cluster::new().await;
@@ -261,7 +263,7 @@ async fn a_job_says_that_its_pods_stay() {
     );
 }
 
-/// O6.6: an object cannot wait for its dependents and let them go.
+/// O6.6: orphaning and foreground deletion exclude each other.
 #[tokio::test]
 async fn both_finalizers_of_the_collector_are_too_many() {
     let cluster = Cluster::new().await;
@@ -273,9 +275,9 @@ async fn both_finalizers_of_the_collector_are_too_many() {
     assert_eq!((refused.0, message(&refused)), (422, format!("ConfigMap \"a\" is invalid: {why}").as_str()));
 }
 
-/// O6.8, O6.9, O6.10, A4.19: a pod that nobody runs is gone at once, and watchers see that it was deleted.
+/// O6.8, O6.9, O6.10, A4.19: an unscheduled pod is deleted at once, and watchers see the deletion.
 #[tokio::test]
-async fn an_unscheduled_pod_is_gone_at_once() {
+async fn an_unscheduled_pod_is_deleted_at_once() {
     let cluster = Cluster::new().await;
     let (_, created) = cluster.post(PODS, pod("p")).await;
     let (status, gone) = cluster.delete(&format!("{PODS}/p")).await;
@@ -290,7 +292,7 @@ async fn an_unscheduled_pod_is_gone_at_once() {
     assert_eq!(events[1].1["metadata"]["resourceVersion"], gone["metadata"]["resourceVersion"]);
 }
 
-/// O6.8, O6.9, O6.11, O6.13: a pod that runs is given time, which can be shortened, and watchers are told when it begins.
+/// O6.8, O6.9, O6.11, O6.13: a running pod has a grace period, which can be shortened, and watchers see its start.
 #[tokio::test]
 async fn a_running_pod_is_given_time() {
     let cluster = Cluster::new().await;
@@ -320,7 +322,7 @@ async fn a_running_pod_is_given_time() {
     assert_eq!(cluster.get(&path).await.0, 404);
 }
 
-/// O6.8: a pod that ended needs no time.
+/// O6.8: a finished pod has no grace period.
 #[tokio::test]
 async fn a_finished_pod_needs_no_time() {
     let cluster = Cluster::new().await;
@@ -333,7 +335,7 @@ async fn a_finished_pod_needs_no_time() {
     }
 }
 
-/// O6.9, O6.10, O6.5: time and finalizers both hold a pod; deleting it again takes nothing back.
+/// O6.9, O6.10, O6.5: grace period and finalizers both delay the deletion; deleting again undoes nothing.
 #[tokio::test]
 async fn a_held_pod_stays_without_time() {
     let cluster = Cluster::new().await;
@@ -351,9 +353,9 @@ async fn a_held_pod_stays_without_time() {
     assert_eq!(cluster.get(&path).await.0, 404);
 }
 
-/// O6.12, A2.19: an end is neither taken back nor set by hand.
+/// O6.12, A2.19: a deletion timestamp can neither be removed nor set by a client.
 #[tokio::test]
-async fn an_end_is_neither_undone_nor_set_by_hand() {
+async fn a_deletion_timestamp_is_neither_removed_nor_set_by_clients() {
     let cluster = Cluster::new().await;
     map(&cluster, "a", &["example.com/f"]).await;
     let path = format!("{MAPS}/a");
@@ -371,7 +373,7 @@ async fn an_end_is_neither_undone_nor_set_by_hand() {
     assert_eq!(longer.0, 422, "{longer:?}");
 }
 
-/// O6.7, 0.1: another object, or another version of it, is not deleted.
+/// O6.7, 0.1: a precondition on uid or version that does not hold is refused.
 #[tokio::test]
 async fn another_object_is_not_deleted() {
     let cluster = Cluster::new().await;

@@ -1,4 +1,4 @@
-//! What is served, as clients find it out.
+//! Discovery.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -20,7 +20,7 @@ fn recorded(name: &str) -> Value {
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 
-/// A1.1, A1.2: the legacy documents are those that Kubernetes gave.
+/// A1.1, A1.2: the legacy documents equal those of Kubernetes.
 #[tokio::test]
 async fn legacy_documents_are_served_as_recorded() {
     let server = server().await;
@@ -40,7 +40,7 @@ async fn legacy_documents_are_served_as_recorded() {
     assert_eq!((&apps["apiVersion"], &apps["groupVersion"]), (&json!("v1"), &json!("apps/v1")));
 }
 
-/// A1.3, A1.4, A1.5: both aggregated documents say by their type what they are, and are not sent twice.
+/// A1.3, A1.4, A1.5: the aggregated documents have their content type and ETag.
 #[tokio::test]
 async fn aggregated_documents_are_sent_once() {
     let server = server().await;
@@ -62,7 +62,7 @@ async fn aggregated_documents_are_sent_once() {
     assert_eq!(fallback["kind"], "APIGroupList");
 }
 
-/// A1.6, A1.10: what is advertised as a list can be listed and watched, plain stored kinds among them.
+/// A1.6, A1.10: every advertised list can be listed and watched.
 #[tokio::test]
 async fn everything_advertised_is_served() {
     let server = server().await;
@@ -80,7 +80,7 @@ async fn everything_advertised_is_served() {
             if verbs.contains(&json!("watch")) {
                 let query = format!("{prefix}/{name}?watch=1&resourceVersion=99999999&timeoutSeconds=1");
                 let request = http::Request::get(query).body(bytes::Bytes::new()).unwrap();
-                assert_eq!(server.answer(request).await.status(), 200, "{prefix}/{name}");
+                assert_eq!(server.handle(request).await.status(), 200, "{prefix}/{name}");
             }
             listed += 1;
         }
@@ -99,9 +99,9 @@ async fn prefixes(server: &ApiServer) -> Vec<String> {
     std::iter::once("/api/v1".to_owned()).chain(named).collect()
 }
 
-/// A1.7, A1.9: version and the list of paths, laid out for people, with and without a slash.
+/// A1.7, A1.9: version and the list of paths are pretty-printed, with and without a trailing slash.
 #[tokio::test]
-async fn version_and_paths_are_told() {
+async fn version_and_paths_are_listed() {
     let server = server().await;
     for path in ["/version", "/version/"] {
         let told = get(&server, path, &[]).await;
@@ -123,7 +123,7 @@ async fn version_and_paths_are_told() {
     }
 }
 
-/// A1.12: what is deprecated says so to whoever reads it.
+/// A1.12: deprecated kinds get a warning.
 #[tokio::test]
 async fn deprecated_kinds_say_so() {
     let server = server().await;
@@ -139,9 +139,9 @@ async fn deprecated_kinds_say_so() {
     }
 }
 
-/// A0.5, A0.6, A0.8, A0.15: what is not there, inside the API and outside of it, and methods nobody has.
+/// A0.5, A0.6, A0.8, A0.15: absent resources, paths and unsupported methods.
 #[tokio::test]
-async fn what_is_not_there_is_told_in_two_ways() {
+async fn there_are_two_kinds_of_404() {
     let server = server().await;
     for path in ["/foo", "/apis/nope.example.com", "/apis/nope.example.com/v1/foos", "/version/more"] {
         let told = get(&server, path, &[]).await;

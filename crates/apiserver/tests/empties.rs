@@ -1,4 +1,4 @@
-//! Empty lists and maps, which are told from absent ones until an object is stored, and the order of keys in a map.
+//! Empty lists and maps, which differ from absent ones until an object is stored, and the order of keys in a map.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -22,7 +22,7 @@ fn message(told: &Told) -> String {
     told.json()["message"].as_str().unwrap_or_default().to_owned()
 }
 
-/// A2.7: an answer to a dry run was never stored, so it still has the empty list.
+/// A2.7: a dry-run response is not stored, so it has the empty list.
 #[tokio::test]
 async fn an_empty_list_is_shown_until_it_is_stored() {
     let server = server().await;
@@ -53,7 +53,7 @@ async fn a_refusal_shows_the_empty_map_that_was_sent() {
         );
         assert_eq!(message(&refused), expected);
     }
-    // Within a structure JSON omits it.
+    // Within a struct JSON omits it.
     let mut nothing = web(json!({"a": "b"}));
     nothing["spec"]["selector"]["matchLabels"] = json!({});
     let refused = write(&server, Method::POST, DEPLOYMENTS, nothing.to_string()).await;
@@ -64,7 +64,7 @@ async fn a_refusal_shows_the_empty_map_that_was_sent() {
     );
 }
 
-/// No policies get the usual ones; an empty list of them is a mistake.
+/// Absent policies are defaulted; an empty list is an error.
 #[tokio::test]
 async fn an_empty_list_gets_no_default() {
     let server = server().await;
@@ -83,7 +83,7 @@ async fn an_empty_list_gets_no_default() {
     assert_eq!(created["spec"]["behavior"]["scaleDown"]["policies"].as_array().map(Vec::len), Some(1));
 }
 
-/// The generation of a NetworkPolicy counts an empty list in the place of none; that of a Deployment does not.
+/// The generation of a NetworkPolicy counts an empty list in place of an absent one; that of a Deployment does not.
 #[tokio::test]
 async fn an_empty_list_is_a_change_for_some_kinds() {
     let server = server().await;
@@ -101,8 +101,7 @@ async fn an_empty_list_is_a_change_for_some_kinds() {
     assert_eq!(put["metadata"], created["metadata"], "nothing was written");
 }
 
-/// Errors about the members of a map come in the order of the document, and in the order of the keys if it was sorted on
-/// its way.
+/// Errors about members of a map are in the order of the document, or in the order of the keys if it was sorted.
 #[tokio::test]
 async fn errors_about_a_map_come_in_the_order_of_the_document() {
     let server = server().await;

@@ -1,4 +1,5 @@
-//! One object in two versions: events of both groups (A8.9), autoscalers of both versions (A8.10); and how events end.
+//! One object in two versions: events of both groups (A8.9), autoscalers of both versions (A8.10); and expiry of
+//! events.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -7,7 +8,7 @@ mod harness;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use gantry_apiserver::{ApiServer, Body, Settings, Surroundings};
+use gantry_apiserver::{ApiServer, Body, Environment, Settings};
 use gantry_registry::Timestamp;
 use gantry_store::memory::MemoryStore;
 use http::Method;
@@ -43,14 +44,14 @@ async fn patched(server: &ApiServer, path: &str, change: Value) -> (u16, Value) 
     read(send(server, Method::PATCH, path, "application/merge-patch+json", &change).await).await
 }
 
-/// A watch of what happens from now on.
+/// A watch from now on.
 async fn watch(server: &ApiServer, path: &str) -> Body {
     let version = get(server, path).await["metadata"]["resourceVersion"].as_str().unwrap().to_owned();
     let path = format!("{path}?watch=true&resourceVersion={version}");
     send(server, Method::GET, &path, "", &Value::Null).await.into_body()
 }
 
-/// A8.9: written in one group, read, listed, selected, patched and deleted in the other.
+/// A8.9: written in one group; read, listed, selected, patched and deleted in the other.
 #[tokio::test]
 async fn an_event_has_two_names_for_everything() {
     let server = server().await;
@@ -84,7 +85,7 @@ async fn an_event_has_two_names_for_everything() {
     assert_eq!(call(&server, Method::GET, &format!("{CORE}/e"), Value::Null).await.0, 404);
 }
 
-/// A8.9: both groups are told of the same change, each in its own words.
+/// A8.9: watchers of both groups get the same change, each in its own version.
 #[tokio::test]
 async fn a_watch_speaks_the_language_of_its_group() {
     let server = server().await;
@@ -99,9 +100,9 @@ async fn a_watch_speaks_the_language_of_its_group() {
     assert_eq!(words, [(json!("v1"), false), (json!("events.k8s.io/v1"), true)]);
 }
 
-/// A8.9: the new group wants its fields, the old one takes almost anything; both live where their object lives.
+/// A8.9: the new group requires its fields, the old one hardly any; both are in the namespace of their object.
 #[tokio::test]
-async fn events_are_judged_by_their_group() {
+async fn events_are_validated_by_their_group() {
     let server = server().await;
     let wrong = |field: &'static str, value: Value| {
         let mut event = new("n");
@@ -155,14 +156,14 @@ async fn events_are_judged_by_their_group() {
     assert_eq!(patched(&server, &format!("{NEW}/n"), series).await.0, 200, "but it can be counted on");
 }
 
-/// A world whose time is told.
+/// An environment whose time is set by the test.
 #[derive(Debug, Default)]
 struct Told {
     rest: Noon,
     seconds: AtomicI64,
 }
 
-impl Surroundings for Told {
+impl Environment for Told {
     fn now(&self) -> Timestamp {
         Noon::NOW.plus(self.seconds.load(Ordering::Relaxed))
     }
@@ -174,7 +175,7 @@ impl Surroundings for Told {
     }
 }
 
-/// A8.9: an hour after the last write an event goes, and whoever watches is told.
+/// A8.9: an event is deleted an hour after its last write, and watchers see it.
 #[tokio::test]
 async fn events_go_after_an_hour() {
     let world = Arc::new(Told::default());
@@ -185,9 +186,9 @@ async fn events_go_after_an_hour() {
     let mut stream = watch(&server, CORE).await;
     world.seconds.store(3599, Ordering::Relaxed);
     patched(&server, &format!("{CORE}/counted"), json!({"count": 2})).await;
-    assert_eq!(server.sweep_events().await.unwrap(), 0);
+    assert_eq!(server.delete_expired_events().await.unwrap(), 0);
     world.seconds.store(3600, Ordering::Relaxed);
-    assert_eq!(server.sweep_events().await.unwrap(), 1);
+    assert_eq!(server.delete_expired_events().await.unwrap(), 1);
     let mut told = Vec::new();
     for _ in 0..2 {
         let frame = stream.frame().await.unwrap().unwrap().into_data().unwrap();
@@ -197,7 +198,7 @@ async fn events_go_after_an_hour() {
     assert_eq!(told, ["\"MODIFIED\" \"counted\"", "\"DELETED\" \"old\""]);
 }
 
-/// A8.10: one metric has a field in the first version, everything else is an annotation there, and nothing is lost.
+/// A8.10: v1 has a field for one metric and annotations for everything else, and nothing is lost.
 #[tokio::test]
 async fn an_autoscaler_has_two_versions() {
     let server = server().await;

@@ -1,4 +1,4 @@
-//! Evictions: a pod goes when its budget lets it.
+//! Evictions and disruption budgets.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -16,7 +16,7 @@ fn eviction(name: &str, options: &Value) -> Value {
     json!({"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}, "deleteOptions": options})
 }
 
-/// A budget with a status that somebody computed: allowed, healthy, needed.
+/// A budget with a computed status: allowed, healthy, needed.
 async fn budget(cluster: &Cluster, name: &str, status: Option<(i64, i64, i64)>) {
     let spec = json!({"minAvailable": 2, "selector": {"matchLabels": {"app": "web"}}});
     cluster.post(BUDGETS, json!({"metadata": {"name": name}, "spec": spec})).await;
@@ -39,7 +39,7 @@ fn cause(refused: &(u16, Value)) -> &str {
     refused.1["details"]["causes"][0]["message"].as_str().unwrap()
 }
 
-/// A8.7: without a budget an eviction is a delete that says why.
+/// A8.7: without a budget an eviction sets the condition and deletes.
 #[tokio::test]
 async fn an_unguarded_pod_is_marked_and_deleted() {
     let cluster = Cluster::new().await;
@@ -60,9 +60,9 @@ async fn an_unguarded_pod_is_marked_and_deleted() {
     assert_eq!((renamed.0, message(&renamed)), (400, "name in URL does not match name in Eviction object"));
 }
 
-/// A8.7: pods that do not run are nobody's loss, and neither are those that are leaving.
+/// A8.7: pods that do not run or are terminating are evicted regardless of the budget.
 #[tokio::test]
-async fn a_pod_that_does_not_run_goes_whatever_its_budget_says() {
+async fn a_pod_that_does_not_run_is_evicted_regardless_of_its_budget() {
     let cluster = Cluster::new().await;
     budget(&cluster, "pdb", Some((0, 1, 2))).await;
     cluster.post(PODS, pod("pending")).await;
@@ -81,7 +81,7 @@ async fn a_pod_that_does_not_run_goes_whatever_its_budget_says() {
     assert_eq!(cluster.get(&format!("{PODS}/leaving")).await.0, 404);
 }
 
-/// A8.7, A8.8: each eviction takes from what the budget allows, until there is nothing left.
+/// A8.7, A8.8: each eviction decrements the allowed disruptions, down to zero.
 #[tokio::test]
 async fn each_eviction_spends_from_the_budget() {
     let cluster = Cluster::new().await;
@@ -105,7 +105,7 @@ async fn each_eviction_spends_from_the_budget() {
     assert_eq!(left["status"]["conditions"].as_array().unwrap().len(), 1, "it was not even marked");
 }
 
-/// A8.8: a refusal says how many are needed; one that comes too early says when to come again.
+/// A8.8: a refusal has the number of needed pods; one about an outdated status has a retry time.
 #[tokio::test]
 async fn a_refused_eviction_says_why() {
     let cluster = Cluster::new().await;
@@ -134,7 +134,7 @@ async fn a_refused_eviction_says_why() {
     assert_eq!((torn.0, message(&torn)), (500, why));
 }
 
-/// A8.7: an unready pod counts for nothing where enough others are healthy, or where the budget says so.
+/// A8.7: an unready pod can be evicted if enough others are healthy, or if the policy allows it.
 #[tokio::test]
 async fn an_unready_pod_is_spared_the_budget() {
     let cluster = Cluster::new().await;
@@ -156,9 +156,9 @@ async fn an_unready_pod_is_spared_the_budget() {
     assert_eq!(evict(&cluster, "b").await.0, 201);
 }
 
-/// A8.7: the eviction's own delete options hold, and a dry run changes nobody.
+/// A8.7: the eviction's delete options apply, and a dry run changes nothing.
 #[tokio::test]
-async fn an_eviction_deletes_as_it_is_told() {
+async fn an_eviction_applies_its_delete_options() {
     let cluster = Cluster::new().await;
     cluster.running("a", true).await;
     budget(&cluster, "pdb", Some((3, 5, 2))).await;
@@ -185,9 +185,9 @@ async fn an_eviction_deletes_as_it_is_told() {
     assert_eq!(cluster.get(&format!("{PODS}/a")).await.1["metadata"]["deletionGracePeriodSeconds"], 100);
 }
 
-/// A8.7, 2.6: nothing is posted into a namespace that is on its way out, evictions included.
+/// A8.7, 2.6: evictions in a terminating namespace are refused.
 #[tokio::test]
-async fn nobody_is_evicted_from_a_terminating_namespace() {
+async fn evictions_in_a_terminating_namespace_are_refused() {
     let cluster = Cluster::new().await;
     cluster.post("/api/v1/namespaces", json!({"metadata": {"name": "t"}})).await;
     cluster.post("/api/v1/namespaces/t/serviceaccounts", json!({"metadata": {"name": "default"}})).await;
@@ -199,7 +199,7 @@ async fn nobody_is_evicted_from_a_terminating_namespace() {
     assert_eq!((refused.0, message(&refused)), (403, why));
 }
 
-/// A8.7: however many come at once, a budget is not spent twice.
+/// A8.7: concurrent evictions do not exceed a budget.
 #[tokio::test]
 async fn a_budget_for_one_lets_one_go() {
     let cluster = Cluster::new().await;

@@ -1,4 +1,4 @@
-//! Whether the server says that it is well.
+//! Health endpoints.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -18,7 +18,7 @@ fn ok() -> (u16, String) {
     (200, "ok".to_owned())
 }
 
-/// A1.8: all checks, one of them, all of them in words, all but one.
+/// A1.8: all checks, a single one, verbose output, excluded checks.
 #[tokio::test]
 async fn a_ready_server_passes_every_check() {
     let server = server().await;
@@ -40,7 +40,7 @@ async fn a_ready_server_passes_every_check() {
     assert_eq!(get(&server, "/livez/nope").await.0, 404);
 }
 
-/// A1.8: a server that is not there yet, or about to leave, is alive but not ready.
+/// A1.8: a starting or stopping server is live but not ready.
 #[tokio::test]
 async fn a_server_that_starts_or_stops_is_alive_but_not_ready() {
     let server = server().await;

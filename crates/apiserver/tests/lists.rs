@@ -1,4 +1,4 @@
-//! Lists: pages, versions, selections.
+//! Lists: pages, versions, selectors.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -30,7 +30,7 @@ fn names(list: &Value) -> Vec<&str> {
     list["items"].as_array().unwrap().iter().map(|item| item["metadata"]["name"].as_str().unwrap()).collect()
 }
 
-/// A4.1, A0.9: no limit is none, a negative one too; what is no number is refused, and so is what only watches know.
+/// A4.1, A0.9: zero and negative limits mean none; malformed numbers and watch-only parameters are refused.
 #[tokio::test]
 async fn odd_limits_are_none() {
     let server = server().await;
@@ -51,9 +51,9 @@ async fn odd_limits_are_none() {
     );
 }
 
-/// A4.2, A4.3: any state, at least a state, exactly a state.
+/// A4.2, A4.3: any version, at least a version, exactly a version.
 #[tokio::test]
-async fn a_list_shows_the_state_that_was_asked_for() {
+async fn a_list_is_at_the_requested_version() {
     let server = server().await;
     with_maps(&server, &["a"]).await;
     let (_, before) = get(&server, "").await;
@@ -78,7 +78,7 @@ async fn a_list_shows_the_state_that_was_asked_for() {
     assert_eq!((status, &late["details"]["causes"][0]["reason"]), (504, &json!("ResourceVersionTooLarge")));
 }
 
-/// A4.4, A4.2: a page of a state that is forgotten is refused with a token that goes on all the same.
+/// A4.4, A4.2: a page of a compacted version is refused with a token for an inconsistent continuation.
 #[tokio::test]
 async fn a_list_that_lost_its_version_can_go_on_without() {
     let store = Arc::new(MemoryStore::new(HistoryLimits::default()));
@@ -110,7 +110,7 @@ async fn a_list_that_lost_its_version_can_go_on_without() {
     assert_eq!(get(&server, "?continue=nonsense").await.0, 400);
 }
 
-/// A4.6: a namespace that does not exist has nothing in it.
+/// A4.6: a namespace that does not exist is empty.
 #[tokio::test]
 async fn a_namespace_that_does_not_exist_is_empty() {
     let server = server().await;
@@ -119,9 +119,9 @@ async fn a_namespace_that_does_not_exist_is_empty() {
     assert_eq!((status, &list["items"]), (200, &json!([])));
 }
 
-/// A4.7, A4.8: by labels, by fields, and what cannot be selected by.
+/// A4.7, A4.8: label selectors, field selectors, unsupported fields.
 #[tokio::test]
-async fn lists_are_limited_to_what_is_selected() {
+async fn lists_apply_selectors() {
     let server = server().await;
     with_maps(&server, &["a1", "a2", "b1"]).await;
     for (query, found) in [

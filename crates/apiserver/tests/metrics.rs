@@ -1,4 +1,4 @@
-//! What the server counts.
+//! Metrics.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -17,14 +17,14 @@ async fn metrics(server: &ApiServer) -> String {
     told.text().to_owned()
 }
 
-/// The value of a sample whose line has all of these words.
+/// The value of a sample whose line contains all these words.
 fn sample(text: &str, words: &[&str]) -> Option<f64> {
     let line =
         text.lines().find(|line| !line.starts_with('#') && words.iter().all(|word| line.contains(word)))?;
     line.rsplit(' ').next()?.parse().ok()
 }
 
-/// A1.9: requests are counted by what they are and how they were answered, and timed.
+/// A1.9: requests are counted by labels and status, and timed.
 #[tokio::test]
 async fn requests_are_counted_by_sort_and_code() {
     let server = server().await;
@@ -52,12 +52,12 @@ async fn requests_are_counted_by_sort_and_code() {
     assert_eq!(sample(&text, &["apiserver_current_inflight_requests", "readOnly"]), Some(1.0), "this one");
 }
 
-/// A1.9: a watch is counted for as long as somebody reads it.
+/// A1.9: a watch is counted while it is open.
 #[tokio::test]
 async fn watches_are_counted_until_they_end() {
     let server = server().await;
     let request = Request::get(format!("{MAPS}?watch=1")).body(bytes::Bytes::new()).unwrap();
-    let watch = server.answer(request).await;
+    let watch = server.handle(request).await;
     let running = ["apiserver_longrunning_requests", "verb=\"WATCH\"", "resource=\"configmaps\""];
     assert_eq!(sample(&metrics(&server).await, &running), Some(1.0));
     drop(watch);

@@ -1,4 +1,4 @@
-//! Namespaces: how they begin, end, and what is refused meanwhile.
+//! Namespaces: creation, termination, and what is refused meanwhile.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -19,13 +19,13 @@ async fn namespace(cluster: &Cluster, name: &str, metadata: Value) -> Value {
     created
 }
 
-/// The namespace without its own finalizers, as whoever emptied it sends it.
+/// The namespace without its finalizers, as the namespace controller sends it.
 fn emptied(mut namespace: Value) -> Value {
     namespace["spec"] = json!({});
     namespace
 }
 
-/// A6.3: a new namespace is active and held; only `finalize` lets go, only `status` writes the status.
+/// A6.3: a new namespace is active with a finalizer; only `finalize` removes it, only `status` writes the status.
 #[tokio::test]
 async fn a_namespace_is_held_until_it_is_finalized() {
     let cluster = Cluster::new().await;
@@ -59,7 +59,7 @@ async fn a_namespace_is_held_until_it_is_finalized() {
     assert_eq!(cluster.get(&format!("{path}/finalize")).await.0, 405);
 }
 
-/// A6.4: the first delete makes it terminate, the next ones change nothing; its content can still be changed.
+/// A6.4: the first delete makes it terminate, further ones change nothing; its content can still be changed.
 #[tokio::test]
 async fn a_deleted_namespace_terminates() {
     let cluster = Cluster::new().await;
@@ -92,7 +92,7 @@ async fn a_deleted_namespace_terminates() {
     assert_eq!((again.0, message(&again)), (409, "object is being deleted: namespaces \"t\" already exists"));
 }
 
-/// A6.5: whoever emptied a terminating namespace finalizes it, and it is gone at once, unless others hold it too.
+/// A6.5: finalizing a terminating namespace deletes it, unless it has other finalizers.
 #[tokio::test]
 async fn finalizing_lets_a_terminating_namespace_go() {
     let cluster = Cluster::new().await;
@@ -121,9 +121,9 @@ async fn finalizing_lets_a_terminating_namespace_go() {
     assert_eq!(cluster.get(&path).await.0, 404);
 }
 
-/// A6.6: an active namespace may be finalized; then it takes two deletes, and what was in it stays.
+/// A6.6: an active namespace may be finalized; it then takes two deletes, and its content stays.
 #[tokio::test]
-async fn a_namespace_finalized_early_goes_with_the_second_delete() {
+async fn a_namespace_finalized_early_is_deleted_by_the_second_delete() {
     let cluster = Cluster::new().await;
     let created = namespace(&cluster, "f", json!({})).await;
     let maps = format!("{NAMESPACES}/f/configmaps");
@@ -140,7 +140,7 @@ async fn a_namespace_finalized_early_goes_with_the_second_delete() {
     assert_eq!(cluster.delete(&format!("{maps}/left")).await.0, 200);
 }
 
-/// A6.7: a namespace that does not exist is empty, and stays so.
+/// A6.7: a namespace that does not exist is empty.
 #[tokio::test]
 async fn nothing_is_created_where_there_is_no_namespace() {
     let cluster = Cluster::new().await;
@@ -152,7 +152,7 @@ async fn nothing_is_created_where_there_is_no_namespace() {
     assert_eq!(refused.1["details"], json!({"name": "ghost", "kind": "namespaces"}));
 }
 
-/// 2.6: three namespaces are not deleted, not even for the sake of trying; and never all at once.
+/// 2.6: three namespaces cannot be deleted, not even in a dry run; and deletecollection is not supported.
 #[tokio::test]
 async fn three_namespaces_are_immortal() {
     let cluster = Cluster::new().await;
@@ -168,7 +168,7 @@ async fn three_namespaces_are_immortal() {
     assert_eq!(cluster.delete(NAMESPACES).await.0, 405, "A2.31");
 }
 
-/// 0.1: a precondition that does not hold is told in the words of namespaces.
+/// 0.1: a failed precondition has a message of its own for namespaces.
 #[tokio::test]
 async fn another_namespace_is_not_deleted() {
     let cluster = Cluster::new().await;

@@ -1,4 +1,4 @@
-//! In what form requests come and answers go.
+//! Content negotiation of requests and responses.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -32,7 +32,7 @@ async fn post(server: &ApiServer, kind: &str, body: &[u8]) -> Told {
     ask(server, Method::POST, MAPS, &[("content-type", kind)], body.to_vec()).await
 }
 
-/// A0.3: every answer says who it is and that it must not be kept; a given id comes back.
+/// A0.3: every response has an audit id and is not cached; a given id is returned.
 #[tokio::test]
 async fn every_answer_has_an_id_and_is_not_kept() {
     let server = with_a_map().await;
@@ -46,9 +46,9 @@ async fn every_answer_has_an_id_and_is_not_kept() {
     assert_eq!(told.header("audit-id"), "my-request-1");
 }
 
-/// A0.4: compact with a newline, or laid out for people without one; HTML is escaped either way.
+/// A0.4: compact with a newline, or pretty-printed without one; HTML is escaped either way.
 #[tokio::test]
-async fn people_get_their_answers_laid_out() {
+async fn responses_are_pretty_printed_on_request() {
     let server = with_a_map().await;
     for (query, agent, laid_out) in [
         ("", "x/1", false),
@@ -67,7 +67,7 @@ async fn people_get_their_answers_laid_out() {
     }
 }
 
-/// A9.1, A9.2, A9.6: who takes JSON, among others, gets JSON; who takes nothing we have is told what there is.
+/// A9.1, A9.2, A9.6: JSON if it is accepted; 406 with the supported types otherwise.
 #[tokio::test]
 async fn the_first_acceptable_form_is_answered() {
     let server = with_a_map().await;
@@ -109,7 +109,7 @@ async fn the_first_acceptable_form_is_answered() {
     }
 }
 
-/// A9.2: YAML for those who want it.
+/// A9.2: YAML on request.
 #[tokio::test]
 async fn yaml_is_written_too() {
     let server = with_a_map().await;
@@ -128,7 +128,7 @@ async fn yaml_is_written_too() {
     );
 }
 
-/// A0.14, A0.15, A5.5: errors are Statuses with their reason, in JSON, whatever was asked for.
+/// A0.14, A0.15, A5.5: errors are Status objects in JSON, whatever is accepted.
 #[tokio::test]
 async fn errors_are_statuses_in_any_form() {
     let server = server().await;
@@ -146,7 +146,7 @@ async fn errors_are_statuses_in_any_form() {
     }
 }
 
-/// A9.3: JSON by whatever spelling, YAML and protobuf are read; everything else is 415.
+/// A9.3: JSON (any spelling), YAML and protobuf bodies are decoded; everything else is 415.
 #[tokio::test]
 async fn bodies_are_read_in_three_formats() {
     let server = server().await;
@@ -168,7 +168,7 @@ async fn bodies_are_read_in_three_formats() {
     assert_eq!(patch.json()["details"], json!({}));
 }
 
-/// A9.4, A9.5: the envelope of `kubectl create namespace`, byte by byte, and options of a delete.
+/// A9.4, A9.5: the protobuf of `kubectl create namespace`, byte by byte, and delete options.
 #[tokio::test]
 async fn protobuf_bodies_are_decoded() {
     let server = server().await;
@@ -202,7 +202,7 @@ async fn bodies_have_limits() {
     assert_eq!(get(&server, "/livez", &[]).await.status, 200, "the server lives on");
 }
 
-/// A9.7: what is large is compressed for those who ask, once, and watches never.
+/// A9.7: large responses are compressed on request, once, and watches never.
 #[tokio::test]
 async fn large_answers_are_compressed_and_watches_are_not() {
     let server = with_a_map().await;
@@ -222,11 +222,11 @@ async fn large_answers_are_compressed_and_watches_are_not() {
         assert_eq!(told.header("content-encoding"), "", "{path} {encoding}");
     }
     let watch = http::Request::get(format!("{MAPS}?watch=1")).header("accept-encoding", "gzip");
-    let watch = server.answer(watch.body(bytes::Bytes::new()).unwrap()).await;
+    let watch = server.handle(watch.body(bytes::Bytes::new()).unwrap()).await;
     assert_eq!(watch.headers().get("content-encoding"), None);
 }
 
-/// A5.1, A5.2, A5.3: tables of lists and objects, with as much of the objects as is wanted.
+/// A5.1, A5.2, A5.3: tables of lists and objects, with the requested part of the objects.
 #[tokio::test]
 async fn objects_are_shown_as_tables() {
     let server = with_a_map().await;
@@ -295,9 +295,9 @@ async fn objects_are_reduced_to_their_metadata() {
     assert_eq!(scale["rows"][0]["cells"].as_array().unwrap().len(), 4, "{scale}");
 }
 
-/// A0.12: whoever may try again is told when.
+/// A0.12: errors that can be retried have a Retry-After header.
 #[tokio::test]
-async fn whoever_may_try_again_is_told_when() {
+async fn retryable_errors_have_a_retry_after_header() {
     let server = server().await;
     let told = get(&server, &format!("{MAPS}?resourceVersion=99999999"), &[]).await;
     assert_eq!((told.status, told.header("retry-after")), (504, "1"));

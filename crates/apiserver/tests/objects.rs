@@ -1,4 +1,4 @@
-//! What becomes of objects that are wrong, taken, owned by nobody, or written by controllers.
+//! Invalid, existing, owned and controller-written objects.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -19,7 +19,7 @@ fn web() -> Value {
     })
 }
 
-/// O2.2: a strict client is told which field does not exist, everybody which one has the wrong type.
+/// O2.2: strict validation names unknown fields; wrong types are always refused.
 #[tokio::test]
 async fn unknown_fields_and_wrong_types_are_named() {
     let server = server().await;
@@ -38,7 +38,7 @@ async fn unknown_fields_and_wrong_types_are_named() {
     assert_eq!((status, refused["message"].as_str()), (400, Some(problem)));
 }
 
-/// O2.4: nothing new comes into a namespace that is missing or ending; controllers test for the cause.
+/// O2.4: creating in a missing or terminating namespace is refused, with the cause that controllers test for.
 #[tokio::test]
 async fn a_namespace_that_is_missing_or_ending_takes_nothing_new() {
     let server = server().await;
@@ -57,7 +57,7 @@ async fn a_namespace_that_is_missing_or_ending_takes_nothing_new() {
     assert_eq!(refused["details"]["causes"], json!([cause]));
 }
 
-/// O2.5: a name is taken once.
+/// O2.5: a name can be used once.
 #[tokio::test]
 async fn a_name_that_is_taken_is_refused() {
     let server = server().await;
@@ -67,7 +67,7 @@ async fn a_name_that_is_taken_is_refused() {
     assert_eq!(refused["message"], "deployments.apps \"web\" already exists");
 }
 
-/// O7.4: an owner that does not exist is no reason to refuse: the garbage collector will see.
+/// O7.4: an owner that does not exist is accepted: the garbage collector handles it.
 #[tokio::test]
 async fn an_owner_need_not_exist() {
     let server = server().await;
@@ -77,9 +77,9 @@ async fn an_owner_need_not_exist() {
     assert_eq!((status, &created["metadata"]["ownerReferences"][0]), (201, &ghost));
 }
 
-/// O7.6: an owner that is deleted in the foreground goes as soon as its finalizer is taken.
+/// O7.6: an owner that is deleted in the foreground is deleted when its finalizer is removed.
 #[tokio::test]
-async fn an_owner_without_dependents_goes_with_its_finalizer() {
+async fn an_owner_without_dependents_is_deleted_with_its_finalizer() {
     let cluster = Cluster::new().await;
     cluster.post(CONFIG_MAPS, json!({"metadata": {"name": "owner"}})).await;
     let owner = format!("{CONFIG_MAPS}/owner");
@@ -89,16 +89,16 @@ async fn an_owner_without_dependents_goes_with_its_finalizer() {
     assert_eq!(cluster.get(&owner).await.0, 404);
 }
 
-/// A10.3: what controllers write, in the forms in which they write it.
+/// A10.3: the writes of controllers.
 #[tokio::test]
-async fn what_controllers_write_is_understood() {
+async fn writes_of_controllers_are_supported() {
     let cluster = Cluster::new().await;
     let (_, mut deployment) = cluster.post(DEPLOYMENTS, web()).await;
     deployment["status"] = json!({"observedGeneration": 1, "replicas": 1, "unavailableReplicas": 1});
     let (status, written) = cluster.put(&format!("{DEPLOYMENTS}/web/status"), deployment.clone()).await;
     assert_eq!((status, &written["status"]["observedGeneration"]), (200, &json!(1)));
 
-    // A pod is adopted and released, each under its uid.
+    // A pod is adopted and released, each with its uid.
     let (_, child) = cluster.post(PODS, pod("p")).await;
     let (child_uid, uid) = (&child["metadata"]["uid"], &deployment["metadata"]["uid"]);
     let reference = json!({
@@ -113,14 +113,14 @@ async fn what_controllers_write_is_understood() {
     let (status, released) = cluster.patch(&format!("{PODS}/p"), release).await;
     assert_eq!((status, &released["metadata"]["ownerReferences"]), (200, &Value::Null));
 
-    // A finalizer is taken under a version, and a stale one is a conflict.
+    // A finalizer is removed with a version, and a stale one is a conflict.
     let finalizers =
         |version: &Value| json!({"metadata": {"finalizers": ["a.b/c"], "resourceVersion": version}});
     let version = &released["metadata"]["resourceVersion"];
     assert_eq!(cluster.merge(&format!("{PODS}/p"), finalizers(version)).await.0, 200);
     assert_eq!(cluster.merge(&format!("{PODS}/p"), finalizers(version)).await.0, 409);
 
-    // A deletion is meant for one uid only.
+    // A deletion has a uid precondition.
     let other = json!({"preconditions": {"uid": "another"}, "propagationPolicy": "Background"});
     assert_eq!(cluster.delete_with(&format!("{PODS}/p"), other).await.0, 409);
     let own = json!({"preconditions": {"uid": child_uid}, "propagationPolicy": "Background"});

@@ -1,4 +1,4 @@
-//! OpenAPI over HTTP: types, tags, hashes, redirects.
+//! OpenAPI over HTTP: media types, ETags, hashes, redirects.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -42,9 +42,9 @@ async fn version_two_comes_in_protobuf_and_in_json() {
     assert_eq!((known.status, known.body.len()), (304, 0));
 }
 
-/// A1.13, A9.7: documents are kept compressed, and say so.
+/// A1.13, A9.7: documents are sent compressed on request.
 #[tokio::test]
-async fn documents_are_compressed_for_those_who_can_read_it() {
+async fn documents_are_compressed_on_request() {
     let server = server().await;
     let plain = get(&server, "/openapi/v3/apis/apps/v1", &[]).await;
     let packed = get(&server, "/openapi/v3/apis/apps/v1", &[("accept-encoding", "gzip")]).await;
@@ -54,27 +54,27 @@ async fn documents_are_compressed_for_those_who_can_read_it() {
     assert_eq!(unpacked, plain.body);
 }
 
-/// A1.15, A1.16: the index leads to every document by its hash; another hash leads there too.
+/// A1.15, A1.16: the index links every document with its hash; another hash is redirected.
 #[tokio::test]
 async fn the_index_leads_to_documents_by_their_hash() {
     let server = server().await;
     let index = get(&server, "/openapi/v3", &[]).await.json();
-    for (place, entry) in index["paths"].as_object().unwrap() {
+    for (path, entry) in index["paths"].as_object().unwrap() {
         let url = entry["serverRelativeURL"].as_str().unwrap();
         let told = get(&server, url, &[]).await;
         let hash = sha512(&told.body);
-        assert_eq!(url, format!("/openapi/v3/{place}?hash={hash}"));
+        assert_eq!(url, format!("/openapi/v3/{path}?hash={hash}"));
         assert_eq!(told.header("etag"), format!("\"{hash}\""));
         assert_eq!(told.header("cache-control"), "public, immutable");
         assert_eq!(told.header("expires"), "Fri, 01 Jan 2027 12:00:00 GMT", "a year after noon");
     }
-    let place = "/openapi/v3/apis/apps/v1";
+    let path = "/openapi/v3/apis/apps/v1";
     let right = index["paths"]["apis/apps/v1"]["serverRelativeURL"].as_str().unwrap();
-    let moved = get(&server, &format!("{place}?hash=OLD"), &[]).await;
+    let moved = get(&server, &format!("{path}?hash=OLD"), &[]).await;
     assert_eq!((moved.status, moved.header("location")), (301, right));
-    let plain = get(&server, place, &[]).await;
+    let plain = get(&server, path, &[]).await;
     assert_eq!((plain.status, plain.header("cache-control")), (200, "no-cache, private"));
-    let known = get(&server, place, &[("if-none-match", plain.header("etag"))]).await;
+    let known = get(&server, path, &[("if-none-match", plain.header("etag"))]).await;
     assert_eq!((known.status, known.body.len()), (304, 0));
     let unknown = get(&server, "/openapi/v3/apis/apps/v9", &[]).await;
     assert_eq!((unknown.status, unknown.body.len()), (404, 0), "A0.15: one of two errors without a body");

@@ -1,4 +1,4 @@
-//! Patches that say what to change, over the server: what they are taken for, and how they are refused.
+//! JSON, merge and strategic merge patches over the server, and their errors.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -24,9 +24,9 @@ async fn patch(server: &ApiServer, path: &str, kind: &str, body: Value) -> (u16,
     read(send(server, Method::PATCH, path, kind, &body).await).await
 }
 
-/// A3.1: four kinds of patch, and nothing else.
+/// A3.1: four content types, and no other.
 #[tokio::test]
-async fn a_patch_says_what_it_is() {
+async fn a_patch_has_a_content_type() {
     let server = server().await;
     with_map(&server).await;
     let path = format!("{MAPS}/a");
@@ -38,7 +38,7 @@ async fn a_patch_says_what_it_is() {
     assert_eq!(patch(&server, &path, &parameters, json!({"data": {"k": "2"}})).await.1["data"]["k"], "2");
 }
 
-/// A3.2: a patch is of the stored object, unless it says of which version or which uid it is.
+/// A3.2: a patch applies to the stored object, unless it has a version or uid precondition.
 #[tokio::test]
 async fn a_patch_may_insist_on_a_version() {
     let server = server().await;
@@ -54,9 +54,9 @@ async fn a_patch_may_insist_on_a_version() {
     assert_eq!((status, &refused["message"]), (422, &json!(message)));
 }
 
-/// A3.3: what is not there is not patched, names stay, and `force` is for others.
+/// A3.3: an absent object is not patched, names are immutable, and `force` is for apply only.
 #[tokio::test]
-async fn a_patch_changes_what_exists() {
+async fn a_patch_changes_an_existing_object() {
     let server = server().await;
     with_map(&server).await;
     let path = format!("{MAPS}/a");
@@ -78,9 +78,9 @@ async fn a_patch_changes_what_exists() {
     assert_eq!((&part["kind"], part.get("data")), (&json!("PartialObjectMetadata"), None));
 }
 
-/// A3.4, A2.23: what a patch makes of an object must still be one.
+/// A3.4, A2.23: the patched object must be valid.
 #[tokio::test]
-async fn what_cannot_be_decoded_is_refused_in_the_name_of_nobody() {
+async fn undecodable_results_are_refused_without_a_name() {
     let server = server().await;
     with_map(&server).await;
     let path = format!("{MAPS}/a");
@@ -118,7 +118,7 @@ async fn what_cannot_be_decoded_is_refused_in_the_name_of_nobody() {
     }
 }
 
-/// A3.5, A3.6, A0.11: operations one by one, or a partial object.
+/// A3.5, A3.6, A0.11: JSON patch and merge patch.
 #[tokio::test]
 async fn operations_are_done_all_or_not_at_all() {
     let server = server().await;
@@ -183,7 +183,7 @@ async fn lists_merge_by_their_keys() {
     assert_eq!((status, &scale["spec"]["replicas"]), (200, &json!(4)));
 }
 
-/// A3.2: whoever is overtaken patches what is there then, and nobody notices.
+/// A3.2: a patch is retried on write conflicts.
 #[tokio::test]
 async fn patches_that_meet_are_all_applied() {
     let server = server().await;

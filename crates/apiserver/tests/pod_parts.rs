@@ -1,4 +1,4 @@
-//! Parts of pods: containers for debugging, resources, logs, connections.
+//! Subresources of pods: ephemeral containers, resize, logs, connections.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -17,7 +17,7 @@ use http::Method;
 use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 
-/// 8.5, O3.5: containers for debugging come through their own part, stay, and bring nothing else along.
+/// 8.5, O3.5: ephemeral containers are added through their subresource, stay, and nothing else changes.
 #[tokio::test]
 async fn containers_for_debugging_are_added_and_stay() {
     let cluster = Cluster::new().await;
@@ -59,7 +59,7 @@ async fn containers_for_debugging_are_added_and_stay() {
     assert!(message(&born).contains("spec.ephemeralContainers: Forbidden: cannot be set on create"));
 }
 
-/// 8.5: the resources of a pod change through `resize`, and only processor and memory, within the same promise.
+/// 8.5: `resize` changes only cpu and memory, and not the QoS class.
 #[tokio::test]
 async fn a_pod_is_resized_within_its_promise() {
     let cluster = Cluster::new().await;
@@ -99,7 +99,7 @@ async fn a_pod_is_resized_within_its_promise() {
     }
 }
 
-/// 8.5: nobody wrote anything where nobody runs the pod; wrong names are told.
+/// 8.5: an unbound pod has no logs; wrong container names are refused.
 #[tokio::test]
 async fn an_unbound_pod_has_no_log() {
     let cluster = Cluster::new().await;
@@ -111,7 +111,7 @@ async fn an_unbound_pod_has_no_log() {
     let log = |name: &str, query: &str| format!("{PODS}/{name}/log?{query}");
     assert_eq!(cluster.get(&log("p", "")).await.0, 204);
     let request = http::Request::get(log("p", "")).header("accept", "text/plain").body(Bytes::new()).unwrap();
-    assert_eq!(cluster.0.answer(request).await.status(), 204, "a log is text");
+    assert_eq!(cluster.0.handle(request).await.status(), 204, "a log is text");
     assert_eq!(cluster.get(&log("two", "container=init")).await.0, 204);
     for (name, query, status, why) in [
         ("none", "", 404, "pods \"none\" not found"),
@@ -135,7 +135,7 @@ async fn an_unbound_pod_has_no_log() {
     }
 }
 
-/// A node agent that remembers one line.
+/// A log source with one line.
 #[derive(Debug)]
 struct OneLine;
 
@@ -157,7 +157,7 @@ impl PodLogs for OneLine {
     }
 }
 
-/// 8.5: the log of a bound pod comes from its node, and if nobody answers for that, this is said.
+/// 8.5: the log of a bound pod comes from its node; without a log source it is 503.
 #[tokio::test]
 async fn a_bound_pod_has_the_log_that_its_node_has() {
     let alone = Cluster::new().await;
@@ -181,7 +181,7 @@ async fn a_bound_pod_has_the_log_that_its_node_has() {
     assert_eq!(text, "c on n1, last Some(5)\n");
 }
 
-/// 8.5: connections into pods are refused as such, after what is wrong with the request.
+/// 8.5: connections to pods are refused after the request is validated.
 #[tokio::test]
 async fn connections_into_pods_are_refused_as_such() {
     let cluster = Cluster::new().await;
@@ -199,13 +199,13 @@ async fn connections_into_pods_are_refused_as_such() {
     let request = http::Request::post(format!("{PODS}/bound/exec?command=ls"))
         .header("connection", "Upgrade")
         .header("upgrade", "websocket");
-    let answer = cluster.0.answer(request.body(Bytes::new()).unwrap()).await;
+    let answer = cluster.0.handle(request.body(Bytes::new()).unwrap()).await;
     assert_eq!(answer.status(), 501);
     let refused = cluster.get(&format!("{PODS}/bound/exec?container=zz")).await;
     assert_eq!((refused.0, message(&refused)), (400, "container zz is not valid for pod bound"));
 }
 
-/// 8.5: a proxied path without its slash is sent to the one with it; connections are not made.
+/// 8.5: a proxy path without a trailing slash is redirected; connections are not made.
 #[tokio::test]
 async fn a_proxied_path_ends_in_a_slash() {
     let cluster = Cluster::new().await;

@@ -1,4 +1,4 @@
-//! Pods: bound once, told about by their node, and the parts of them that are written alone.
+//! Pods: binding, status updates, subresources.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -16,7 +16,7 @@ fn binding(name: &str, node: &str) -> Value {
     })
 }
 
-/// A8.1: a binding sets the node and the condition, and brings its labels and annotations; nothing new was asked for.
+/// A8.1: a binding sets the node, the condition, labels and annotations, and not the generation.
 #[tokio::test]
 async fn a_binding_gives_a_pod_its_node() {
     let cluster = Cluster::new().await;
@@ -40,7 +40,7 @@ async fn a_binding_gives_a_pod_its_node() {
     assert_eq!(bound["status"]["conditions"], scheduled);
 }
 
-/// A8.1: the old collection of bindings does the same; a dry run does nothing.
+/// A8.1: the old collection of bindings does the same; a dry run changes nothing.
 #[tokio::test]
 async fn a_binding_may_come_by_the_collection_or_not_at_all() {
     let cluster = Cluster::new().await;
@@ -53,7 +53,7 @@ async fn a_binding_may_come_by_the_collection_or_not_at_all() {
     assert_eq!(cluster.get(bindings).await.0, 405);
 }
 
-/// A8.2: everything that keeps a pod from being bound, in its own words.
+/// A8.2: everything that prevents a binding, with its message.
 #[tokio::test]
 async fn a_pod_is_not_bound_twice_or_wrongly() {
     let cluster = Cluster::new().await;
@@ -93,7 +93,7 @@ async fn a_pod_is_not_bound_twice_or_wrongly() {
     assert_eq!(again.1["details"], json!({"name": "p", "kind": "pods/binding"}));
 }
 
-/// A8.2: a pod that is leaving, or that waits for gates, is not bound; one that names its node itself is welcome.
+/// A8.2: a terminating or gated pod is not bound; a pod may name its node itself.
 #[tokio::test]
 async fn a_pod_must_be_free_to_be_bound() {
     let cluster = Cluster::new().await;
@@ -117,7 +117,7 @@ async fn a_pod_must_be_free_to_be_bound() {
     assert_eq!(cluster.post(PODS, named).await.0, 201, "the node need not exist");
 }
 
-/// A8.3, A8.4: a node tells what it knows of a pod; what it leaves out stays, and what is not its business too.
+/// A8.3, A8.4: a node updates the status; absent fields and the rest of the pod stay.
 #[tokio::test]
 async fn a_node_writes_the_status_of_its_pods() {
     let cluster = Cluster::new().await;
@@ -169,7 +169,7 @@ async fn a_node_writes_the_status_of_its_pods() {
     assert_eq!((promoted.0, message(&promoted)), (422, why));
 }
 
-/// A8.3: what ended and is not restarted does not run again.
+/// A8.3: a terminated container that is not restarted cannot run again.
 #[tokio::test]
 async fn a_container_that_ended_for_good_stays_ended() {
     let cluster = Cluster::new().await;
@@ -187,7 +187,7 @@ async fn a_container_that_ended_for_good_stays_ended() {
     assert_eq!((back.0, message(&back)), (422, format!("Pod \"once\" is invalid: {why}").as_str()));
 }
 
-/// A8.5: a node tells that it lives by patching its status and renewing its lease.
+/// A8.5: a node reports by patching its status and renewing its lease.
 #[tokio::test]
 async fn a_node_tells_that_it_lives() {
     let cluster = Cluster::new().await;
@@ -222,7 +222,7 @@ async fn a_node_tells_that_it_lives() {
     assert_eq!((status, &renewed["spec"]["renewTime"]), (200, &json!("2026-01-01T12:00:10.000000Z")));
 }
 
-/// A8.6: nobody but its node takes a bound pod away.
+/// A8.6: a bound pod is deleted with grace period zero by its node.
 #[tokio::test]
 async fn a_bound_pod_waits_for_its_node() {
     let cluster = Cluster::new().await;
@@ -237,7 +237,7 @@ async fn a_bound_pod_waits_for_its_node() {
     assert_eq!(cluster.get(&path).await.0, 404);
 }
 
-/// A2.4, A8.3: telling the same again is no news.
+/// A2.4, A8.3: an unchanged status creates no new version.
 #[tokio::test]
 async fn a_node_that_repeats_itself_writes_nothing() {
     let cluster = Cluster::new().await;

@@ -1,4 +1,4 @@
-//! Reading objects one by one: what they look like, and at which version.
+//! Gets and lists: form and version of objects.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
-/// A2.1, A2.2, A2.7: kind and version first, the version behind the uid, what is never left out is there.
+/// A2.1, A2.2, A2.7: kind and apiVersion first, the resource version after the uid, required fields present.
 #[tokio::test]
 async fn an_object_is_read_byte_for_byte_as_it_was_written() {
     let server = server().await;
@@ -43,7 +43,7 @@ async fn an_object_is_read_byte_for_byte_as_it_was_written() {
     assert_eq!(service["status"], json!({"loadBalancer": {}}));
 }
 
-/// A2.1: items have neither kind nor version, and come in the order of `namespace/name`.
+/// A2.1: items have neither kind nor version, and are ordered by `namespace/name`.
 #[tokio::test]
 async fn items_of_lists_have_no_kind_and_are_ordered_by_namespace_and_name() {
     let server = server().await;
@@ -75,7 +75,7 @@ async fn items_of_lists_have_no_kind_and_are_ordered_by_namespace_and_name() {
     assert!(empty.text().ends_with("\"items\":[]}\n"), "{}", empty.text());
 }
 
-/// A2.3, O4.6: every write takes the next version of one counter for everything.
+/// A2.3, O4.6: every write gets the next revision of the whole store.
 #[tokio::test]
 async fn versions_grow_with_every_write_of_any_kind() {
     let server = server().await;
@@ -90,7 +90,7 @@ async fn versions_grow_with_every_write_of_any_kind() {
     assert_eq!(version(&list), version(&secret) + 1, "a deletion is a write");
 }
 
-/// A4.5, A4.3: a read may ask for a version at least, which is waited for in vain if it is far away.
+/// A4.5, A4.3: a get may require a minimum version, and times out if it is not reached.
 #[tokio::test]
 async fn a_read_may_ask_for_a_version() {
     let server = server().await;
@@ -109,7 +109,7 @@ async fn a_read_may_ask_for_a_version() {
     );
 }
 
-/// A0.5, A0.8: an object in a namespace is found there only; what cannot be done is refused by its method.
+/// A0.5, A0.8: a namespaced object is found in its namespace only; unsupported methods are refused.
 #[tokio::test]
 async fn objects_are_found_in_their_scope_only() {
     let server = server().await;
@@ -131,9 +131,9 @@ async fn objects_are_found_in_their_scope_only() {
     assert_eq!(endpoints.header("warning"), advice, "A2.24: a warning is a header");
 }
 
-/// A2.7: what another server left in the store is served in our form, listed and watched like everything else.
+/// A2.7: objects stored by another server are served, listed and watched in our form.
 #[tokio::test]
-async fn objects_that_somebody_else_stored_are_served_as_ours() {
+async fn objects_stored_by_another_server_are_served_in_our_form() {
     let store = Arc::new(MemoryStore::new(HistoryLimits::default()));
     let server = ApiServer::new(store.clone(), Arc::new(Noon::default()), Settings::default());
     server.prepare().await.unwrap();

@@ -1,4 +1,4 @@
-//! The API in process: no socket, a store in memory, requests and answers.
+//! The API in process: no socket, a store in memory.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -19,7 +19,7 @@ fn web() -> Value {
     })
 }
 
-/// A2.8, A2.16, A2.18: created, read, put under its version, and refused under an old one.
+/// A2.8, A2.16, A2.18: created, read, updated with its version, and refused with an old one.
 #[tokio::test]
 async fn an_object_is_created_read_and_updated_under_its_version() {
     let server = server().await;
@@ -43,7 +43,7 @@ async fn an_object_is_created_read_and_updated_under_its_version() {
     );
 }
 
-/// O2.1, A0.13: what cannot be stored is refused with every field.
+/// O2.1, A0.13: an invalid object is refused with every field.
 #[tokio::test]
 async fn an_invalid_object_is_refused_by_field() {
     let server = server().await;
@@ -124,9 +124,9 @@ async fn lists_come_in_pages_of_one_version() {
     assert_eq!(odd["items"].as_array().unwrap().len(), 2);
 }
 
-/// A4.9, A4.11, A4.13, A4.16: initial objects, the end bookmark, then what happens, as the selection sees it.
+/// A4.9, A4.11, A4.13, A4.16: initial objects, the end bookmark, then changes, under a selector.
 #[tokio::test]
-async fn a_watch_tells_what_happens_to_the_selected() {
+async fn a_watch_delivers_changes_of_selected_objects() {
     let server = server().await;
     let maps = "/api/v1/namespaces/default/configmaps";
     let labelled = |name: &str, app: &str| json!({"metadata": {"name": name, "labels": {"app": app}}});
@@ -151,9 +151,9 @@ async fn a_watch_tells_what_happens_to_the_selected() {
     assert_eq!(told, ["ADDED a", "BOOKMARK -", "ADDED b", "DELETED a", "DELETED b"]);
 }
 
-/// A2.28, O6.4, A2.21: finalizers hold an object, and the last one lets it go.
+/// A2.28, O6.4, A2.21: finalizers delay a deletion until the last one is removed.
 #[tokio::test]
-async fn finalizers_hold_an_object_until_the_last_is_gone() {
+async fn finalizers_delay_a_deletion_until_the_last_is_removed() {
     let server = server().await;
     let maps = "/api/v1/namespaces/default/configmaps";
     call(&server, Method::POST, maps, json!({"metadata": {"name": "held", "finalizers": ["example.com/f"]}}))
@@ -168,9 +168,9 @@ async fn finalizers_hold_an_object_until_the_last_is_gone() {
     assert_eq!(call(&server, Method::GET, &path, Value::Null).await.0, 404);
 }
 
-/// A1.1, A0.8, A1.7: discovery, health, and what is not there.
+/// A1.1, A0.8, A1.7: discovery, health, and absent paths.
 #[tokio::test]
-async fn what_is_served_can_be_found_out() {
+async fn discovery_lists_the_served_kinds() {
     let server = server().await;
     let get = |path: &'static str| call(&server, Method::GET, path, Value::Null);
     assert_eq!(get("/version").await.1["gitVersion"], "v1.37.0");
@@ -185,7 +185,7 @@ async fn what_is_served_can_be_found_out() {
     assert_eq!(send(&server, Method::GET, "/readyz", "", &Value::Null).await.status(), 200);
 }
 
-/// A8.5, O4.3, A3.18: the size is written through `scale`, counts as a change, and has an owner.
+/// A8.5, O4.3, A3.18: replicas are written through `scale`, increment the generation, and have an owner.
 #[tokio::test]
 async fn a_workload_is_scaled_through_its_scale() {
     let server = server().await;

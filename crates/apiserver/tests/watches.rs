@@ -1,4 +1,4 @@
-//! Watches: where they begin, what they tell, how they end.
+//! Watches: start, events, end.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
-/// A watch that is being read.
+/// An open watch.
 struct Reader {
     body: Body,
     lines: VecDeque<Value>,
@@ -46,7 +46,7 @@ impl Reader {
         self.lines.pop_front()
     }
 
-    /// `ADDED a`, for the next few.
+    /// `ADDED a`, for the next few events.
     async fn told(&mut self, count: usize) -> Vec<String> {
         let mut told = Vec::new();
         for _ in 0..count {
@@ -107,9 +107,9 @@ async fn a_watch_tells_every_change_once_and_in_order() {
     );
 }
 
-/// A4.11: from now, from everything, from a version.
+/// A4.11: from now, from the initial objects, from a version.
 #[tokio::test]
-async fn a_watch_begins_where_it_is_told_to() {
+async fn a_watch_starts_at_the_requested_version() {
     let server = server().await;
     put(&server, "b", "1").await;
     put(&server, "a", "1").await;
@@ -123,7 +123,7 @@ async fn a_watch_begins_where_it_is_told_to() {
     assert_eq!(from_now.told(1).await, ["ADDED c"]);
 }
 
-/// A4.11, A4.18: from a version in the future nothing is told until it is past.
+/// A4.11, A4.18: from a future version no event is delivered until it is past.
 #[tokio::test]
 async fn a_watch_from_the_future_waits() {
     let server = server().await;
@@ -136,7 +136,7 @@ async fn a_watch_from_the_future_waits() {
     assert_eq!(event["object"]["data"]["k"], "3");
 }
 
-/// A4.13, A4.14: initial objects, a bookmark at their version, then what happens; the combinations are checked.
+/// A4.13, A4.14: initial objects, a bookmark at their version, then changes; parameter combinations are validated.
 #[tokio::test]
 async fn a_watch_list_marks_the_end_of_the_initial_objects() {
     let server = server().await;
@@ -165,7 +165,7 @@ async fn a_watch_list_marks_the_end_of_the_initial_objects() {
     }
 }
 
-/// A4.13: a watch list of a version that does not come says so after a while.
+/// A4.13: a watch list of a version that is not reached times out.
 #[tokio::test]
 async fn a_watch_list_of_the_future_ends_with_an_error() {
     let server = server().await;
@@ -177,9 +177,9 @@ async fn a_watch_list_of_the_future_ends_with_an_error() {
     assert_eq!(watch.next().await, None);
 }
 
-/// A4.12: what is forgotten is told as an event, and a version that is no number refuses the whole request.
+/// A4.12: a compacted version is an error event, and a malformed version fails the request.
 #[tokio::test]
-async fn a_watch_from_a_forgotten_version_is_told_so() {
+async fn a_watch_from_a_compacted_version_is_an_error_event() {
     let store = Arc::new(MemoryStore::new(HistoryLimits::default()));
     let server = ApiServer::new(store.clone(), Arc::new(Noon::default()), Settings::default());
     server.prepare().await.unwrap();
@@ -198,7 +198,7 @@ async fn a_watch_from_a_forgotten_version_is_told_so() {
     assert_eq!(status, 500);
 }
 
-/// A4.10, A4.15: a watch ends in time, and says how far it came shortly before, if that is understood.
+/// A4.10, A4.15: a watch ends in time, with a bookmark shortly before, if bookmarks are requested.
 #[tokio::test(start_paused = true)]
 async fn a_watch_says_how_far_it_came_before_it_ends() {
     let server = server().await;
@@ -207,7 +207,7 @@ async fn a_watch_says_how_far_it_came_before_it_ends() {
     let started = Instant::now();
     let mut watch = Reader::of(&server, &format!("{after}&allowWatchBookmarks=true")).await;
     let mut silent = Reader::of(&server, &after).await;
-    // Something else moves on: the bookmark must reach versions that this watch never tells.
+    // Another object changes: the bookmark must reach versions without events in this watch.
     let (_, secret) =
         call(&server, Method::POST, "/api/v1/namespaces/default/secrets", json!({"metadata": {"name": "s"}}))
             .await;
@@ -220,9 +220,10 @@ async fn a_watch_says_how_far_it_came_before_it_ends() {
     assert!((Duration::from_secs(2)..=Duration::from_secs(4)).contains(&lasted), "{lasted:?}");
 }
 
-/// A4.16, A4.8: what enters a selection is added, what leaves it is deleted with its old content at the new version.
+/// A4.16, A4.8: an object that starts to match is added, one that ceases to is deleted with its old content at the new
+/// version.
 #[tokio::test]
-async fn a_selection_sees_what_enters_and_leaves() {
+async fn a_selector_adds_and_deletes_objects_of_a_watch() {
     let server = server().await;
     put(&server, "a", "in").await;
     let mut watch = Reader::of(&server, "&labelSelector=data%3Din").await;
@@ -239,7 +240,7 @@ async fn a_selection_sees_what_enters_and_leaves() {
     assert_eq!(by_name.told(3).await, ["ADDED b", "MODIFIED b", "DELETED b"]);
 }
 
-/// A4.19: an object that finalizers hold is modified, and deleted as it was last.
+/// A4.19: an object with finalizers is modified first, and deleted with its last content.
 #[tokio::test]
 async fn the_last_finalizer_ends_in_a_deletion_that_still_shows_it() {
     let server = server().await;
@@ -263,7 +264,7 @@ async fn the_last_finalizer_ends_in_a_deletion_that_still_shows_it() {
     );
 }
 
-/// A0.5, A0.6: the old paths of watches, and `watch` on an object, which is none.
+/// A0.5, A0.6: the old watch paths, and `watch` on a single object, which is ignored.
 #[tokio::test]
 async fn old_paths_watch_too() {
     let server = server().await;
@@ -284,7 +285,7 @@ async fn old_paths_watch_too() {
     }
 }
 
-/// A5.4, A5.6: tables have their columns in the first event only, and metadata comes without the rest.
+/// A5.4, A5.6: tables have their columns in the first event only, and metadata has nothing else.
 #[tokio::test]
 async fn other_forms_are_watched_as_well() {
     let server = server().await;
@@ -306,7 +307,7 @@ async fn other_forms_are_watched_as_well() {
     );
 }
 
-/// A4.18: a reader that falls far behind is told everything when it comes back.
+/// A4.18: a slow reader gets all events.
 #[tokio::test]
 async fn a_slow_reader_loses_nothing() {
     let server = server().await;

@@ -1,4 +1,4 @@
-//! Small things that clients see: which errors come first, who owns what, what is warned of.
+//! Details that clients see: order of errors, field ownership, warnings.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -23,14 +23,14 @@ fn deployment(template_spec: &Value) -> Value {
     }})
 }
 
-/// The texts of the warnings that a write is answered with.
+/// The warnings of a write.
 async fn warned(cluster: &Cluster, method: Method, path: &str, content: &str, body: Value) -> Vec<String> {
     let answer = send(&cluster.0, method, path, content, &body).await;
     let warnings = answer.headers().get_all("warning").iter();
     warnings.map(|text| String::from_utf8_lossy(text.as_bytes()).into_owned()).collect()
 }
 
-/// A6.3: the label is that of the name that was made up, also in place of one that the client wrote.
+/// A6.3: the label has the generated name, also in place of one that the client sent.
 #[tokio::test]
 async fn a_namespace_with_a_generated_name_carries_it_as_a_label() {
     let cluster = Cluster::new().await;
@@ -42,9 +42,9 @@ async fn a_namespace_with_a_generated_name_carries_it_as_a_label() {
     }
 }
 
-/// A3.15: a time that is not set is written as null and belongs to nobody.
+/// A3.15: an unset time is written as null and has no owner.
 #[tokio::test]
-async fn nobody_owns_the_times_that_an_event_lacks() {
+async fn unset_times_of_an_event_have_no_owner() {
     let cluster = Cluster::new().await;
     let event = json!({"metadata": {"name": "e"}, "reason": "R", "lastTimestamp": "2026-01-01T00:00:00Z",
         "involvedObject": {"kind": "Pod", "name": "p", "namespace": "default"}});
@@ -93,7 +93,7 @@ async fn the_data_of_a_revision_is_an_object_for_good() {
 }
 
 #[tokio::test]
-async fn what_is_odd_about_a_service_or_a_node_is_told_on_every_write() {
+async fn every_write_of_a_service_or_node_gets_warnings() {
     let cluster = Cluster::new().await;
     let spec = json!({"ports": [{"port": 80}], "externalIPs": ["1.2.3.4"]});
     cluster.post(SERVICES, json!({"metadata": {"name": "web"}, "spec": spec})).await;
@@ -108,7 +108,7 @@ async fn what_is_odd_about_a_service_or_a_node_is_told_on_every_write() {
 }
 
 #[tokio::test]
-async fn what_is_odd_about_a_deployment_is_told_when_it_is_scaled() {
+async fn scaling_a_deployment_gets_its_warnings() {
     let cluster = Cluster::new().await;
     let spread = json!([{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}]);
     cluster.post(DEPLOYMENTS, deployment(&json!({"topologySpreadConstraints": spread}))).await;
@@ -129,7 +129,7 @@ async fn unknown_fields_are_quoted() {
     assert_eq!(told, ["299 - \"unknown field \\\"spec.sch\u{f6}n \\\\\\\"x\\\\\\\"\\\"\""]);
 }
 
-/// Whoever writes a revision to go back to that is no number is told so, in the words of the way it was written.
+/// A malformed revision to roll back to is refused, with a message that depends on the format of the body.
 #[tokio::test]
 async fn a_revision_to_go_back_to_must_be_a_number() {
     let cluster = Cluster::new().await;
@@ -149,7 +149,7 @@ async fn a_revision_to_go_back_to_must_be_a_number() {
 }
 
 #[tokio::test]
-async fn a_changed_binding_is_judged_from_its_role_to_its_subjects() {
+async fn a_changed_binding_is_validated_from_role_to_subjects() {
     let cluster = Cluster::new().await;
     let bindings = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings";
     let group = "rbac.authorization.k8s.io";
@@ -192,7 +192,7 @@ async fn labels_of_a_job_that_belong_to_it_cannot_be_others() {
     assert!(message(&refused).ends_with("must be 'j'"), "{refused:?}");
 }
 
-/// A row of a table is made of the object as it is stored, where these annotations are fields.
+/// A row of a table is made from the stored form, where these annotations are fields.
 #[tokio::test]
 async fn metrics_are_no_annotations_in_a_table_of_autoscalers() {
     let cluster = Cluster::new().await;

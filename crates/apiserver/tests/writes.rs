@@ -1,4 +1,4 @@
-//! Creating and updating: what clients may choose, what the server chooses, and what is refused.
+//! Create and update: fields set by clients, fields set by the server, errors.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -7,7 +7,7 @@ mod harness;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use gantry_apiserver::{ApiServer, Settings, Surroundings};
+use gantry_apiserver::{ApiServer, Environment, Settings};
 use gantry_registry::Timestamp;
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use harness::{Told, ask, call, read, send, server};
@@ -34,9 +34,9 @@ fn warnings(told: &Told) -> Vec<&str> {
     told.headers.get_all("warning").iter().map(|value| value.to_str().unwrap()).collect()
 }
 
-/// A2.8, A2.9, O4.4: what only the server knows is set by the server, whatever the client says.
+/// A2.8, A2.9, O4.4: server-managed fields are set by the server, whatever the client sends.
 #[tokio::test]
-async fn the_server_chooses_what_clients_may_not() {
+async fn server_managed_fields_are_set_by_the_server() {
     let server = server().await;
     let sent = json!({"metadata": {
         "name": "a", "uid": "mine", "creationTimestamp": "2001-01-01T00:00:00Z", "generation": 7, "selfLink": "/x",
@@ -78,11 +78,11 @@ async fn an_object_is_created_where_the_path_says() {
     assert_eq!(odd.status, 422);
 }
 
-/// A world in which every uid and every name's end is the same.
+/// An environment with constant uids and name suffixes.
 #[derive(Debug, Default)]
 struct Unimaginative(AtomicU64);
 
-impl Surroundings for Unimaginative {
+impl Environment for Unimaginative {
     fn now(&self) -> Timestamp {
         Timestamp::from_secs(1_767_268_800)
     }
@@ -95,7 +95,7 @@ impl Surroundings for Unimaginative {
     }
 }
 
-/// A2.11, O4.5: a generated name is tried eight times, and then the client may try again.
+/// A2.11, O4.5: a generated name is tried eight times; then the client may retry.
 #[tokio::test]
 async fn a_name_is_made_up_until_it_is_free_or_patience_ends() {
     let world = Arc::new(Unimaginative::default());
@@ -117,9 +117,9 @@ async fn a_name_is_made_up_until_it_is_free_or_patience_ends() {
     assert_eq!(world.0.load(Ordering::Relaxed) - before, 8);
 }
 
-/// A2.14, O2.3, A2.24: owners named twice are folded, oddities are told, each in a header of its own.
+/// A2.14, O2.3, A2.24: duplicate owners are merged, and warnings have a header each.
 #[tokio::test]
-async fn what_is_odd_is_stored_and_told() {
+async fn warnings_do_not_prevent_a_write() {
     let server = server().await;
     let owner = json!({"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u"});
     let twice = json!({"metadata": {"name": "a", "ownerReferences": [owner, owner]}});
@@ -141,9 +141,9 @@ async fn what_is_odd_is_stored_and_told() {
     );
 }
 
-/// A2.15: a dry run does all but store.
+/// A2.15: a dry run does everything but store.
 #[tokio::test]
-async fn a_dry_run_says_what_would_be() {
+async fn a_dry_run_stores_nothing() {
     let server = server().await;
     let map = json!({"metadata": {"name": "a"}, "data": {"k": "1"}});
     let dry = format!("{MAPS}?dryRun=All");
@@ -160,9 +160,9 @@ async fn a_dry_run_says_what_would_be() {
     assert_eq!(call(&server, Method::GET, &format!("{MAPS}/a"), Value::Null).await.1, created);
 }
 
-/// A2.4, O4.1: who writes what is stored writes nothing, whatever was left out.
+/// A2.4, O4.1: a write that changes nothing creates no version, whatever defaulted fields are omitted.
 #[tokio::test]
-async fn a_write_of_what_is_stored_changes_nothing() {
+async fn an_unchanged_write_creates_no_version() {
     let server = server().await;
     let created = post(&server, DEPLOYMENTS, &web()).await.json();
     let path = format!("{DEPLOYMENTS}/web");
@@ -179,9 +179,9 @@ async fn a_write_of_what_is_stored_changes_nothing() {
     assert_eq!(annotated["metadata"]["generation"], 2, "A2.5: a Deployment's annotations do");
 }
 
-/// A2.16, A2.17, A2.18: who may be put where, and under which version.
+/// A2.16, A2.17, A2.18: name, uid and version of an update.
 #[tokio::test]
-async fn an_update_names_what_it_updates() {
+async fn an_update_has_name_uid_and_version() {
     let server = server().await;
     let (status, absent) =
         call(&server, Method::PUT, &format!("{MAPS}/a"), json!({"metadata": {"name": "a"}})).await;
@@ -212,7 +212,7 @@ async fn an_update_names_what_it_updates() {
     assert_eq!(put(json!({"metadata": {"name": "a", "resourceVersion": "0"}})).await.0, 200, "zero is any");
 }
 
-/// A2.16, A2.18, O3.3: some kinds are created by an update, and are not overwritten blindly.
+/// A2.16, A2.18, O3.3: some kinds are created by an update, and require a version.
 #[tokio::test]
 async fn a_lease_is_put_into_being_and_then_only_under_its_version() {
     let server = server().await;
@@ -229,9 +229,9 @@ async fn a_lease_is_put_into_being_and_then_only_under_its_version() {
     assert_eq!(call(&server, Method::PUT, &path, created).await.0, 200);
 }
 
-/// A2.19, O3.2: what cannot be changed is put back, or refused.
+/// A2.19, O3.2: immutable metadata is reset, or refused.
 #[tokio::test]
-async fn what_the_server_wrote_stays() {
+async fn immutable_metadata_is_reset_or_refused() {
     let server = server().await;
     let created = post(&server, MAPS, &json!({"metadata": {"name": "a"}})).await.json();
     let path = format!("{MAPS}/a");
@@ -255,7 +255,7 @@ async fn what_the_server_wrote_stays() {
     assert!(refused["message"].as_str().unwrap().ends_with(message), "{refused}");
 }
 
-/// A2.20, O3.1, O3.5: what a kind does not let change.
+/// A2.20, O3.1, O3.5: immutable fields of kinds.
 #[tokio::test]
 async fn some_fields_never_change() {
     let server = server().await;
@@ -272,7 +272,7 @@ async fn some_fields_never_change() {
     assert_eq!((status, &refused["details"]["causes"][0]["field"]), (422, &json!("type")));
 }
 
-/// A2.6, O4.2, A2.5: a status is written through `/status` only, and nothing else is, but most metadata.
+/// A2.6, O4.2, A2.5: the status is written through `/status` only, and most metadata is not.
 #[tokio::test]
 async fn the_status_is_written_apart_from_the_rest() {
     let server = server().await;
@@ -306,7 +306,7 @@ async fn the_status_is_written_apart_from_the_rest() {
     assert_eq!(code, 422, "O3.4: {refused}");
 }
 
-/// A2.21: the update that takes the last finalizer away takes the object with it.
+/// A2.21: the update that removes the last finalizer deletes the object.
 #[tokio::test]
 async fn an_update_may_be_the_end() {
     let server = server().await;
@@ -323,7 +323,7 @@ async fn an_update_may_be_the_end() {
     assert_eq!(call(&server, Method::GET, &path, Value::Null).await.0, 404);
 }
 
-/// A2.22: who writes is who says so, or the program.
+/// A2.22: the field manager is that of the query, or the program.
 #[tokio::test]
 async fn a_write_has_a_manager() {
     let server = server().await;
@@ -340,9 +340,9 @@ async fn a_write_has_a_manager() {
     assert_eq!(long.status, 422);
 }
 
-/// A2.23, A2.24: what does not exist is refused, told or ignored.
+/// A2.23, A2.24: unknown fields are refused, warned about or ignored.
 #[tokio::test]
-async fn unknown_fields_are_refused_told_or_ignored() {
+async fn unknown_fields_are_refused_warned_about_or_ignored() {
     let server = server().await;
     let body = r#"{"metadata":{"name":"NAME","foo":1},"data":{"a":"1","a":"2"},"bar":1}"#;
     let create = async |validation: &str, name: &str| {
@@ -367,7 +367,7 @@ async fn unknown_fields_are_refused_told_or_ignored() {
     assert_eq!((ignored.status, warnings(&ignored).len()), (201, 0));
 }
 
-/// A2.12: bodies that are something else.
+/// A2.12: bodies of another kind.
 #[tokio::test]
 async fn a_body_of_another_kind_is_refused() {
     let server = server().await;
@@ -391,7 +391,7 @@ async fn a_body_of_another_kind_is_refused() {
     assert!(!warnings(&twice).is_empty(), "what YAML's reader says is told");
 }
 
-/// O4.3, A3.18, A3.24, A5.6: a Scale is written like anything else: dryly, strictly, applied, and seen in part.
+/// O4.3, A3.18, A3.24, A5.6: a Scale is written like other objects: dry run, strict validation, apply, metadata.
 #[tokio::test]
 async fn a_scale_is_an_object_like_others() {
     let server = server().await;

@@ -1,4 +1,4 @@
-//! What holds for writes of every kind: versions, uids, links and namespaces that clients name, and warnings.
+//! Rules for writes of every kind: versions, uids, self links, namespaces, warnings.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -25,7 +25,7 @@ fn message(told: &Told) -> (u16, String) {
     (told.status, told.json()["message"].as_str().unwrap_or_default().to_owned())
 }
 
-/// A2.9: a version in a new object is refused only if it is one, after validation, and never in a dry run.
+/// A2.9: a version in a new object is refused only if it is valid, after validation, and never in a dry run.
 #[tokio::test]
 async fn a_new_object_has_no_version_yet() {
     let server = server().await;
@@ -41,7 +41,7 @@ async fn a_new_object_has_no_version_yet() {
     assert_eq!(message(&refused), (500, "strconv.ParseUint: parsing \"x\": invalid syntax".to_owned()));
 }
 
-/// A3.1, A5.1: a patch that names another uid is refused with all else that is wrong with it.
+/// A3.1, A5.1: a patch with another uid is refused together with all other errors.
 #[tokio::test]
 async fn another_uid_in_a_patch_is_one_error_of_many() {
     let server = server().await;
@@ -56,9 +56,9 @@ async fn another_uid_in_a_patch_is_one_error_of_many() {
     }
 }
 
-/// A5.1: what is applied is in the namespace of the path, and its values are of their types.
+/// A5.1: an applied object has the namespace of the path, and its fields have their types.
 #[tokio::test]
-async fn what_is_applied_fits_its_place_and_its_kind() {
+async fn an_applied_object_has_its_namespace_and_types() {
     let server = server().await;
     post(&server, MAPS, &json!({"metadata": {"name": "a"}})).await;
     let path = format!("{MAPS}/a?fieldManager=m");
@@ -78,7 +78,7 @@ async fn what_is_applied_fits_its_place_and_its_kind() {
     assert_eq!(message(&patch(&server, &path, APPLY, &garbled).await), (500, why.to_owned()));
 }
 
-/// A2.12: fields that are ignored are warned of even if the write is refused.
+/// A2.12: ignored fields get warnings even if the write is refused.
 #[tokio::test]
 async fn unknown_fields_are_warned_of_with_refusals() {
     let server = server().await;
@@ -87,7 +87,7 @@ async fn unknown_fields_are_warned_of_with_refusals() {
     assert_eq!((refused.status, refused.header("warning")), (422, "299 - \"unknown field \\\"x\\\"\""));
 }
 
-/// A2.4: links and generations that clients write change nothing, and an empty dry run is none.
+/// A2.4: self links and generations of clients change nothing, and an empty dry run is none.
 #[tokio::test]
 async fn links_and_generations_of_clients_are_ignored() {
     let server = server().await;
@@ -112,7 +112,7 @@ async fn an_empty_table_of_roles_has_no_rows() {
     assert_eq!(table["rows"], json!([]));
 }
 
-/// O2.2: what was ignored in the body of an update is told also if its name or namespace is not the path's.
+/// O2.2: fields ignored in the body of an update get warnings also if its name or namespace is not the path's.
 #[tokio::test]
 async fn an_update_in_the_wrong_place_still_warns_of_unknown_fields() {
     let server = server().await;

@@ -8,7 +8,7 @@ use super::cost::EvaluationError;
 use super::text::Bytes;
 use super::value::{List, Map, Object, Value};
 use super::{identifiers, time};
-use crate::schema::{PlainSchema, Schema, SchemaType};
+use crate::schema::{PlainSchema, SchemaType, ValueSchema};
 
 /// The metadata of a resource whose schema does not declare it.
 static META: LazyLock<PlainSchema> =
@@ -19,14 +19,14 @@ static TEXT: LazyLock<PlainSchema> = LazyLock::new(PlainSchema::string);
 const LONGEST: usize = 100;
 
 /// Reads a value along its schema.
-pub(super) fn read<'a>(json: &'a Json, schema: &'a dyn Schema) -> Result<Value<'a>, EvaluationError> {
+pub(super) fn read<'a>(json: &'a Json, schema: &'a dyn ValueSchema) -> Result<Value<'a>, EvaluationError> {
     read_as(json, schema, schema.is_embedded_resource())
 }
 
 /// Reads a value that may be a resource.
 pub(super) fn read_as<'a>(
     json: &'a Json,
-    schema: &'a dyn Schema,
+    schema: &'a dyn ValueSchema,
     is_resource: bool,
 ) -> Result<Value<'a>, EvaluationError> {
     let wrong = |wanted: &str| {
@@ -73,7 +73,7 @@ pub(super) fn read_as<'a>(
     })
 }
 
-fn read_text<'a>(text: &'a str, schema: &dyn Schema) -> Result<Value<'a>, EvaluationError> {
+fn read_text<'a>(text: &'a str, schema: &dyn ValueSchema) -> Result<Value<'a>, EvaluationError> {
     let format = if schema.schema_type() == Some(SchemaType::String) { schema.format() } else { "" };
     let (read, what) = match format {
         "duration" | "date" | "date-time" if text.len() > LONGEST => {
@@ -102,12 +102,16 @@ fn type_of(json: &Json) -> &'static str {
 }
 
 /// The schema of a property. A resource always has `apiVersion`, `kind` and parts of `metadata`.
-pub(super) fn declared<'a>(schema: &'a dyn Schema, is_resource: bool, field: &str) -> Option<&'a dyn Schema> {
+pub(super) fn declared<'a>(
+    schema: &'a dyn ValueSchema,
+    is_resource: bool,
+    field: &str,
+) -> Option<&'a dyn ValueSchema> {
     match field {
         "apiVersion" | "kind" if is_resource => Some(&*TEXT),
         "metadata" if is_resource => {
             let own = schema.property(field);
-            let is_text = |of: Option<&dyn Schema>, name: &str| {
+            let is_text = |of: Option<&dyn ValueSchema>, name: &str| {
                 of.and_then(|of| of.property(name))
                     .is_some_and(|inner| inner.schema_type() == Some(SchemaType::String))
             };

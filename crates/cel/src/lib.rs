@@ -34,7 +34,7 @@ use types::Type;
 use value::Value;
 
 pub use cost::{CostMeter, EvaluationError};
-pub use schema::{ListType, Schema, SchemaType};
+pub use schema::{ListType, SchemaType, ValueSchema};
 
 /// The variable for the validated value.
 const SELF: &str = "self";
@@ -82,7 +82,7 @@ pub struct Input<'a> {
     /// `oldSelf`, if it is known.
     pub old: Option<&'a Json>,
     /// The schema of both.
-    pub schema: &'a dyn Schema,
+    pub schema: &'a dyn ValueSchema,
     /// Whether they are resources, whose kind and name are visible without being declared.
     pub is_resource: bool,
 }
@@ -97,7 +97,7 @@ impl Program {
     pub fn check(
         &self,
         text: &str,
-        (schema, is_resource): (&dyn Schema, bool),
+        (schema, is_resource): (&dyn ValueSchema, bool),
         old_self: OldSelf,
         required: ResultType,
     ) -> Result<(), CheckError> {
@@ -173,6 +173,6 @@ impl Program {
 }
 
 /// Whether values of a schema are visible to expressions.
-pub fn is_visible(schema: &dyn Schema, is_resource: bool) -> bool {
+pub fn is_visible(schema: &dyn ValueSchema, is_resource: bool) -> bool {
     Type::of(schema, is_resource).is_some()
 }

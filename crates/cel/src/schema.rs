@@ -7,7 +7,7 @@ use std::fmt::Debug;
 use serde_json::Value as Json;
 
 /// The schema of a value, as far as the types of expressions depend on it.
-pub trait Schema: Any + Debug + Send + Sync {
+pub trait ValueSchema: Any + Debug + Send + Sync {
     /// The type; `None` if the schema does not say.
     fn schema_type(&self) -> Option<SchemaType>;
     /// The format of a string; empty if the schema names none.
@@ -17,17 +17,17 @@ pub trait Schema: Any + Debug + Send + Sync {
     /// Whether the value is an object with `kind`, `apiVersion` and `metadata` of its own.
     fn is_embedded_resource(&self) -> bool;
     /// The schema of a declared property.
-    fn property(&self, name: &str) -> Option<&dyn Schema>;
+    fn property(&self, name: &str) -> Option<&dyn ValueSchema>;
     /// Whether any property is declared.
     fn has_properties(&self) -> bool;
     /// The schema of all other properties, `additionalProperties`.
-    fn additional(&self) -> Option<&dyn Schema>;
+    fn additional(&self) -> Option<&dyn ValueSchema>;
     /// The schema of the elements of a list.
-    fn elements(&self) -> Option<&dyn Schema>;
+    fn elements(&self) -> Option<&dyn ValueSchema>;
     /// How lists compare and merge.
     fn list_type(&self) -> &ListType;
     /// Whether the other schema is of the same implementation and equal.
-    fn equals(&self, other: &dyn Schema) -> bool;
+    fn equals(&self, other: &dyn ValueSchema) -> bool;
 }
 
 /// The types of JSON, as a schema names them, and the one that is two of them.
@@ -100,7 +100,7 @@ impl ListType {
     }
 }
 
-impl PartialEq for dyn Schema {
+impl PartialEq for dyn ValueSchema {
     fn eq(&self, other: &Self) -> bool {
         self.equals(other)
     }
@@ -132,7 +132,7 @@ impl PlainSchema {
     }
 }
 
-impl Schema for PlainSchema {
+impl ValueSchema for PlainSchema {
     fn schema_type(&self) -> Option<SchemaType> {
         self.schema_type
     }
@@ -149,27 +149,27 @@ impl Schema for PlainSchema {
         self.embedded
     }
 
-    fn property(&self, name: &str) -> Option<&dyn Schema> {
-        self.properties.get(name).map(|property| property as &dyn Schema)
+    fn property(&self, name: &str) -> Option<&dyn ValueSchema> {
+        self.properties.get(name).map(|property| property as &dyn ValueSchema)
     }
 
     fn has_properties(&self) -> bool {
         !self.properties.is_empty()
     }
 
-    fn additional(&self) -> Option<&dyn Schema> {
-        self.additional.as_deref().map(|schema| schema as &dyn Schema)
+    fn additional(&self) -> Option<&dyn ValueSchema> {
+        self.additional.as_deref().map(|schema| schema as &dyn ValueSchema)
     }
 
-    fn elements(&self) -> Option<&dyn Schema> {
-        self.items.as_deref().map(|schema| schema as &dyn Schema)
+    fn elements(&self) -> Option<&dyn ValueSchema> {
+        self.items.as_deref().map(|schema| schema as &dyn ValueSchema)
     }
 
     fn list_type(&self) -> &ListType {
         &self.lists
     }
 
-    fn equals(&self, other: &dyn Schema) -> bool {
+    fn equals(&self, other: &dyn ValueSchema) -> bool {
         (other as &dyn Any).downcast_ref() == Some(self)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::data;
 use super::identifiers;
-use crate::schema::{Schema, SchemaType};
+use crate::schema::{SchemaType, ValueSchema};
 
 /// A type.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +29,7 @@ pub(super) enum Type<'a> {
     Map(Arc<Type<'a>>, Arc<Type<'a>>),
     Optional(Arc<Type<'a>>),
     /// An object of this schema; whether it is a resource.
-    Object(&'a dyn Schema, bool),
+    Object(&'a dyn ValueSchema, bool),
     /// A type of a library.
     Named(&'static str),
 }
@@ -73,7 +73,7 @@ impl Type<'static> {
 
 impl<'a> Type<'a> {
     /// The type of a schema; `None` if expressions cannot see such values.
-    pub(super) fn of(schema: &'a dyn Schema, is_resource: bool) -> Option<Self> {
+    pub(super) fn of(schema: &'a dyn ValueSchema, is_resource: bool) -> Option<Self> {
         Some(match schema.schema_type()? {
             SchemaType::IntOrString => Self::Dyn,
             SchemaType::Boolean => Self::Bool,
@@ -100,7 +100,7 @@ impl<'a> Type<'a> {
     }
 
     /// The type of a property, by its identifier.
-    pub(super) fn member(schema: &'a dyn Schema, is_resource: bool, name: &str) -> Option<Self> {
+    pub(super) fn member(schema: &'a dyn ValueSchema, is_resource: bool, name: &str) -> Option<Self> {
         let field = identifiers::unescape(name)?;
         let declared = data::declared(schema, is_resource, &field)?;
         // Some identifiers unescape to the same field; only its own escape is accepted.

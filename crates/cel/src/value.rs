@@ -11,7 +11,7 @@ use super::cost::{CostMeter, EvaluationError};
 use super::library::{Address, Network, Url, Version};
 use super::text::{Bytes, Text};
 use super::{data, time};
-use crate::schema::{ListType, Schema};
+use crate::schema::{ListType, ValueSchema};
 use gantry_primitives::quantity::Quantity;
 
 /// A value.
@@ -47,21 +47,21 @@ pub(super) enum Value<'a> {
 #[derive(Clone, Debug)]
 pub(super) enum List<'a> {
     Made(Rc<Vec<Value<'a>>>),
-    Stored { elements: &'a [Json], items: &'a dyn Schema, lists: &'a ListType },
+    Stored { elements: &'a [Json], items: &'a dyn ValueSchema, lists: &'a ListType },
 }
 
 /// A computed map, or an object of the input without declared properties.
 #[derive(Clone, Debug)]
 pub(super) enum Map<'a> {
     Made(Rc<BTreeMap<Key<'a>, Value<'a>>>),
-    Stored { members: &'a Members<String, Json>, values: &'a dyn Schema },
+    Stored { members: &'a Members<String, Json>, values: &'a dyn ValueSchema },
 }
 
 /// An object with declared properties; others are not visible.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Object<'a> {
     pub(super) members: &'a Members<String, Json>,
-    pub(super) schema: &'a dyn Schema,
+    pub(super) schema: &'a dyn ValueSchema,
     /// Whether its `kind`, `apiVersion` and name are visible without being declared.
     pub(super) is_resource: bool,
 }

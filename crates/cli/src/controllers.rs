@@ -129,7 +129,7 @@ impl ControllersFlags {
 
 /// The identity in leader election: the host name and a uuid.
 fn identity() -> String {
-    use gantry_apiserver::Surroundings as _;
+    use gantry_apiserver::Environment as _;
     let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     format!("{}_{}", machine.trim(), gantry_serving::SystemEnvironment.uid())
 }

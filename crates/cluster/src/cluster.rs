@@ -58,7 +58,7 @@ impl Cluster {
         let PreparedServer { server, store, authority, socket } = PreparedServer::open(&options).await?;
         let background = vec![
             tokio::spawn(remove_old_events(server.clone())),
-            tokio::spawn(settle_definitions(server.clone())),
+            tokio::spawn(reconcile_definitions(server.clone())),
             tokio::spawn(Arc::clone(&store).watch_disk()),
         ];
         let endpoint = socket.map(|socket| RunningEndpoint::start(&server, socket));
@@ -206,17 +206,17 @@ fn node_options(options: &Options, metrics: Metrics) -> gantry_nodes::Options {
 async fn remove_old_events(server: ApiServer) {
     loop {
         tokio::time::sleep(REMOVE_EVENTS_EVERY).await;
-        if let Err(refusal) = server.sweep_events().await {
+        if let Err(refusal) = server.delete_expired_events().await {
             tracing::warn!("old events could not be removed: {}", refusal.message);
         }
     }
 }
 
 /// Completes definitions that no other server completes, for as long as the server runs.
-async fn settle_definitions(server: ApiServer) {
+async fn reconcile_definitions(server: ApiServer) {
     loop {
         tokio::time::sleep(SETTLE_EVERY).await;
-        if let Err(refusal) = server.settle_definitions().await {
+        if let Err(refusal) = server.reconcile_definitions().await {
             tracing::warn!("definitions could not be settled: {}", refusal.message);
         }
     }

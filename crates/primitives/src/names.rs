@@ -11,7 +11,7 @@ const QUALIFIED_FORM: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 const QUALIFIED: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 
 /// A rule: returns the errors of a name.
-pub type Rule = fn(&str) -> Vec<String>;
+pub type NameValidator = fn(&str) -> Vec<String>;
 
 /// DNS subdomains such as `web` and `web.example.com`.
 pub fn subdomain(name: &str) -> Vec<String> {

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use gantry_apiserver::{Identified, Unverified};
+use gantry_apiserver::{AuthenticatedUser, UnverifiedCertificate};
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::pki_types::{CertificateDer, UnixTime};
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
@@ -25,9 +25,9 @@ pub(crate) enum ClientCertificate {
     /// There is none, or it has no common name.
     Nothing,
     /// It is signed by our CA.
-    User(Identified),
+    User(AuthenticatedUser),
     /// It is signed by another CA, or not valid at this time.
-    Unverified(Unverified),
+    Unverified(UnverifiedCertificate),
 }
 
 /// Verifies the certificates of a client.
@@ -38,10 +38,10 @@ pub(crate) fn verify(
     let Some((first, others)) = chain.and_then(<[_]>::split_first) else { return ClientCertificate::Nothing };
     match authority.verify_client_cert(first, others, UnixTime::now()) {
         Ok(_) => certificate_user::user(first)
-            .map_or(ClientCertificate::Nothing, |user| ClientCertificate::User(Identified(user))),
+            .map_or(ClientCertificate::Nothing, |user| ClientCertificate::User(AuthenticatedUser(user))),
         Err(error) => {
             tracing::debug!(%error, "a client's certificate is worth nothing here");
-            ClientCertificate::Unverified(Unverified)
+            ClientCertificate::Unverified(UnverifiedCertificate)
         }
     }
 }

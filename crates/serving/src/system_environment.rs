@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use gantry_apiserver::Surroundings;
+use gantry_apiserver::Environment;
 use gantry_registry::Timestamp;
 
 /// The environment of a real server.
@@ -12,7 +12,7 @@ pub struct SystemEnvironment;
 /// The alphabet of generated names: without vowels and ambiguous characters, so that no words come about.
 const LETTERS: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
 
-impl Surroundings for SystemEnvironment {
+impl Environment for SystemEnvironment {
     fn now(&self) -> Timestamp {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Timestamp::from_secs(i64::try_from(since.as_secs()).unwrap_or(i64::MAX))

@@ -53,7 +53,7 @@ async fn both_protocols_are_spoken_and_connections_stay() {
 
 /// A4.8: characters that a URI may not hold are accepted in a query.
 #[tokio::test]
-async fn a_query_may_hold_what_a_uri_may_not() {
+async fn a_query_may_contain_characters_that_a_uri_may_not() {
     let running = Running::with(ConnectionLimits::default()).await;
     let mut stream = running.tls("http/1.1", Some(&running.pki.admin)).await.unwrap();
     let asked =
@@ -86,7 +86,7 @@ async fn clients_may_come_without_a_certificate_but_not_with_a_false_one() {
 
 /// A7.1, A7.2: a certificate authenticates its user; without one, and without a token, a client is anonymous.
 #[tokio::test]
-async fn a_certificate_says_who_somebody_is() {
+async fn a_certificate_authenticates_its_user() {
     let running = Running::with(ConnectionLimits::default()).await;
     let review = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}).to_string();
     let path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
@@ -145,9 +145,9 @@ async fn a_body_that_is_too_large_is_refused_while_it_comes() {
     assert_eq!(response.status(), 200, "the server lives on");
 }
 
-/// A0.11: a client that sends all of it before reading gets the refusal, too, and not just a closed connection.
+/// A0.11: a client that sends the whole body before reading gets the error, too, and not just a closed connection.
 #[tokio::test]
-async fn who_sends_a_body_that_is_too_large_to_its_end_hears_the_refusal() {
+async fn a_client_that_sends_a_too_large_body_to_its_end_gets_the_error() {
     let running = Running::with(ConnectionLimits::default()).await;
     let body = " ".repeat(8 << 20);
     for _ in 0..5 {
@@ -275,7 +275,7 @@ async fn when_the_server_stops_watches_end_and_requests_finish() {
 }
 
 #[tokio::test]
-async fn who_does_not_finish_is_cut_off_when_the_server_stops() {
+async fn unfinished_requests_are_aborted_after_the_grace_period() {
     let running = Running::with(ConnectionLimits {
         shutdown_grace: Duration::from_millis(300),
         ..ConnectionLimits::default()

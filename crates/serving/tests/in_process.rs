@@ -120,7 +120,7 @@ async fn objects_are_deleted_under_each_policy() {
         api.create(&PostParams::default(), &deployment(&name)).await.unwrap();
         let params = DeleteParams { propagation_policy: Some(policy), ..DeleteParams::default() };
         api.delete(&name, &params).await.unwrap();
-        // What is held by a finalizer waits for the garbage collector, which is not here.
+        // An object with a finalizer waits for the garbage collector, which is not running.
         let left = api.get_opt(&name).await.unwrap();
         let finalizers = left.map(|left| left.metadata.finalizers.unwrap_or_default());
         assert_eq!(finalizers, finalizer.map(|name| vec![name.to_owned()]));

@@ -58,19 +58,17 @@ pub(super) fn build(root: &Path, workspace: &Workspace, profile: Profile) -> Res
     Ok(cases)
 }
 
-/// Cargo's words for exactly the bench targets; `--benches` would also build every library as one.
+/// The bench targets with cases as arguments for cargo. `--benches` would also build every library as one, and `--package` would build
+/// dependencies again with other features than those of the tests.
 fn selection(workspace: &Workspace) -> Vec<String> {
-    let mut words = Vec::new();
+    let mut arguments = vec!["--workspace".to_owned()];
     for package in &workspace.packages {
         let has_cases = |bench: &str| !whole::is_part(&package.name, bench);
         let is_bench = |target: &&Target| target.kind == "bench" && has_cases(&target.name);
-        let benches: Vec<_> = package.targets.iter().filter(is_bench).collect();
-        if !benches.is_empty() {
-            words.extend(["--package".to_owned(), package.name.clone()]);
-        }
-        words.extend(benches.into_iter().flat_map(|target| ["--bench".to_owned(), target.name.clone()]));
+        let benches = package.targets.iter().filter(is_bench);
+        arguments.extend(benches.flat_map(|target| ["--bench".to_owned(), target.name.clone()]));
     }
-    words
+    arguments
 }
 
 /// Reads name and path of every bench executable from cargo's messages.
@@ -101,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn only_packages_with_benches_are_selected() {
+    fn benches_are_selected_with_the_features_of_the_whole_workspace() {
         let target = |kind: &str, name: &str| Target {
             name: name.to_owned(),
             kind: kind.to_owned(),
@@ -111,7 +109,7 @@ mod tests {
         decide.targets = vec![target("lib", "gantry_decide"), target("bench", "decide")];
         let model = Package::using("gantry-model", "crates/model", &[]);
         let words = selection(&Workspace { packages: vec![model, decide] });
-        assert_eq!(words.join(" "), "--package gantry-decide --bench decide");
+        assert_eq!(words.join(" "), "--workspace --bench decide");
     }
 
     #[test]

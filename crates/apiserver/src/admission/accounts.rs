@@ -1,4 +1,4 @@
-//! The service account of a new pod.
+//! Service account admission of new pods.
 
 use std::time::Duration;
 
@@ -8,35 +8,42 @@ use serde_json::Value;
 
 use super::{forbidden, known};
 use crate::ApiServer;
-use crate::objects::Place;
+use crate::objects::ObjectRef;
 use crate::settings::ServiceAccounts;
 
-/// The account that every namespace is given soon after it was made.
+/// The account that a controller creates in every namespace.
 const GIVEN: &str = "default";
 
-/// How long a pod waits for that account, in steps that double: most are there at the second look.
+/// The backoff while waiting for that account to be created.
 const FIRST_WAIT: Duration = Duration::from_millis(5);
 const LAST_WAIT: Duration = Duration::from_millis(640);
 
-/// Gives a pod the token of its account, which must exist.
-pub(super) async fn admit(server: &ApiServer, place: Place<'_>, pod: &mut Value) -> Result<(), Refusal> {
+/// Mounts the token of the pod's account. Returns 403 if the account does not exist.
+pub(super) async fn admit(
+    server: &ApiServer,
+    object_ref: ObjectRef<'_>,
+    pod: &mut Value,
+) -> Result<(), Refusal> {
     if server.settings.service_accounts == ServiceAccounts::Ignored {
         return Ok(());
     }
     let Some(name) = accounts::account_of(pod) else { return Ok(()) };
-    let Some(account) = find(server, place.namespace, name).await? else {
-        return Err(forbidden(place, &accounts::missing(place.namespace.unwrap_or_default(), name)));
+    let Some(account) = find(server, object_ref.namespace, name).await? else {
+        return Err(forbidden(
+            object_ref,
+            &accounts::missing(object_ref.namespace.unwrap_or_default(), name),
+        ));
     };
-    accounts::provide(pod, &account, &server.surroundings.name_suffix());
+    accounts::provide(pod, &account, &server.environment.name_suffix());
     Ok(())
 }
 
-/// The account of this name, waited for if it is one that is about to come.
+/// Returns the account of this name; waits for `default`, which a controller creates.
 async fn find(server: &ApiServer, namespace: Option<&str>, name: &str) -> Result<Option<Value>, Refusal> {
     let kind = known("", "serviceaccounts")?;
     let mut wait = FIRST_WAIT;
     loop {
-        match server.objects.get(Place { kind, namespace, name }).await {
+        match server.objects.get(ObjectRef { kind, namespace, name }).await {
             Err(absent) if absent.code == 404 => {}
             found => return found.map(Some),
         }

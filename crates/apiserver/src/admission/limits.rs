@@ -1,4 +1,4 @@
-//! The limit ranges of a namespace.
+//! LimitRange admission.
 
 use gantry_registry::Refusal;
 use gantry_registry::admission::limits;
@@ -6,10 +6,14 @@ use serde_json::Value;
 
 use super::{all, forbidden, known};
 use crate::ApiServer;
-use crate::objects::Place;
+use crate::objects::ObjectRef;
 
-/// Gives containers what they get by default, and holds what is asked for to the limits.
-pub(super) async fn admit(server: &ApiServer, place: Place<'_>, object: &mut Value) -> Result<(), Refusal> {
-    let ranges = all(&server.objects, known("", "limitranges")?, place.namespace).await?;
-    limits::admit(&ranges, place.kind, object).map_err(|why| forbidden(place, &why))
+/// Sets default requests and limits of containers. Returns 403 if an object exceeds a limit.
+pub(super) async fn admit(
+    server: &ApiServer,
+    object_ref: ObjectRef<'_>,
+    object: &mut Value,
+) -> Result<(), Refusal> {
+    let ranges = all(&server.objects, known("", "limitranges")?, object_ref.namespace).await?;
+    limits::admit(&ranges, object_ref.kind, object).map_err(|why| forbidden(object_ref, &why))
 }

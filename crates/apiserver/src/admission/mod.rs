@@ -1,12 +1,12 @@
-//! What is looked up before an object may come in; what is decided then is the registry's.
+//! Admission: looks up the objects that the registry's admission decisions depend on.
 //!
-//! [`create`] and [`update`] come after the owners of fields are known, because what they add belongs to nobody.
-//! [`quota::charges`] comes last, when nothing else can turn the object away.
+//! [`create`] and [`update`] run after field ownership is tracked, so that no manager owns what they add.
+//! [`quota::charges`] runs last, after all other checks.
 
 mod accounts;
-mod claims;
-mod grounds;
+mod ip_allocator;
 mod limits;
+mod preconditions;
 mod priority;
 pub(crate) mod quota;
 
@@ -18,84 +18,88 @@ use gantry_store::ListRequest;
 use serde_json::Value;
 
 use crate::ApiServer;
-use crate::objects::{Created, Objects, Place, Shown, conflict, failed};
-use crate::served;
+use crate::objects::{Created, ObjectRef, ObjectResponse, Objects, conflict, failed};
+use crate::storage_codec;
 
-pub(crate) use claims::{Refused, Taken, holds_claims, is_claim};
-pub(crate) use grounds::{Grounds, check as grounds};
+pub(crate) use ip_allocator::{Allocated, RejectedObject, is_allocation, needs_allocation};
+pub(crate) use preconditions::{Preconditions, check as preconditions};
 
-/// How often a new object is charged anew because others were charged in between.
+/// The most attempts to charge a new object to quotas on write conflicts.
 const CHARGES_MAX: usize = 256;
 
-/// Adds to a new object what it needs to come in, or says why it may not.
-pub(crate) async fn create(server: &ApiServer, place: Place<'_>, object: &mut Value) -> Result<(), Refusal> {
-    admission::prepare_new(place.kind, object);
-    match (place.kind.group, place.kind.kind) {
+/// Sets the fields that admission adds to a new object, or returns why it is rejected.
+pub(crate) async fn create(
+    server: &ApiServer,
+    object_ref: ObjectRef<'_>,
+    object: &mut Value,
+) -> Result<(), Refusal> {
+    admission::prepare_new(object_ref.kind, object);
+    match (object_ref.kind.group, object_ref.kind.kind) {
         ("", "Pod") => {
-            accounts::admit(server, place, object).await?;
-            priority::admit(server, place, object).await?;
-            limits::admit(server, place, object).await
+            accounts::admit(server, object_ref, object).await?;
+            priority::admit(server, object_ref, object).await?;
+            limits::admit(server, object_ref, object).await
         }
-        ("", "PersistentVolumeClaim") => limits::admit(server, place, object).await,
-        ("scheduling.k8s.io", "PriorityClass") => priority::admit_class(server, place, object).await,
+        ("", "PersistentVolumeClaim") => limits::admit(server, object_ref, object).await,
+        ("scheduling.k8s.io", "PriorityClass") => priority::admit_class(server, object_ref, object).await,
         _ => Ok(()),
     }
 }
 
-/// Stores a new object on these grounds, charged to the quotas of its namespace.
+/// Stores a new object under these preconditions and charges it to the quotas of its namespace.
 pub(crate) async fn store(
     server: &ApiServer,
-    place: Place<'_>,
+    object_ref: ObjectRef<'_>,
     mut object: Value,
-    grounds: &Grounds,
-) -> Result<Shown, Refusal> {
-    let mut grounds = Cow::Borrowed(grounds);
+    preconditions: &Preconditions,
+) -> Result<ObjectResponse, Refusal> {
+    let mut preconditions = Cow::Borrowed(preconditions);
     for _ in 0..CHARGES_MAX {
-        let charges = quota::charges(&server.objects, place, &object).await?;
-        match server.objects.create_with(place, object, &charges, &grounds).await? {
+        let charges = quota::charges(&server.objects, object_ref, &object).await?;
+        match server.objects.create_with(object_ref, object, &charges, &preconditions).await? {
             Created::Stored(shown) => return Ok(shown),
-            Created::Overtaken(again) => object = again,
-            Created::Unfounded(again) => {
+            Created::Conflicted(again) => object = again,
+            Created::PreconditionFailed(again) => {
                 object = again;
-                // What changed may be known to the store alone so far.
-                server.objects.catalogues.expect_more();
-                grounds = Cow::Owned(self::grounds(&server.objects, place, &object).await?);
+                // The change may not have reached the cache yet.
+                server.objects.catalogues.invalidate();
+                preconditions = Cow::Owned(self::preconditions(&server.objects, object_ref, &object).await?);
             }
         }
     }
-    Err(conflict(place))
+    Err(conflict(object_ref))
 }
 
-/// What storing a new object would come to.
+/// Returns the result of [`store`] for a dry run.
 pub(crate) async fn would_store(
     server: &ApiServer,
-    place: Place<'_>,
+    object_ref: ObjectRef<'_>,
     mut object: Value,
-) -> Result<Shown, Refusal> {
-    quota::charges(&server.objects, place, &object).await?;
-    server.objects.would_allot(place, None, &mut object).await?;
-    server.objects.would_create(place, object).await
+) -> Result<ObjectResponse, Refusal> {
+    quota::charges(&server.objects, object_ref, &object).await?;
+    server.objects.dry_run_allocate(object_ref, None, &mut object).await?;
+    server.objects.would_create(object_ref, object).await
 }
 
-/// Adds to a changed object what the server itself keeps in it.
+/// Sets the fields of a changed object that the server maintains.
 pub(crate) fn update(kind: &Kind, stored: &Value, object: &mut Value) {
     admission::prepare_changed(kind, stored, object);
 }
 
-/// The object may not come in, for this reason.
-fn forbidden(place: Place<'_>, why: &str) -> Refusal {
-    let message = format!("{} \"{}\" is forbidden: {why}", place.kind.group_resource(), place.name);
-    Refusal { code: 403, reason: "Forbidden", message, details: Some(Box::new(place.details())) }
+/// Returns 403 for an object.
+fn forbidden(object_ref: ObjectRef<'_>, why: &str) -> Refusal {
+    let message = format!("{} \"{}\" is forbidden: {why}", object_ref.kind.group_resource(), object_ref.name);
+    Refusal { code: 403, reason: "Forbidden", message, details: Some(Box::new(object_ref.details())) }
 }
 
-/// All objects of a resource, or of one namespace of it.
+/// Lists all objects of a resource, or of one namespace.
 async fn all(objects: &Objects, kind: &Kind, namespace: Option<&str>) -> Result<Vec<Value>, Refusal> {
     let request = ListRequest::all(Objects::prefix(kind, namespace));
     let page = objects.store.list(request).await.map_err(|error| failed(&error))?;
-    page.items.iter().map(|item| served::parse(kind, &item.value, item.revision)).collect()
+    page.items.iter().map(|item| storage_codec::decode(kind, &item.value, item.revision)).collect()
 }
 
-/// A kind that this server always has.
+/// Returns a built-in kind.
 fn known(group: &str, resource: &str) -> Result<&'static Kind, Refusal> {
     let kind = kinds().resource(group, "v1", resource);
     kind.ok_or_else(|| Refusal::server_error(format!("{resource} are not served")))

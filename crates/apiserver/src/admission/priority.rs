@@ -1,4 +1,4 @@
-//! The priority class of a new pod, and the one class that is everybody's.
+//! Priority admission: the priority of new pods, and at most one default PriorityClass.
 
 use gantry_registry::Refusal;
 use gantry_registry::admission::priority;
@@ -6,27 +6,37 @@ use serde_json::Value;
 
 use super::{all, forbidden, known};
 use crate::ApiServer;
-use crate::objects::Place;
+use crate::objects::ObjectRef;
 
 const GROUP: &str = "scheduling.k8s.io";
 
-/// Gives a pod the priority of its class.
-pub(super) async fn admit(server: &ApiServer, place: Place<'_>, pod: &mut Value) -> Result<(), Refusal> {
+/// Sets the priority of a pod from its class.
+pub(super) async fn admit(
+    server: &ApiServer,
+    object_ref: ObjectRef<'_>,
+    pod: &mut Value,
+) -> Result<(), Refusal> {
     let kind = known(GROUP, "priorityclasses")?;
     let name = priority::class_of(pod).to_owned();
     let class = if name.is_empty() {
         priority::by_default(&all(&server.objects, kind, None).await?).cloned()
     } else {
-        match server.objects.get(Place { kind, namespace: None, name: &name }).await {
-            Err(absent) if absent.code == 404 => return Err(forbidden(place, &priority::missing(&name))),
+        match server.objects.get(ObjectRef { kind, namespace: None, name: &name }).await {
+            Err(absent) if absent.code == 404 => {
+                return Err(forbidden(object_ref, &priority::missing(&name)));
+            }
             found => Some(found?),
         }
     };
-    priority::prioritize(pod, class.as_ref()).map_err(|why| forbidden(place, &why))
+    priority::prioritize(pod, class.as_ref()).map_err(|why| forbidden(object_ref, &why))
 }
 
-/// Of all classes, one at most is that of pods that name none.
-pub(super) async fn admit_class(server: &ApiServer, place: Place<'_>, class: &Value) -> Result<(), Refusal> {
-    let classes = all(&server.objects, place.kind, None).await?;
-    priority::second_default(class, &classes).map_or(Ok(()), |why| Err(forbidden(place, &why)))
+/// Returns 403 for a second default class.
+pub(super) async fn admit_class(
+    server: &ApiServer,
+    object_ref: ObjectRef<'_>,
+    class: &Value,
+) -> Result<(), Refusal> {
+    let classes = all(&server.objects, object_ref.kind, None).await?;
+    priority::second_default(class, &classes).map_or(Ok(()), |why| Err(forbidden(object_ref, &why)))
 }

@@ -1,4 +1,4 @@
-//! The quotas of a namespace: charged together with what uses them, counted anew when something goes.
+//! ResourceQuota admission: usage is charged in the transaction of the object, and recounted when objects are deleted.
 
 use gantry_registry::admission::quota::{self, Usage};
 use gantry_registry::{Refusal, kinds::Scope};
@@ -6,124 +6,127 @@ use gantry_store::{Item, Key, ListRequest, Op, Transaction};
 use serde_json::Value;
 
 use super::{all, forbidden, known};
-use crate::objects::{Objects, Outcome, Place, failed};
-use crate::served;
+use crate::objects::{ObjectRef, Objects, Outcome, failed};
+use crate::storage_codec;
 
-/// How often a count is begun anew that others overtake.
+/// The most recounts on write conflicts.
 const COUNTS_MAX: usize = 16;
 
-/// What must be written together with a new object: the quotas that it uses, used a little more.
+/// Returns the quota updates that must be in the transaction of a new object.
 ///
-/// Whoever is overtaken by another write to a quota asks again, so that no two objects are charged as one.
+/// The caller retries on write conflicts, so that no two objects are charged as one.
 pub(crate) async fn charges(
     objects: &Objects,
-    place: Place<'_>,
+    object_ref: ObjectRef<'_>,
     object: &Value,
 ) -> Result<Vec<(Key, Op)>, Refusal> {
-    let wanted = |quota: &Value| quota::wanted(quota, place.kind, object);
-    charged(objects, place, wanted).await
+    let wanted = |quota: &Value| quota::wanted(quota, object_ref.kind, object);
+    charged(objects, object_ref, wanted).await
 }
 
-/// What must be written together with a changed object that uses more than before, or less.
+/// Returns the quota updates that must be in the transaction of a changed object.
 pub(crate) async fn differences(
     objects: &Objects,
-    place: Place<'_>,
+    object_ref: ObjectRef<'_>,
     before: &Value,
     after: &Value,
 ) -> Result<Vec<(Key, Op)>, Refusal> {
-    let is_same = || Usage::of(place.kind, before) == Usage::of(place.kind, after);
-    if !matches!(place.kind.resource, "services" | "persistentvolumeclaims" | "pods") || is_same() {
+    let is_same = || Usage::of(object_ref.kind, before) == Usage::of(object_ref.kind, after);
+    if !matches!(object_ref.kind.resource, "services" | "persistentvolumeclaims" | "pods") || is_same() {
         return Ok(Vec::new());
     }
-    charged(objects, place, |quota: &Value| Ok(quota::difference(quota, place.kind, before, after))).await
+    charged(objects, object_ref, |quota: &Value| Ok(quota::difference(quota, object_ref.kind, before, after)))
+        .await
 }
 
 async fn charged(
     objects: &Objects,
-    place: Place<'_>,
+    object_ref: ObjectRef<'_>,
     wanted: impl Fn(&Value) -> Result<Option<Usage>, String>,
 ) -> Result<Vec<(Key, Op)>, Refusal> {
     let mut charges = Vec::new();
-    for item in quotas(objects, place).await? {
+    for item in quotas(objects, object_ref).await? {
         let kind = known("", "resourcequotas")?;
-        let quota = served::parse(kind, &item.value, item.revision)?;
-        let Some(wanted) = wanted(&quota).map_err(|why| forbidden(place, &why))? else { continue };
+        let quota = storage_codec::decode(kind, &item.value, item.revision)?;
+        let Some(wanted) = wanted(&quota).map_err(|why| forbidden(object_ref, &why))? else { continue };
         let recorded = quota::recorded(&quota).and_then(|used| quota::charge(&quota, &used, &wanted).ok());
         let mut after = if let Some(after) = recorded {
             after
         } else {
-            // Before anybody is turned away, what is used is counted: things may have gone unnoticed.
-            let used = count(objects, place, &quota).await?;
-            quota::charge(&quota, &used, &wanted).map_err(|why| forbidden(place, &why))?
+            // The recorded usage may be stale, so usage is recounted before the object is rejected.
+            let used = count(objects, object_ref, &quota).await?;
+            quota::charge(&quota, &used, &wanted).map_err(|why| forbidden(object_ref, &why))?
         };
-        let value = served::stored(kind, &mut after);
+        let value = storage_codec::encode(kind, &mut after);
         charges.push((item.key, Op::Update { value, seen: item.revision }));
     }
     Ok(charges)
 }
 
-/// Counts anew what quotas limit, after something that they count is gone or done.
+/// Recounts the usage of quotas after an object was deleted or a pod finished.
 ///
-/// This is for people to see. Should it fail, then nobody is wronged: see [`charges`].
-pub(crate) async fn follow(objects: &Objects, place: Place<'_>, outcome: &Outcome) {
+/// A failure is harmless: [`charges`] recounts before it rejects an object.
+pub(crate) async fn follow(objects: &Objects, object_ref: ObjectRef<'_>, outcome: &Outcome) {
     let is_over = match outcome {
-        Outcome::Removed(_) => place.kind.scope == Scope::Namespaced,
+        Outcome::Removed(_) => object_ref.kind.scope == Scope::Namespaced,
         Outcome::Stored(object) => {
-            place.kind.resource == "pods"
+            object_ref.kind.resource == "pods"
                 && matches!(object["status"]["phase"].as_str(), Some("Succeeded" | "Failed"))
         }
         Outcome::Kept(_) => false,
     };
-    if is_over && place.kind.resource != "events" {
+    if is_over && object_ref.kind.resource != "events" {
         for _ in 0..COUNTS_MAX {
-            if recount(objects, place).await.unwrap_or(Counted::Settled) == Counted::Settled {
+            if recount(objects, object_ref).await.unwrap_or(Counted::Settled) == Counted::Settled {
                 return;
             }
         }
     }
 }
 
-/// What came of a count.
+/// The result of a recount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Counted {
     Settled,
-    Overtaken,
+    Conflicted,
 }
 
-async fn recount(objects: &Objects, place: Place<'_>) -> Result<Counted, Refusal> {
-    for item in quotas(objects, place).await? {
+async fn recount(objects: &Objects, object_ref: ObjectRef<'_>) -> Result<Counted, Refusal> {
+    for item in quotas(objects, object_ref).await? {
         let kind = known("", "resourcequotas")?;
-        let quota = served::parse(kind, &item.value, item.revision)?;
+        let quota = storage_codec::decode(kind, &item.value, item.revision)?;
         let catalogue = objects.catalogues.last();
         let mut counted = quota::counted_kinds(&quota, &catalogue.kinds).into_iter();
-        let is_counted = counted.any(|counted| counted.segment == place.kind.segment);
+        let is_counted = counted.any(|counted| counted.segment == object_ref.kind.segment);
         if quota::recorded(&quota).is_none() || !is_counted {
             continue;
         }
-        let mut counted = quota::with_used(&quota, &count(objects, place, &quota).await?);
+        let mut counted = quota::with_used(&quota, &count(objects, object_ref, &quota).await?);
         if counted["status"] == quota["status"] {
             continue;
         }
-        let value = served::stored(kind, &mut counted);
+        let value = storage_codec::encode(kind, &mut counted);
         if objects.store.commit(Transaction::update(item.key, value, item.revision)).await.is_err() {
-            return Ok(Counted::Overtaken);
+            return Ok(Counted::Conflicted);
         }
     }
     Ok(Counted::Settled)
 }
 
-/// The quotas of an object's namespace.
-async fn quotas(objects: &Objects, place: Place<'_>) -> Result<Vec<Item>, Refusal> {
-    let (Scope::Namespaced, Some(_)) = (place.kind.scope, place.namespace) else { return Ok(Vec::new()) };
-    let request = ListRequest::all(Objects::prefix(known("", "resourcequotas")?, place.namespace));
+/// Lists the quotas of the object's namespace.
+async fn quotas(objects: &Objects, object_ref: ObjectRef<'_>) -> Result<Vec<Item>, Refusal> {
+    let (Scope::Namespaced, Some(_)) = (object_ref.kind.scope, object_ref.namespace) else {
+        return Ok(Vec::new());
+    };
+    let request = ListRequest::all(Objects::prefix(known("", "resourcequotas")?, object_ref.namespace));
     objects.store.list(request).await.map(|page| page.items).map_err(|error| failed(&error))
 }
 
-async fn count(objects: &Objects, place: Place<'_>, quota: &Value) -> Result<Usage, Refusal> {
+async fn count(objects: &Objects, object_ref: ObjectRef<'_>, quota: &Value) -> Result<Usage, Refusal> {
     let mut used = Usage::default();
     let catalogue = objects.catalogues.last();
     for kind in quota::counted_kinds(quota, &catalogue.kinds) {
-        let found = all(objects, kind, place.namespace).await?;
+        let found = all(objects, kind, object_ref.namespace).await?;
         used = used.plus(&quota::count(quota, kind, &found));
     }
     Ok(used)

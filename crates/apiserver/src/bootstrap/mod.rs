@@ -1,11 +1,10 @@
-//! What every cluster has from its first moment on, and gets back when the server starts without it.
+//! Creates the default objects of a cluster on startup, where they are missing.
 //!
-//! What is missing is written at once, because a first start should be over soon: bindings share transactions, everything
-//! else has a version of its own, in the order in which Kubernetes creates it. What is
-//! there stays as it is, except for the few things that say where this server is. Nothing is written when nothing is
-//! missing.
+//! Bindings share transactions to make the first start fast; all other objects get a revision each, in the order in
+//! which Kubernetes creates them. Existing objects are unchanged, except for fields that follow this server's
+//! settings. Nothing is written if nothing is missing.
 
-mod furniture;
+mod default_objects;
 mod roles;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,28 +18,28 @@ use serde_json::Value;
 
 use crate::ApiServer;
 use crate::handlers::reset_fields;
-use crate::objects::{Objects, Place, failed, key};
-use crate::served;
+use crate::objects::{ObjectRef, Objects, failed, key};
+use crate::storage_codec;
 
 /// An object that must exist.
-struct Wanted {
+struct DefaultObject {
     kind: &'static Kind,
     object: Value,
     /// The fields that follow the server's settings even if the object exists.
-    follows: &'static [&'static str],
+    settings_fields: &'static [&'static str],
 }
 
-/// The most objects in one transaction: below what a store takes, to leave room for the addresses of a service.
+/// The most objects in one transaction: below a store's limit, to leave space for allocated addresses.
 const OBJECTS_MAX: usize = 100;
-/// Who owns the fields of what is created here; kube-apiserver's name.
+/// The field manager of default objects; kube-apiserver's name.
 const FIELD_MANAGER: &str = "kube-apiserver";
 const RBAC: &str = "rbac.authorization.k8s.io";
-/// How often is begun anew because another server on the same store does the same.
+/// The most attempts while another server on the same store does the same.
 const ATTEMPTS_MAX: usize = 8;
 
-/// Creates what is missing.
+/// Creates the missing objects.
 pub(crate) async fn prepare(server: &ApiServer) -> Result<(), Refusal> {
-    let wanted = furniture::wanted(&server.settings).into_iter().chain(roles::wanted()?).collect::<Vec<_>>();
+    let wanted = default_objects::all(&server.settings).into_iter().chain(roles::all()?).collect::<Vec<_>>();
     let mut met = None;
     for _ in 0..ATTEMPTS_MAX {
         match write(server, &missing(server, &wanted).await?).await {
@@ -52,16 +51,16 @@ pub(crate) async fn prepare(server: &ApiServer) -> Result<(), Refusal> {
     Err(met.map_or_else(|| Refusal::server_error("nothing was tried"), |error| failed(&error)))
 }
 
-/// A write that is to happen.
+/// A write that is to be committed.
 struct Missing<'a> {
-    wanted: &'a Wanted,
+    wanted: &'a DefaultObject,
     object: Value,
     key: Key,
     op: Op,
 }
 
-/// What is to be written so that all is there.
-async fn missing<'a>(server: &ApiServer, wanted: &'a [Wanted]) -> Result<Vec<Missing<'a>>, Refusal> {
+/// Returns the writes that make all objects exist.
+async fn missing<'a>(server: &ApiServer, wanted: &'a [DefaultObject]) -> Result<Vec<Missing<'a>>, Refusal> {
     let mut found = BTreeMap::new();
     let places: BTreeSet<_> = wanted.iter().map(|wanted| (wanted.kind.segment, wanted.namespace())).collect();
     for (segment, namespace) in places {
@@ -74,10 +73,10 @@ async fn missing<'a>(server: &ApiServer, wanted: &'a [Wanted]) -> Result<Vec<Mis
     }
     let mut missing = Vec::new();
     for wanted in wanted {
-        let key = key(wanted.place())?;
+        let key = key(wanted.object_ref())?;
         let op = match found.get(&key) {
             None => Some(wanted.create(server)),
-            Some(item) => wanted.follow(item)?,
+            Some(item) => wanted.follow_settings(item)?,
         };
         missing.extend(op.map(|(object, op)| Missing { wanted, object, key, op }));
     }
@@ -85,22 +84,23 @@ async fn missing<'a>(server: &ApiServer, wanted: &'a [Wanted]) -> Result<Vec<Mis
 }
 
 async fn write(server: &ApiServer, missing: &[Missing<'_>]) -> Result<(), Error> {
-    // Bindings are many. All other objects get a revision each, in the order in which Kubernetes creates them.
+    // There are many bindings. All other objects get a revision each, in the order in which Kubernetes creates them.
     let (own, shared): (Vec<_>, Vec<_>) = missing.iter().partition(|one| one.wanted.has_own_version());
     for some in own.chunks(1).chain(shared.chunks(OBJECTS_MAX)) {
         let mut transaction: Option<Transaction> = None;
         for one in some {
             let with_it = match transaction {
                 None => Transaction::single(one.key.clone(), one.op.clone()),
-                // A name that stands twice in the table is written once.
+                // A name that is twice in the table is written once.
                 Some(transaction) => {
                     transaction.clone().and(one.key.clone(), one.op.clone()).unwrap_or(transaction)
                 }
             };
             let is_new = matches!(one.op, Op::Create { .. });
             let before = (!is_new).then_some(&one.object);
-            let place = one.wanted.place();
-            transaction = Some(server.objects.with_claims(place, with_it, before, Some(&one.object)).await?);
+            let object_ref = one.wanted.object_ref();
+            transaction =
+                Some(server.objects.with_allocations(object_ref, with_it, before, Some(&one.object)).await?);
         }
         if let Some(transaction) = transaction {
             server.objects.store.commit(transaction).await?;
@@ -109,8 +109,8 @@ async fn write(server: &ApiServer, missing: &[Missing<'_>]) -> Result<(), Error>
     Ok(())
 }
 
-impl Wanted {
-    /// Whether it is written alone, and so has a version that no other object has.
+impl DefaultObject {
+    /// Whether the object is written in a transaction of its own.
     fn has_own_version(&self) -> bool {
         self.kind.group != RBAC || self.kind.kind == "ClusterRole"
     }
@@ -119,15 +119,15 @@ impl Wanted {
         self.object["metadata"]["namespace"].as_str()
     }
 
-    fn place(&self) -> Place<'_> {
+    fn object_ref(&self) -> ObjectRef<'_> {
         let name = self.object["metadata"]["name"].as_str().unwrap_or_default();
-        Place { kind: self.kind, namespace: self.namespace(), name }
+        ObjectRef { kind: self.kind, namespace: self.namespace(), name }
     }
 
     fn create(&self, server: &ApiServer) -> (Value, Op) {
         let mut object = self.object.clone();
         defaults::apply(self.kind, &mut object);
-        let (uid, now) = (server.surroundings.uid(), server.surroundings.now());
+        let (uid, now) = (server.environment.uid(), server.environment.now());
         let write = Write {
             kind: self.kind.kind,
             nature: &self.kind.nature,
@@ -141,20 +141,20 @@ impl Wanted {
         let mut object = lifecycle::create(object, self.kind, &Stamp { uid: &uid, now, name_suffix: "" });
         admission::prepare_new(self.kind, &mut object);
         defaults::on_create(self.kind, &mut object);
-        let value = served::stored(self.kind, &mut object);
+        let value = storage_codec::encode(self.kind, &mut object);
         (object, Op::Create { value })
     }
 
-    /// The object that exists, where it no longer says what the settings say.
-    fn follow(&self, item: &Item) -> Result<Option<(Value, Op)>, Refusal> {
-        if self.follows.is_empty() {
+    /// Returns the update of an existing object whose fields differ from the settings.
+    fn follow_settings(&self, item: &Item) -> Result<Option<(Value, Op)>, Refusal> {
+        if self.settings_fields.is_empty() {
             return Ok(None);
         }
         let mut wanted = self.object.clone();
         defaults::apply(self.kind, &mut wanted);
-        let before = served::parse(self.kind, &item.value, item.revision)?;
+        let before = storage_codec::decode(self.kind, &item.value, item.revision)?;
         let mut object = before.clone();
-        for field in self.follows {
+        for field in self.settings_fields {
             let value = field.split('.').fold(&wanted, |value, step| &value[step]);
             if !value.is_null() {
                 *field.split('.').fold(&mut object, |value, step| &mut value[step]) = value.clone();
@@ -163,7 +163,7 @@ impl Wanted {
         if object == before {
             return Ok(None);
         }
-        let value = served::stored(self.kind, &mut object);
+        let value = storage_codec::encode(self.kind, &mut object);
         Ok(Some((object, Op::Update { value, seen: item.revision })))
     }
 }

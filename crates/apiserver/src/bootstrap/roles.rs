@@ -1,24 +1,24 @@
-//! The roles of a new cluster, and who has them: what `rbac.txt` says.
+//! The default roles and bindings, from `rbac.txt`.
 
 use gantry_registry::Refusal;
 use serde_json::{Value, json};
 
-use super::Wanted;
-use super::furniture::object;
+use super::DefaultObject;
+use super::default_objects::object;
 
 const TABLE: &str = include_str!("rbac.txt");
 const VERSION: &str = "rbac.authorization.k8s.io/v1";
 const GROUP: &str = "rbac.authorization.k8s.io";
 
-/// All of them.
-pub(super) fn wanted() -> Result<Vec<Wanted>, Refusal> {
+/// All default roles and bindings.
+pub(super) fn all() -> Result<Vec<DefaultObject>, Refusal> {
     parse(TABLE).map_err(|line| {
         Refusal::server_error(format!("the table of roles has a line that says nothing: {line}"))
     })
 }
 
-/// Reads the table; the error is the line that is wrong.
-fn parse(table: &str) -> Result<Vec<Wanted>, String> {
+/// Parses the table; the error is the malformed line.
+fn parse(table: &str) -> Result<Vec<DefaultObject>, String> {
     let mut found: Vec<(&str, Value)> = Vec::new();
     for line in table.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')) {
         let wrong = || line.to_owned();
@@ -111,12 +111,12 @@ fn subject_of(text: &str) -> Option<Value> {
 mod tests {
     use super::*;
 
-    /// A6.1: every line of the table means something, and every role that is bound allows something.
+    /// A6.1: every line of the table is valid, and every bound role has rules.
     #[test]
     fn the_table_of_roles_can_be_read() {
         let wanted = parse(TABLE).unwrap();
         let role = |kind: &str, namespace: &Value, name: &Value| {
-            let is_meant = |one: &&Wanted| {
+            let is_meant = |one: &&DefaultObject| {
                 let metadata = &one.object["metadata"];
                 one.kind.kind == kind && metadata["namespace"] == *namespace && metadata["name"] == *name
             };
@@ -134,7 +134,7 @@ mod tests {
         );
     }
 
-    /// A7.9: the rules of admin, edit and view are a controller's business.
+    /// A7.9: the rules of admin, edit and view are written by a controller.
     #[test]
     fn aggregated_roles_have_no_rules_of_their_own() {
         let wanted = parse(TABLE).unwrap();

@@ -1,4 +1,4 @@
-//! One request for objects, taken apart.
+//! A resource request that is being handled.
 
 use std::sync::Arc;
 
@@ -15,11 +15,11 @@ use serde_json::Value;
 use super::pods;
 use crate::ApiServer;
 use crate::accept::{Offer, View, negotiate};
-use crate::guard::Caller;
-use crate::objects::Place;
+use crate::authorization::Caller;
+use crate::objects::ObjectRef;
 use crate::query::Query;
 
-/// One request for objects.
+/// A resource request that is being handled.
 pub(super) struct Call<'a> {
     pub(super) server: &'a ApiServer,
     pub(super) caller: Caller,
@@ -52,7 +52,7 @@ impl<'a> Call<'a> {
             namespace: path.namespace,
             name: path.name,
             query: Query::parse(parts.uri.query().unwrap_or_default()),
-            view: if pods::answers_in_its_own_way(kind, path.part) {
+            view: if pods::is_raw_response(kind, path.part) {
                 View::Plain
             } else {
                 negotiate(header(ACCEPT), Offer::Objects)?
@@ -68,28 +68,28 @@ impl<'a> Call<'a> {
         Gvk::new(self.kind.group, self.kind.version, self.kind.kind)
     }
 
-    /// An object in a namespace is found there only, and one without a namespace in none.
+    /// Returns 404 if the path has a namespace and the kind has none, or the reverse.
     pub(super) fn check_scope(&self) -> Result<(), Refusal> {
         match (self.kind.scope, self.namespace, self.name) {
             (Scope::Namespaced, None, Some(_)) | (Scope::Cluster, Some(_), _) => {
-                Err(super::no_such_resource())
+                Err(super::resource_not_found())
             }
             _ => Ok(()),
         }
     }
 
-    /// The place of the object that the path names.
-    pub(super) fn place(&self) -> Place<'_> {
-        self.place_of(self.name.unwrap_or_default())
+    /// The object that the path names.
+    pub(super) fn object_ref(&self) -> ObjectRef<'_> {
+        self.object_ref_of(self.name.unwrap_or_default())
     }
 
-    pub(super) fn place_of<'n>(&'n self, name: &'n str) -> Place<'n> {
-        Place { kind: self.kind, namespace: self.namespace, name }
+    pub(super) fn object_ref_of<'n>(&'n self, name: &'n str) -> ObjectRef<'n> {
+        ObjectRef { kind: self.kind, namespace: self.namespace, name }
     }
 
-    /// Refuses a new object that the caller may not create, or that hands out more than they hold.
+    /// Returns 403 if the caller may not create the object, or if it grants more than the caller has.
     ///
-    /// Whoever posts was let in to create; whoever puts or applies what is not there yet was let in for something else.
+    /// A POST was authorized as create; a PUT or apply that creates was authorized as something else.
     pub(super) fn check_creation(&self, object: &Value) -> Result<(), Refusal> {
         if let Some(name) = self.name {
             let target = Target::Resource {
@@ -101,10 +101,10 @@ impl<'a> Call<'a> {
             };
             self.caller.check(&Request { verb: "create".to_owned(), target })?;
         }
-        self.check_handout(None, object)
+        self.check_escalation(None, object)
     }
 
-    /// A version of a custom kind that only a webhook knows how to store is not written.
+    /// Returns an error if storing the object requires a conversion webhook.
     pub(super) fn check_conversion(&self) -> Result<(), Refusal> {
         match &self.kind.nature {
             Nature::Custom(custom) => {
@@ -114,12 +114,12 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Refuses a role or binding that hands out more than the caller holds; of anything else it knows nothing.
-    pub(super) fn check_handout(&self, old: Option<&Value>, new: &Value) -> Result<(), Refusal> {
-        self.caller.check_handout(self.kind, self.namespace, self.name, old, new)
+    /// Returns 403 for a role or binding that grants more than the caller has; does nothing for other kinds.
+    pub(super) fn check_escalation(&self, old: Option<&Value>, new: &Value) -> Result<(), Refusal> {
+        self.caller.check_escalation(self.kind, self.namespace, self.name, old, new)
     }
 
-    /// How the body of a create, update or delete is written.
+    /// The format of the body of a create, update or delete.
     pub(super) fn format(&self) -> Result<Format, Refusal> {
         match self.content_type.as_str() {
             "" | "application/json" => Ok(Format::Json),
@@ -131,7 +131,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The same for an object of a custom kind, for which there are no protobuf messages.
+    /// The format for custom kinds, which have no protobuf messages.
     pub(super) fn text_format(&self) -> Result<Format, Refusal> {
         match self.format()? {
             Format::Protobuf => Err(Refusal::bad_request(format!(

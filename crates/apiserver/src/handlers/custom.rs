@@ -1,16 +1,20 @@
-//! Requests for custom kinds that make no sense. Kubernetes answers them in other words than those for its own kinds.
+//! Checks requests for custom kinds; Kubernetes has different messages for them than for built-in kinds.
 
 use gantry_registry::kinds::{Kind, Nature, Scope};
 use gantry_registry::target::Objects as Path;
 use gantry_registry::{Details, Refusal};
 use http::Method;
 
-use super::discovery::nowhere;
-use crate::answer::Answer;
-use crate::objects::{Place, not_found};
+use super::discovery::page_not_found;
+use crate::objects::{ObjectRef, not_found};
+use crate::response::ApiResponse;
 
-/// What a request for a custom kind gets if it makes no sense.
-pub(super) fn misuse(kind: &Kind, path: &Path<'_>, method: &Method) -> Option<Result<Answer, Refusal>> {
+/// Returns the response to an unsupported request for a custom kind; `None` if it is supported.
+pub(super) fn check_request(
+    kind: &Kind,
+    path: &Path<'_>,
+    method: &Method,
+) -> Option<Result<ApiResponse, Refusal>> {
     if !matches!(kind.nature, Nature::Custom(_)) {
         return None;
     }
@@ -21,11 +25,11 @@ pub(super) fn misuse(kind: &Kind, path: &Path<'_>, method: &Method) -> Option<Re
         (Scope::Namespaced, Some(_)) => false,
     };
     if is_elsewhere {
-        return Some(Ok(nowhere()));
+        return Some(Ok(page_not_found()));
     }
     let refusal = match (path.part, verb) {
         (Some(part), _) if kind.subresource(part).is_none() => {
-            not_found(Place { kind, namespace: path.namespace, name: path.name.unwrap_or_default() })
+            not_found(ObjectRef { kind, namespace: path.namespace, name: path.name.unwrap_or_default() })
         }
         (Some(_), "get" | "update" | "patch") => return None,
         (None, "update" | "patch") if path.name.is_none() => Refusal::bad_request("name must be provided"),
@@ -35,7 +39,7 @@ pub(super) fn misuse(kind: &Kind, path: &Path<'_>, method: &Method) -> Option<Re
     Some(Err(refusal))
 }
 
-/// What a request is about to do; empty for nothing that there is.
+/// The verb of a request; empty if unknown.
 fn verb(path: &Path<'_>, method: &Method) -> &'static str {
     match (method, path.name) {
         _ if path.watch => "watch",

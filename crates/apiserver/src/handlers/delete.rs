@@ -1,4 +1,4 @@
-//! Deletion of one object, or of all that match.
+//! Delete and deletecollection.
 
 use gantry_registry::kinds::{DeleteAnswer, Kind, Scope, Verb};
 use gantry_registry::lifecycle::{self, DeleteOptions};
@@ -7,70 +7,70 @@ use gantry_registry::{Details, Refusal, decode};
 use serde_json::{Value, json};
 
 use super::call::Call;
-use super::namespaces::other_namespace;
+use super::namespaces::namespace_precondition_failed;
 use super::{allowed, method_not_allowed, read};
-use crate::answer::Answer;
-use crate::objects::{Change, Outcome, Place};
+use crate::objects::{Change, ObjectRef, Outcome};
+use crate::response::ApiResponse;
 
-/// What is said to whoever deletes a job without saying what becomes of its pods.
+/// The warning of deleting a job without a propagation policy.
 const PODS_STAY: &str = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to \
                          remove them or set propagationPolicy=Orphan to suppress this warning";
 
 impl Call<'_> {
-    pub(super) async fn delete(&self) -> Result<Answer, Refusal> {
+    pub(super) async fn delete(&self) -> Result<ApiResponse, Refusal> {
         allowed(self.kind, Verb::Delete)?;
         let options = self.delete_options()?;
-        // The warning depends on the request alone: it comes with a refusal, too.
-        let answer = self.delete_one(&options).await.unwrap_or_else(|refusal| Answer::refused(&refusal));
-        Ok(self.told_of_orphans(answer, &options))
+        // The warning depends only on the request, so errors have it, too.
+        let answer = self.delete_one(&options).await.unwrap_or_else(|refusal| ApiResponse::refused(&refusal));
+        Ok(self.with_orphan_warning(answer, &options))
     }
 
-    async fn delete_one(&self, options: &DeleteOptions) -> Result<Answer, Refusal> {
-        self.check_mortal(self.place())?;
-        match self.delete_object(self.place(), options).await? {
+    async fn delete_one(&self, options: &DeleteOptions) -> Result<ApiResponse, Refusal> {
+        self.check_deletable(self.object_ref())?;
+        match self.delete_object(self.object_ref(), options).await? {
             Outcome::Removed(object) => match self.kind.deleted {
-                DeleteAnswer::Object => self.render_shown(200, &object),
-                DeleteAnswer::Status => Ok(Answer::value(200, &self.gone(&object))),
+                DeleteAnswer::Object => self.render_response(200, &object),
+                DeleteAnswer::Status => Ok(ApiResponse::value(200, &self.deleted_status(&object))),
             },
             Outcome::Kept(object) | Outcome::Stored(object) => {
-                self.render_shown(if options.legacy_background { 202 } else { 200 }, &object)
+                self.render_response(if options.legacy_background { 202 } else { 200 }, &object)
             }
         }
     }
 
-    pub(super) async fn delete_collection(&self) -> Result<Answer, Refusal> {
+    pub(super) async fn delete_collection(&self) -> Result<ApiResponse, Refusal> {
         if self.kind.scope == Scope::Namespaced && self.namespace.is_none() {
             return Err(method_not_allowed());
         }
         let list_options = ListOptions::read(&self.query.0, self.selectable())?;
         let options = self.delete_options()?;
-        let found = read::scan(self, &list_options).await?;
+        let found = read::list(self, &list_options).await?;
         let items = found.values(self.kind)?;
         for object in &items {
             let text = |field: &str| object["metadata"][field].as_str();
-            let place = Place {
+            let object_ref = ObjectRef {
                 kind: self.kind,
                 namespace: text("namespace"),
                 name: text("name").unwrap_or_default(),
             };
-            match self.delete_object(place, &options).await {
+            match self.delete_object(object_ref, &options).await {
                 Err(refusal) if refusal.code != 404 => return Err(refusal),
                 Ok(_) | Err(_) => {}
             }
         }
-        Ok(self.told_of_orphans(self.render_list(&found.metadata, &items)?, &options))
+        Ok(self.with_orphan_warning(self.render_list(&found.metadata, &items)?, &options))
     }
 
-    /// Deletes an object, or says what would become of it.
+    /// Deletes an object, or returns the result of a dry run.
     pub(super) async fn delete_object(
         &self,
-        place: Place<'_>,
+        object_ref: ObjectRef<'_>,
         options: &DeleteOptions,
     ) -> Result<Outcome, Refusal> {
-        let now = self.server.surroundings.now();
+        let now = self.server.environment.now();
         let mut would = None;
-        let outcome = self.server.objects.change(place, |stored| {
-            self.check_preconditions(place, stored, options)?;
+        let outcome = self.server.objects.change(object_ref, |stored| {
+            self.check_preconditions(object_ref, stored, options)?;
             let change = lifecycle::delete(stored, options, self.kind, now).into();
             if !options.dry_run {
                 return Ok(change);
@@ -86,10 +86,10 @@ impl Call<'_> {
         Ok(would.unwrap_or(outcome))
     }
 
-    /// Refuses to delete another object, or another version of it, than the options name.
+    /// Returns 409 if the uid or version differs from that of the options.
     pub(super) fn check_preconditions(
         &self,
-        place: Place<'_>,
+        object_ref: ObjectRef<'_>,
         stored: &Value,
         options: &DeleteOptions,
     ) -> Result<(), Refusal> {
@@ -107,17 +107,17 @@ impl Call<'_> {
             ),
             _ => return Ok(()),
         };
-        if self.is_of_namespaces() {
-            return Err(other_namespace(place, stored, options));
+        if self.is_namespace() {
+            return Err(namespace_precondition_failed(object_ref, stored, options));
         }
         let Kind { kind, group, .. } = self.kind.as_ref();
         let what = if group.is_empty() { (*kind).to_owned() } else { format!("{kind}.{group}") };
-        let message = format!("Operation cannot be fulfilled on {what} \"{}\": {problem}", place.name);
-        let details = Details { kind: self.kind.kind.to_owned(), ..place.details() };
+        let message = format!("Operation cannot be fulfilled on {what} \"{}\": {problem}", object_ref.name);
+        let details = Details { kind: self.kind.kind.to_owned(), ..object_ref.details() };
         Err(Refusal { code: 409, reason: "Conflict", message, details: Some(Box::new(details)) })
     }
 
-    /// Options from the body, or from the query where there is none.
+    /// Parses the options in the body, or in the query if there is none.
     fn delete_options(&self) -> Result<DeleteOptions, Refusal> {
         if !self.body.is_empty() {
             let options =
@@ -142,14 +142,14 @@ impl Call<'_> {
         DeleteOptions::parse(&options)
     }
 
-    /// Says that a job leaves its pods behind, to those who did not ask for it.
-    fn told_of_orphans(&self, answer: Answer, options: &DeleteOptions) -> Answer {
+    /// Adds the warning about orphaned pods when a job is deleted without a propagation policy.
+    fn with_orphan_warning(&self, answer: ApiResponse, options: &DeleteOptions) -> ApiResponse {
         let is_job = (self.kind.group, self.kind.resource) == ("batch", "jobs");
         if is_job && options.propagation.is_none() { answer.warning(PODS_STAY) } else { answer }
     }
 
-    /// What is said of an object that is gone.
-    fn gone(&self, object: &Value) -> Value {
+    /// The Status of a successful deletion.
+    fn deleted_status(&self, object: &Value) -> Value {
         let mut details = json!({
             "name": object["metadata"]["name"], "kind": self.kind.resource, "uid": object["metadata"]["uid"],
         });

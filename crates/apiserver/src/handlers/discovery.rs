@@ -1,4 +1,4 @@
-//! What is served: the groups, their versions, their resources. Every document is made once for each catalogue.
+//! Discovery: groups, versions, resources. The documents are built once per catalogue.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,25 +14,25 @@ use http::header::{ACCEPT, CACHE_CONTROL, ETAG, HOST, IF_NONE_MATCH, VARY, X_CON
 use http::request::Parts;
 use serde_json::{Value, json};
 
-use super::{health, method_not_allowed, metrics, no_such_resource, openapi as documents};
+use super::{health, method_not_allowed, metrics, openapi as documents, resource_not_found};
 use crate::ApiServer;
 use crate::accept::{Offer, View, negotiate};
-use crate::answer::Answer;
 use crate::catalogue::Catalogue;
-use crate::finish::header;
+use crate::response::ApiResponse;
+use crate::response_filters::header;
 
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-/// A document, and what clients know it by.
+/// A document and its ETag.
 #[derive(Debug)]
 struct Tagged {
     bytes: Bytes,
     etag: String,
 }
 
-/// Everything that is said about what is served.
+/// All discovery documents of a catalogue.
 #[derive(Debug)]
-pub(crate) struct Listing {
+pub(crate) struct DiscoveryDocuments {
     groups: Bytes,
     group: BTreeMap<&'static str, Bytes>,
     resources: BTreeMap<(&'static str, &'static str), Bytes>,
@@ -40,7 +40,7 @@ pub(crate) struct Listing {
     aggregated_groups: Tagged,
 }
 
-impl Listing {
+impl DiscoveryDocuments {
     pub(crate) fn of(kinds: &Kinds) -> Self {
         let named = kinds.groups().iter().filter_map(|group| {
             render::group(kinds, group.name).map(|document| (group.name, written(&document)))
@@ -59,8 +59,8 @@ impl Listing {
     }
 }
 
-/// A path that is about no objects.
-pub(super) async fn path(server: &ApiServer, path: &str, parts: &Parts) -> Result<Answer, Refusal> {
+/// Handles a path that is not about resources.
+pub(super) async fn path(server: &ApiServer, path: &str, parts: &Parts) -> Result<ApiResponse, Refusal> {
     if let Some(answer) = health::path(server, path, parts).await {
         return Ok(answer);
     }
@@ -68,52 +68,55 @@ pub(super) async fn path(server: &ApiServer, path: &str, parts: &Parts) -> Resul
         return Ok(answer);
     }
     match path.trim_end_matches('/') {
-        "" => for_people(&json!({"paths": paths(&server.catalogue().await.kinds)}), parts),
-        "/version" => for_people(&version(), parts),
+        "" => pretty_json(&json!({"paths": paths(&server.catalogue().await.kinds)}), parts),
+        "/version" => pretty_json(&version(), parts),
         "/metrics" => Ok(metrics::answer(server).await),
-        _ => Ok(nowhere()),
+        _ => Ok(page_not_found()),
     }
 }
 
-/// The list of groups, or all of them in one document.
-pub(super) fn groups(catalogue: &Catalogue, parts: &Parts) -> Result<Answer, Refusal> {
+/// The list of groups, or aggregated discovery.
+pub(super) fn groups(catalogue: &Catalogue, parts: &Parts) -> Result<ApiResponse, Refusal> {
     reading(parts)?;
-    let listing = catalogue.listing();
+    let documents = catalogue.documents();
     Ok(match view(parts)? {
-        View::Discovery => aggregated(&listing.aggregated_groups, parts),
-        _ => Answer::json(200, listing.groups.clone()),
+        View::Discovery => aggregated(&documents.aggregated_groups, parts),
+        _ => ApiResponse::json(200, documents.groups.clone()),
     })
 }
 
-/// One group, or the resources of one version of it.
+/// A group, or the resources of one version of it.
 pub(super) fn group(
     catalogue: &Catalogue,
     group: &str,
     version: Option<&str>,
     parts: &Parts,
-) -> Result<Answer, Refusal> {
+) -> Result<ApiResponse, Refusal> {
     reading(parts)?;
-    let (view, listing) = (view(parts)?, catalogue.listing());
+    let (view, documents) = (view(parts)?, catalogue.documents());
     match version {
         None if group.is_empty() && view == View::Discovery => {
-            Ok(aggregated(&listing.aggregated_core, parts))
+            Ok(aggregated(&documents.aggregated_core, parts))
         }
-        None if group.is_empty() => Ok(Answer::value(200, &render::legacy_root(header(parts, HOST)))),
-        None => Ok(listing.group.get(group).map_or_else(nowhere, |body| Answer::json(200, body.clone()))),
-        Some(version) => match listing.resources.get(&(group, version)) {
-            Some(body) => Ok(Answer::json(200, body.clone())),
-            None if kinds().group(group).is_some() => Err(no_such_resource()),
-            None => Ok(nowhere()),
+        None if group.is_empty() => Ok(ApiResponse::value(200, &render::legacy_root(header(parts, HOST)))),
+        None => Ok(documents
+            .group
+            .get(group)
+            .map_or_else(page_not_found, |body| ApiResponse::json(200, body.clone()))),
+        Some(version) => match documents.resources.get(&(group, version)) {
+            Some(body) => Ok(ApiResponse::json(200, body.clone())),
+            None if kinds().group(group).is_some() => Err(resource_not_found()),
+            None => Ok(page_not_found()),
         },
     }
 }
 
-/// Nothing is there at all.
-pub(super) fn nowhere() -> Answer {
-    Answer::text(404, "404 page not found\n").with(X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned())
+/// Returns 404 as plain text.
+pub(super) fn page_not_found() -> ApiResponse {
+    ApiResponse::text(404, "404 page not found\n").with(X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned())
 }
 
-/// Whether a client has what bears this tag.
+/// Whether the client has the document with this ETag.
 pub(super) fn is_known(parts: &Parts, etag: &str) -> bool {
     header(parts, IF_NONE_MATCH).split(',').any(|tag| tag.trim().trim_start_matches("W/") == etag)
 }
@@ -130,11 +133,11 @@ pub(super) fn etag(document: &[u8]) -> String {
     etag
 }
 
-fn aggregated(document: &Tagged, parts: &Parts) -> Answer {
+fn aggregated(document: &Tagged, parts: &Parts) -> ApiResponse {
     let answer = if is_known(parts, &document.etag) {
-        Answer::empty(304)
+        ApiResponse::empty(304)
     } else {
-        Answer::json(200, document.bytes.clone()).of_type(AGGREGATED)
+        ApiResponse::json(200, document.bytes.clone()).of_type(AGGREGATED)
     };
     answer
         .with(ETAG, document.etag.clone())
@@ -153,10 +156,10 @@ fn tagged(document: &Value) -> Tagged {
     Tagged { etag: etag(&bytes), bytes }
 }
 
-/// What Kubernetes always lays out for people.
-fn for_people(document: &Value, parts: &Parts) -> Result<Answer, Refusal> {
+/// Responds with pretty-printed JSON, as Kubernetes does for these documents.
+fn pretty_json(document: &Value, parts: &Parts) -> Result<ApiResponse, Refusal> {
     reading(parts)?;
-    Ok(Answer::json(200, encode::pretty(&encode::plain(document))))
+    Ok(ApiResponse::json(200, encode::pretty(&encode::plain(document))))
 }
 
 fn view(parts: &Parts) -> Result<View, Refusal> {
@@ -167,7 +170,7 @@ fn reading(parts: &Parts) -> Result<(), Refusal> {
     if parts.method == Method::GET { Ok(()) } else { Err(method_not_allowed()) }
 }
 
-/// Every path that is no object's, in alphabetical order.
+/// All non-resource paths, sorted.
 fn paths(kinds: &Kinds) -> Vec<String> {
     let fixed = ["/api", "/apis", "/metrics", "/openapi/v2", "/openapi/v3", "/version"];
     let mut all: Vec<_> = fixed.into_iter().map(str::to_owned).chain(health::paths()).collect();

@@ -1,27 +1,27 @@
-//! `/healthz`, `/livez` and `/readyz`: all checks together, or one of them by name.
+//! `/healthz`, `/livez` and `/readyz`: all checks, or a single one by name.
 
 use std::fmt::Write as _;
 
 use http::request::Parts;
 
-use super::discovery::nowhere;
+use super::discovery::page_not_found;
 use crate::ApiServer;
-use crate::answer::Answer;
 use crate::health::Health;
 use crate::query::Query;
+use crate::response::ApiResponse;
 
-/// One thing to look at.
+/// A health check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Check {
-    /// An answer is an answer.
+    /// Always passes.
     Ping,
-    /// The log is written.
+    /// Always passes: Kubernetes checks that the log is flushed.
     Log,
-    /// The store answers; Kubernetes' word for it.
+    /// The store responds.
     Store,
-    /// What every cluster has is there.
+    /// The default objects exist.
     Startup,
-    /// Nobody asked the server to stop.
+    /// The server is not shutting down.
     Shutdown,
 }
 
@@ -29,7 +29,7 @@ const ALIVE: [Check; 3] = [Check::Ping, Check::Log, Check::Store];
 const STARTED: [Check; 4] = [Check::Ping, Check::Log, Check::Store, Check::Startup];
 const READY: [Check; 5] = [Check::Ping, Check::Log, Check::Store, Check::Startup, Check::Shutdown];
 
-/// Every path about health.
+/// All health paths.
 pub(super) fn paths() -> impl Iterator<Item = String> {
     ["healthz", "livez", "readyz"].into_iter().flat_map(|endpoint| {
         let checks = checks(endpoint).unwrap_or_default().iter();
@@ -38,8 +38,8 @@ pub(super) fn paths() -> impl Iterator<Item = String> {
     })
 }
 
-/// Answers a path that begins with a health endpoint; `None` if it does not.
-pub(super) async fn path(server: &ApiServer, path: &str, parts: &Parts) -> Option<Answer> {
+/// Responds to health paths; `None` for others.
+pub(super) async fn path(server: &ApiServer, path: &str, parts: &Parts) -> Option<ApiResponse> {
     let mut words = path.trim_matches('/').splitn(2, '/');
     let endpoint = words.next().unwrap_or_default();
     let checks = checks(endpoint)?;
@@ -47,7 +47,7 @@ pub(super) async fn path(server: &ApiServer, path: &str, parts: &Parts) -> Optio
         None => all(server, endpoint, checks, parts).await,
         Some(name) => match checks.iter().find(|check| check.name() == name) {
             Some(check) => one(server, *check).await,
-            None => nowhere(),
+            None => page_not_found(),
         },
     })
 }
@@ -61,7 +61,7 @@ fn checks(endpoint: &str) -> Option<&'static [Check]> {
     }
 }
 
-async fn all(server: &ApiServer, endpoint: &str, checks: &[Check], parts: &Parts) -> Answer {
+async fn all(server: &ApiServer, endpoint: &str, checks: &[Check], parts: &Parts) -> ApiResponse {
     let query = Query::parse(parts.uri.query().unwrap_or_default());
     let mut excluded: Vec<_> =
         query.0.iter().filter(|(key, _)| key == "exclude").map(|(_, value)| value.as_str()).collect();
@@ -87,23 +87,23 @@ async fn all(server: &ApiServer, endpoint: &str, checks: &[Check], parts: &Parts
         );
     }
     if failed {
-        return unwell(format!("{lines}{endpoint} check failed\n"));
+        return failure(format!("{lines}{endpoint} check failed\n"));
     }
     if query.first("verbose").is_some() {
-        return Answer::text(200, format!("{lines}{endpoint} check passed\n"));
+        return ApiResponse::text(200, format!("{lines}{endpoint} check passed\n"));
     }
-    Answer::text(200, "ok")
+    ApiResponse::text(200, "ok")
 }
 
-async fn one(server: &ApiServer, check: Check) -> Answer {
+async fn one(server: &ApiServer, check: Check) -> ApiResponse {
     if check.passes(server).await {
-        return Answer::text(200, "ok");
+        return ApiResponse::text(200, "ok");
     }
-    unwell(format!("internal server error: {} failed\n", check.name()))
+    failure(format!("internal server error: {} failed\n", check.name()))
 }
 
-fn unwell(text: String) -> Answer {
-    Answer::text(500, text).with(http::header::X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned())
+fn failure(text: String) -> ApiResponse {
+    ApiResponse::text(500, text).with(http::header::X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned())
 }
 
 impl Check {
@@ -121,8 +121,8 @@ impl Check {
         match self {
             Self::Ping | Self::Log => true,
             Self::Store => server.objects.store.bounds().await.is_ok(),
-            Self::Startup => server.pulse.get() != Health::Starting,
-            Self::Shutdown => server.pulse.get() != Health::ShuttingDown,
+            Self::Startup => server.health.get() != Health::Starting,
+            Self::Shutdown => server.health.get() != Health::ShuttingDown,
         }
     }
 }

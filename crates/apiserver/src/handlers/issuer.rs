@@ -1,4 +1,4 @@
-//! What others need to check service account tokens themselves: who signs them, and with which key.
+//! The OpenID discovery documents, with which others verify service account tokens.
 
 use gantry_registry::Refusal;
 use http::header::HOST;
@@ -6,17 +6,17 @@ use http::request::Parts;
 use serde_json::json;
 
 use crate::ApiServer;
-use crate::answer::Answer;
+use crate::response::ApiResponse;
 
 const CONFIGURATION: &str = "/.well-known/openid-configuration";
 const KEYS: &str = "/openid/v1/jwks";
 
-/// Answers the two documents of an OpenID issuer; any other path is somebody else's.
+/// Responds to the two paths of an OpenID issuer; `None` for others.
 pub(super) async fn document(
     server: &ApiServer,
     path: &str,
     parts: &Parts,
-) -> Option<Result<Answer, Refusal>> {
+) -> Option<Result<ApiResponse, Refusal>> {
     match path {
         CONFIGURATION => Some(Ok(configuration(server, parts))),
         KEYS => Some(keys(server).await),
@@ -24,9 +24,9 @@ pub(super) async fn document(
     }
 }
 
-fn configuration(server: &ApiServer, parts: &Parts) -> Answer {
+fn configuration(server: &ApiServer, parts: &Parts) -> ApiResponse {
     let host = parts.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-    Answer::value(
+    ApiResponse::value(
         200,
         &json!({
             "issuer": server.settings.access.issuer, "jwks_uri": format!("https://{host}{KEYS}"),
@@ -36,7 +36,7 @@ fn configuration(server: &ApiServer, parts: &Parts) -> Answer {
     )
 }
 
-async fn keys(server: &ApiServer) -> Result<Answer, Refusal> {
-    let key = server.guard.keys.ensured(server.objects.store.as_ref()).await?;
-    Ok(Answer::value(200, &json!({"keys": [key.public()]})).of_type("application/jwk-set+json"))
+async fn keys(server: &ApiServer) -> Result<ApiResponse, Refusal> {
+    let key = server.signing_keys.get_or_create(server.objects.store.as_ref()).await?;
+    Ok(ApiResponse::value(200, &json!({"keys": [key.public()]})).of_type("application/jwk-set+json"))
 }

@@ -1,24 +1,24 @@
-//! `/metrics`: what the server counts, and what is counted when somebody looks.
+//! `/metrics`.
 
 use std::collections::BTreeMap;
 
 use gantry_store::ListRequest;
 
 use crate::ApiServer;
-use crate::answer::Answer;
 use crate::objects::Objects;
+use crate::response::ApiResponse;
 
-/// The text of all metrics.
-pub(super) async fn answer(server: &ApiServer) -> Answer {
+/// Renders all metrics.
+pub(super) async fn answer(server: &ApiServer) -> ApiResponse {
     let mut counts = BTreeMap::new();
     let catalogue = server.catalogue().await;
     for kind in catalogue.kinds.all().filter(|kind| kind.allows(gantry_registry::kinds::Verb::List)) {
         let request = ListRequest::all(Objects::prefix(kind, None)).limit(1);
-        // A store that does not answer is told by its absence here, and by the health of the server.
+        // While the store fails, its resources are left out.
         if let Ok(page) = server.objects.store.list(request).await {
             counts.insert(kind.group_resource(), page.remaining + page.items.len() as u64);
         }
     }
     let text = server.metrics.render(&counts);
-    Answer::text(200, text).of_type("text/plain; version=0.0.4; charset=utf-8")
+    ApiResponse::text(200, text).of_type("text/plain; version=0.0.4; charset=utf-8")
 }

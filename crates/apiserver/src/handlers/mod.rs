@@ -1,4 +1,4 @@
-//! From a request to an answer.
+//! Dispatches requests to handlers.
 
 mod call;
 mod custom;
@@ -12,11 +12,11 @@ mod openapi;
 mod patch;
 mod pods;
 mod read;
-mod rendering;
+mod render;
 mod reviews;
 mod scale;
-mod stored;
 mod token;
+mod update;
 mod watch;
 mod write;
 
@@ -28,19 +28,19 @@ use http::Method;
 use http::request::Parts;
 
 use crate::ApiServer;
-use crate::answer::Answer;
 use crate::query::unescape_path;
+use crate::response::ApiResponse;
 use call::Call;
 
-pub(crate) use discovery::Listing;
-pub(crate) use openapi::Shelf;
-pub(crate) use stored::reset_fields;
+pub(crate) use discovery::DiscoveryDocuments;
+pub(crate) use openapi::OpenApiCache;
+pub(crate) use update::reset_fields;
 
-/// The largest body that is read.
+/// The size limit of request bodies.
 pub(crate) const BODY_BYTES_MAX: usize = 3 << 20;
 
-/// Answers a request.
-pub(crate) async fn dispatch(server: &ApiServer, parts: &Parts, body: Bytes) -> Result<Answer, Refusal> {
+/// Handles an authorized request.
+pub(crate) async fn dispatch(server: &ApiServer, parts: &Parts, body: Bytes) -> Result<ApiResponse, Refusal> {
     if body.len() > BODY_BYTES_MAX {
         return Err(too_large());
     }
@@ -58,19 +58,24 @@ pub(crate) async fn dispatch(server: &ApiServer, parts: &Parts, body: Bytes) -> 
     }
 }
 
-async fn objects(server: &ApiServer, path: &Path<'_>, parts: &Parts, body: Bytes) -> Result<Answer, Refusal> {
+async fn objects(
+    server: &ApiServer,
+    path: &Path<'_>,
+    parts: &Parts,
+    body: Bytes,
+) -> Result<ApiResponse, Refusal> {
     let Some(kind) = server.kind(path.group, path.version, path.resource).await else {
         let is_built_in = kinds().group(path.group).is_some();
-        return if is_built_in { Err(no_such_resource()) } else { Ok(discovery::nowhere()) };
+        return if is_built_in { Err(resource_not_found()) } else { Ok(discovery::page_not_found()) };
     };
     let kind = &kind;
-    if let Some(answer) = custom::misuse(kind, path, &parts.method) {
+    if let Some(answer) = custom::check_request(kind, path, &parts.method) {
         return answer;
     }
     let call = Call::new(server, kind, path, parts, body)?;
     call.check_scope()?;
     let answer = match (&parts.method, path.name, path.part) {
-        // The old form of a watch is for watching.
+        // The old watch form supports only GET.
         (method, _, None) if path.watch && *method != Method::GET => Err(method_not_allowed()),
         (&Method::GET, None, None) => read::collection(&call).await,
         (&Method::GET, Some(_), None) if path.watch => read::collection(&call).await,
@@ -96,23 +101,24 @@ async fn objects(server: &ApiServer, path: &Path<'_>, parts: &Parts, body: Bytes
         (&Method::POST, Some(_), Some("token")) if kind.subresource("token").is_some() => {
             call.create_token().await
         }
-        (method, Some(_), Some("finalize")) if call.is_of_namespaces() => call.finalize(method).await,
-        (_, Some(_), Some(part)) if pods::answers(kind, part) => pods::part(&call, parts, part).await,
-        (_, Some(_), Some(part)) if kind.subresource(part).is_none() => Err(no_such_resource()),
+        (method, Some(_), Some("finalize")) if call.is_namespace() => call.finalize(method).await,
+        (_, Some(_), Some(part)) if pods::handles(kind, part) => pods::part(&call, parts, part).await,
+        (_, Some(_), Some(part)) if kind.subresource(part).is_none() => Err(resource_not_found()),
         _ => Err(method_not_allowed()),
     };
     if answer.is_ok() && parts.method != Method::GET {
-        // The write is done, whatever comes of this. Whoever runs the server tries again, and says why it does not work.
+        // The write is done; a failure here is retried and reported by the periodic reconciliation.
         let _ = server.follow_write(kind).await;
     }
-    answer.map(|answer| (strategies::of(kind).deprecation)(kind).into_iter().fold(answer, Answer::warning))
+    answer
+        .map(|answer| (strategies::of(kind).deprecation)(kind).into_iter().fold(answer, ApiResponse::warning))
 }
 
 fn allowed(kind: &Kind, verb: Verb) -> Result<(), Refusal> {
     if kind.allows(verb) { Ok(()) } else { Err(method_not_allowed()) }
 }
 
-/// What a client is told whose body is larger than what is read.
+/// Returns 413.
 pub(crate) fn too_large() -> Refusal {
     Refusal {
         code: 413,
@@ -122,8 +128,8 @@ pub(crate) fn too_large() -> Refusal {
     }
 }
 
-/// What is asked for is of no kind that is served.
-pub(crate) fn no_such_resource() -> Refusal {
+/// Returns 404 for a kind that is not served.
+pub(crate) fn resource_not_found() -> Refusal {
     Refusal {
         code: 404,
         reason: "NotFound",

@@ -1,7 +1,7 @@
-//! OpenAPI documents over HTTP: tags, hashes, redirects. What stands in them is the registry's.
+//! Serves the OpenAPI documents: ETags, hashes, redirects. The registry writes their content.
 //!
-//! A document is made when somebody first wants it and kept compressed: most clients read it so, and it is a tenth of
-//! the size. The index of version 3 needs the hash of every document; they are made one after the other for that.
+//! A document is built on first use and kept compressed: most clients accept gzip, and it is a tenth of the size. The
+//! index of version 3 contains the hash of every document and builds them all.
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
@@ -18,19 +18,19 @@ use serde_json::{Map, Value, json};
 
 use super::discovery::{etag, is_known};
 use crate::ApiServer;
-use crate::answer::Answer;
 use crate::catalogue::Catalogue;
-use crate::finish::{gzip, header, reads_gzip};
 use crate::query::Query;
+use crate::response::ApiResponse;
+use crate::response_filters::{accepts_gzip, gzip, header};
 
-/// What old clients ask for, and what they are told they get.
+/// The media type that old clients request, and the one of the response.
 const PROTOBUF_ASKED: &str = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 const PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 const JSON: &str = "application/json";
-/// The documents of a catalogue, as far as somebody wanted them.
+/// The OpenAPI documents of a catalogue, built on first use.
 #[derive(Debug)]
-pub(crate) struct Shelf {
-    /// What is compiled in is described there already.
+pub(crate) struct OpenApiCache {
+    /// The documents of the built-in kinds.
     built_in: Option<Arc<Catalogue>>,
     v2_json: OnceLock<Document>,
     v2_protobuf: OnceLock<Document>,
@@ -39,19 +39,19 @@ pub(crate) struct Shelf {
     v3_index: OnceLock<Document>,
 }
 
-/// Documents are as old as the program, which does not know its age.
+/// The modification time of all documents.
 const MODIFIED: &str = "Thu, 01 Jan 1970 00:00:00 GMT";
-/// Documents with a hash in their address never change, which is for caches a year.
+/// The time that clients may cache documents with a hash in their URL.
 const YEAR_SECONDS: i64 = 365 * 24 * 60 * 60;
 
-/// A document, compressed, and what clients know it by.
+/// A compressed document and its ETag.
 #[derive(Debug)]
 struct Document {
     compressed: Bytes,
     etag: String,
 }
 
-impl Shelf {
+impl OpenApiCache {
     pub(crate) fn new(built_in: Option<Arc<Catalogue>>) -> Self {
         Self {
             built_in,
@@ -72,14 +72,14 @@ impl Shelf {
 
     fn v3(&self, kinds: &Kinds) -> &BTreeMap<String, Arc<Document>> {
         self.v3.get_or_init(|| {
-            let known = self.built_in.as_ref().map(|built_in| built_in.shelf.v3(&built_in.kinds));
+            let known = self.built_in.as_ref().map(|built_in| built_in.openapi.v3(&built_in.kinds));
             let versions = openapi::group_versions(kinds).into_iter().filter_map(|one| {
-                let place = place(one);
-                let made = match known.and_then(|known| known.get(&place)) {
+                let path = document_path(one);
+                let made = match known.and_then(|known| known.get(&path)) {
                     Some(document) => Arc::clone(document),
                     None => Arc::new(Document::new(&openapi::v3(kinds, one.group, one.version)?)),
                 };
-                Some((place, made))
+                Some((path, made))
             });
             versions.collect()
         })
@@ -97,35 +97,35 @@ impl Shelf {
     }
 }
 
-/// Answers a path below `/openapi`; `None` for any other.
-pub(super) async fn path(server: &ApiServer, path: &str, parts: &Parts) -> Option<Answer> {
+/// Responds to paths below `/openapi`; `None` for others.
+pub(super) async fn path(server: &ApiServer, path: &str, parts: &Parts) -> Option<ApiResponse> {
     let rest = path.trim_end_matches('/').strip_prefix("/openapi/")?;
     let catalogue = server.catalogue().await;
-    let Catalogue { kinds, shelf, .. } = catalogue.as_ref();
+    let Catalogue { kinds, openapi, .. } = catalogue.as_ref();
     match rest {
-        "v2" => Some(v2(shelf, kinds, parts)),
-        "v3" => Some(shelf.v3_index(kinds).answer(JSON, parts)),
+        "v2" => Some(v2(openapi, kinds, parts)),
+        "v3" => Some(openapi.v3_index(kinds).answer(JSON, parts)),
         rest => {
-            let place = rest.strip_prefix("v3/")?;
-            Some(match shelf.v3(kinds).get(place) {
-                Some(document) => v3(server, document, place, parts),
-                None => Answer::empty(404),
+            let path = rest.strip_prefix("v3/")?;
+            Some(match openapi.v3(kinds).get(path) {
+                Some(document) => v3(server, document, path, parts),
+                None => ApiResponse::empty(404),
             })
         }
     }
 }
 
-fn v2(shelf: &Shelf, kinds: &Kinds, parts: &Parts) -> Answer {
-    // Old clients read nothing but protobuf; the first form that is wanted and there is wins.
+fn v2(openapi: &OpenApiCache, kinds: &Kinds, parts: &Parts) -> ApiResponse {
+    // Old clients accept only protobuf; the first supported media type is used.
     let wanted = wanted(parts).find_map(|media| match media {
-        PROTOBUF_ASKED | PROTOBUF => Some(shelf.v2_protobuf(kinds).answer(PROTOBUF, parts)),
-        media if is_json(media) => Some(shelf.v2_json(kinds).answer(JSON, parts)),
+        PROTOBUF_ASKED | PROTOBUF => Some(openapi.v2_protobuf(kinds).answer(PROTOBUF, parts)),
+        media if is_json(media) => Some(openapi.v2_json(kinds).answer(JSON, parts)),
         _ => None,
     });
-    wanted.unwrap_or_else(|| Answer::empty(406))
+    wanted.unwrap_or_else(|| ApiResponse::empty(406))
 }
 
-/// The media types that a client accepts, in its order.
+/// The accepted media types, in order.
 fn wanted(parts: &Parts) -> impl Iterator<Item = &str> {
     let accept = match header(parts, ACCEPT) {
         "" => "*/*",
@@ -138,9 +138,9 @@ fn is_json(media: &str) -> bool {
     matches!(media, JSON | "*/*" | "application/*")
 }
 
-fn v3(server: &ApiServer, document: &Document, place: &str, parts: &Parts) -> Answer {
+fn v3(server: &ApiServer, document: &Document, path: &str, parts: &Parts) -> ApiResponse {
     if !wanted(parts).any(is_json) {
-        return Answer::empty(406);
+        return ApiResponse::empty(406);
     }
     let query = Query::parse(parts.uri.query().unwrap_or_default());
     match query.first("hash") {
@@ -148,13 +148,13 @@ fn v3(server: &ApiServer, document: &Document, place: &str, parts: &Parts) -> An
         Some(hash) if hash == document.hash() => document
             .answer(JSON, parts)
             .with(CACHE_CONTROL, "public, immutable".to_owned())
-            .with(EXPIRES, server.surroundings.now().plus(YEAR_SECONDS).http_date()),
-        Some(_) => Answer::empty(301).with(LOCATION, document.address(place)),
+            .with(EXPIRES, server.environment.now().plus(YEAR_SECONDS).http_date()),
+        Some(_) => ApiResponse::empty(301).with(LOCATION, document.address(path)),
     }
 }
 
 /// `api/v1` or `apis/apps/v1`.
-fn place(version: GroupVersion) -> String {
+fn document_path(version: GroupVersion) -> String {
     let root = if version.group.is_empty() { "api" } else { "apis" };
     format!("{root}/{version}")
 }
@@ -168,19 +168,19 @@ impl Document {
         self.etag.trim_matches('"')
     }
 
-    fn address(&self, place: &str) -> String {
-        format!("/openapi/v3/{place}?hash={}", self.hash())
+    fn address(&self, path: &str) -> String {
+        format!("/openapi/v3/{path}?hash={}", self.hash())
     }
 
-    fn answer(&self, media: &'static str, parts: &Parts) -> Answer {
+    fn answer(&self, media: &'static str, parts: &Parts) -> ApiResponse {
         let answer = if is_known(parts, &self.etag) {
-            Answer::empty(304)
-        } else if reads_gzip(parts) {
-            Answer::json(200, self.compressed.clone())
+            ApiResponse::empty(304)
+        } else if accepts_gzip(parts) {
+            ApiResponse::json(200, self.compressed.clone())
                 .of_type(media)
                 .with(CONTENT_ENCODING, "gzip".to_owned())
         } else {
-            Answer::json(200, self.plain()).of_type(media)
+            ApiResponse::json(200, self.plain()).of_type(media)
         };
         answer
             .with(ETAG, self.etag.clone())
@@ -190,7 +190,7 @@ impl Document {
 
     fn plain(&self) -> Bytes {
         let mut document = Vec::with_capacity(self.compressed.len() * 10);
-        // What was compressed here can be read here; if not, an empty document says so soon enough.
+        // The bytes were compressed here, so decompressing does not fail.
         let _ = GzDecoder::new(&*self.compressed).read_to_end(&mut document);
         document.into()
     }

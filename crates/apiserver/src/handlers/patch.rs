@@ -1,4 +1,4 @@
-//! Patches of all four kinds.
+//! JSON patch, merge patch, strategic merge patch and server-side apply.
 
 use gantry_managed_fields::apply;
 use gantry_patch::{self as patch, PatchKind};
@@ -9,13 +9,15 @@ use serde_json::{Value, json};
 
 use super::allowed;
 use super::call::Call;
-use super::stored::{Ownership, check_number, check_place, reset_fields, settle, writing};
+use super::update::{
+    Ownership, check_namespace, check_version_syntax, field_write, plan_update, reset_fields,
+};
 use super::write::{Part, forget_version};
-use crate::answer::Answer;
 use crate::query::{Validation, WriteOptions};
+use crate::response::ApiResponse;
 
 impl Call<'_> {
-    pub(super) async fn patch(&self, part: Part) -> Result<Answer, Refusal> {
+    pub(super) async fn patch(&self, part: Part) -> Result<ApiResponse, Refusal> {
         allowed(self.kind, Verb::Patch)?;
         let kind = self.patch_kind()?;
         let options = self.query.write_options("PatchOptions", &self.user_agent)?;
@@ -26,7 +28,7 @@ impl Call<'_> {
         }
     }
 
-    /// Which kind of patch it is; `None` is server-side apply.
+    /// The patch type; `None` is server-side apply.
     pub(super) fn patch_kind(&self) -> Result<Option<PatchKind>, Refusal> {
         Ok(match self.content_type.as_str() {
             "application/json-patch+json" => Some(PatchKind::Json),
@@ -40,7 +42,7 @@ impl Call<'_> {
         })
     }
 
-    /// The body of a patch, and what is odd about it, if its options make sense.
+    /// Decodes the body of a patch and checks its options.
     pub(super) fn patch_body(
         &self,
         kind: Option<PatchKind>,
@@ -80,18 +82,18 @@ impl Call<'_> {
         options: &WriteOptions,
         body: &Value,
         duplicates: &[Finding],
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<ApiResponse, Refusal> {
         let mut findings = Vec::new();
         let changed = self.change(options, |stored| {
             findings = duplicates.to_vec();
             let wanted = self.patched(kind, body, stored, options, &mut findings)?;
-            settle(self, stored, wanted, part, options, Ownership::ByChange)
+            plan_update(self, stored, wanted, part, options, Ownership::ByChange)
         });
         let written = changed.await;
-        self.answer_or_refuse(200, written, options, &findings)
+        self.respond(200, written, options, &findings)
     }
 
-    /// The stored object as the patch wants it, decoded and with defaults; what was ignored is added to the findings.
+    /// Applies the patch to the stored object, decodes and defaults the result, and adds to the findings.
     fn patched(
         &self,
         kind: PatchKind,
@@ -101,7 +103,7 @@ impl Call<'_> {
         findings: &mut Vec<Finding>,
     ) -> Result<Value, Refusal> {
         let mut patched = patch::apply(kind, stored, &self.kind.nature, body)?;
-        // Only a refusal shows the patched object, so it is made again for that and not kept for everybody.
+        // Only an error shows the patched object, so it is computed again for that instead of cloned.
         let undecodable = |why: &str| match patch::apply(kind, stored, &self.kind.nature, body) {
             Ok(patched) => patch::undecodable(kind, body, &patched, why),
             Err(refusal) => refusal,
@@ -122,7 +124,7 @@ impl Call<'_> {
         }
         let mut object = decoded.object;
         self.check_name(&object)?;
-        check_place(self, &mut object)?;
+        check_namespace(self, &mut object)?;
         if matches!(self.kind.nature, Nature::Custom(_)) {
             decode::custom::check_type(&object, self.gvk())?;
         }
@@ -130,48 +132,48 @@ impl Call<'_> {
         Ok(object)
     }
 
-    /// Server-side apply: what a manager states, merged with what others do.
+    /// Server-side apply.
     async fn apply(
         &self,
         part: Part,
         options: &WriteOptions,
         statement: &Value,
         findings: &[Finding],
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<ApiResponse, Refusal> {
         let on_conflict = options.on_conflict();
-        let (reset, now) = (reset_fields(self.kind, part), self.server.surroundings.now().to_string());
-        let write = writing(self, part, options, &reset, &now);
+        let (reset, now) = (reset_fields(self.kind, part), self.server.environment.now().to_string());
+        let write = field_write(self, part, options, &reset, &now);
         let changed = self.change(options, |stored| {
             let applied = apply::apply(Some(stored), statement, &write, on_conflict)?;
             let wanted = self.applied(applied.object)?;
-            settle(self, stored, wanted, part, options, Ownership::Settled)
+            plan_update(self, stored, wanted, part, options, Ownership::AlreadyTracked)
         });
         let (status, written) = match changed.await {
             Err(absent) if absent.code == 404 && part == Part::Main => {
                 let applied = apply::apply(None, statement, &write, on_conflict)?;
                 let mut object = self.applied(applied.object)?;
                 self.check_absent_uid(&object)?;
-                check_number(&object)?;
+                check_version_syntax(&object)?;
                 forget_version(&mut object);
                 object["metadata"]["name"] = json!(self.name);
-                (201, self.create_object(object, options, Ownership::Settled).await?)
+                (201, self.create_object(object, options, Ownership::AlreadyTracked).await?)
             }
             other => (200, other?),
         };
-        self.answer(status, &written, options, findings)
+        self.response(status, &written, options, findings)
     }
 
-    /// Whoever names a uid means an object that exists.
+    /// Returns 409 if an object to be created has a uid.
     fn check_absent_uid(&self, object: &Value) -> Result<(), Refusal> {
         let Some(uid) = object["metadata"]["uid"].as_str() else { return Ok(()) };
-        let place = self.place();
+        let object_ref = self.object_ref();
         let message = format!(
             "Operation cannot be fulfilled on {} \"{}\": uid mismatch: the provided object specified uid {uid}, and no \
              existing object was found",
-            place.kind.group_resource(),
-            place.name
+            object_ref.kind.group_resource(),
+            object_ref.name
         );
-        let details = Some(Box::new(place.details()));
+        let details = Some(Box::new(object_ref.details()));
         Err(Refusal { code: 409, reason: "Conflict", message, details })
     }
 
@@ -179,13 +181,13 @@ impl Call<'_> {
         let decoded = decode::assembled(object, &self.kind.nature).map_err(Refusal::server_error)?;
         let mut object = decoded.object;
         self.check_name(&object)?;
-        check_place(self, &mut object)?;
+        check_namespace(self, &mut object)?;
         defaults::apply_to_applied(self.kind, &mut object);
         Ok(object)
     }
 }
 
-/// The content type is of no patch that is known.
+/// Returns 415 for a content type that is not a patch.
 pub(super) fn unsupported() -> Refusal {
     Refusal {
         code: 415,

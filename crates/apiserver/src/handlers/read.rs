@@ -1,4 +1,4 @@
-//! Reading: one object, or many at one version.
+//! Get and list.
 
 use std::num::NonZeroU64;
 
@@ -13,30 +13,30 @@ use serde_json::Value;
 use super::call::Call;
 use super::{allowed, watch};
 use crate::accept::View;
-use crate::answer::Answer;
 use crate::objects::{Objects, failed};
-use crate::served;
+use crate::response::ApiResponse;
+use crate::storage_codec;
 
-/// How many objects are read from the store at a time when only some of them are wanted.
-const SCAN: usize = 500;
-/// What an object in a list takes beside its stored bytes: its version and a comma.
-const ROOM_FOR_VERSION: usize = 48;
-/// What a list takes beside its items.
-const ROOM_FOR_HEAD: usize = 512;
+/// The page size of reads from the store when a selector is applied.
+const PAGE: usize = 500;
+/// The size of an item beyond its stored bytes: version and comma.
+const VERSION_BYTES: usize = 48;
+/// The size of a list beyond its items.
+const HEADER_BYTES: usize = 512;
 
-/// One object.
-pub(super) async fn object(call: &Call<'_>) -> Result<Answer, Refusal> {
+/// Gets one object.
+pub(super) async fn object(call: &Call<'_>) -> Result<ApiResponse, Refusal> {
     allowed(call.kind, Verb::Get)?;
     let version = get_version(call.query.first("resourceVersion").unwrap_or_default())?;
     if version > 0 {
-        wait_for(call, version).await?;
+        wait_for_revision(call, version).await?;
     }
-    let found = call.server.objects.fetch(call.place()).await?;
+    let found = call.server.objects.fetch(call.object_ref()).await?;
     call.render_stored(200, &found)
 }
 
-/// A list, or a watch of one.
-pub(super) async fn collection(call: &Call<'_>) -> Result<Answer, Refusal> {
+/// Lists or watches a collection.
+pub(super) async fn collection(call: &Call<'_>) -> Result<ApiResponse, Refusal> {
     if call.watch_by_path {
         let options = ListOptions::read(&watched_by_path(call), call.selectable())?;
         allowed(call.kind, Verb::Watch)?;
@@ -48,15 +48,15 @@ pub(super) async fn collection(call: &Call<'_>) -> Result<Answer, Refusal> {
         return watch::begin(call, &options).await;
     }
     allowed(call.kind, Verb::List)?;
-    let found = scan(call, &options).await?;
+    let found = list(call, &options).await?;
     if matches!(call.view, View::Plain | View::Discovery) {
-        return Ok(Answer::json(200, plain(call.kind, &found)?));
+        return Ok(ApiResponse::json(200, plain(call.kind, &found)?));
     }
     let items = found.values(call.kind)?;
     call.render_list(&found.metadata, &items)
 }
 
-/// The query that says the same as a path of the old form of watches, which may end in a name.
+/// The query equivalent to a path of the old watch form, which may end in a name.
 fn watched_by_path(call: &Call<'_>) -> Vec<(String, String)> {
     let others = call.query.0.iter().filter(|(key, _)| key != "watch").cloned();
     let mut query: Vec<_> = std::iter::once(("watch".to_owned(), "true".to_owned())).chain(others).collect();
@@ -68,28 +68,28 @@ fn watched_by_path(call: &Call<'_>) -> Vec<(String, String)> {
     query
 }
 
-/// Stored objects at one version of the store.
-pub(super) struct Found {
+/// The objects of a list at one revision.
+pub(super) struct ListedObjects {
     pub(super) metadata: Value,
     pub(super) items: Vec<Item>,
     pub(super) revision: Revision,
 }
 
-impl Found {
-    /// The objects, read.
+impl ListedObjects {
+    /// Decodes the objects.
     pub(super) fn values(&self, kind: &Kind) -> Result<Vec<Value>, Refusal> {
-        self.items.iter().map(|item| served::parse(kind, &item.value, item.revision)).collect()
+        self.items.iter().map(|item| storage_codec::decode(kind, &item.value, item.revision)).collect()
     }
 }
 
-/// Finds what the options ask for.
-pub(super) async fn scan(call: &Call<'_>, options: &ListOptions) -> Result<Found, Refusal> {
+/// Lists the objects that the options select.
+pub(super) async fn list(call: &Call<'_>, options: &ListOptions) -> Result<ListedObjects, Refusal> {
     let prefix = Objects::prefix(call.kind, call.namespace);
     let root = String::from_utf8_lossy(prefix.as_bytes()).trim_end_matches('/').to_owned();
     let mut request = ListRequest::all(prefix);
     match options.list_plan()? {
         ListPlan::Latest | ListPlan::AtLeast(0) => {}
-        ListPlan::AtLeast(version) => wait_for(call, version).await?,
+        ListPlan::AtLeast(version) => wait_for_revision(call, version).await?,
         ListPlan::Exactly(version) => request.at = Revision::new(version),
         ListPlan::Continue(page) => {
             request.start = Key::new(format!("{root}{}", page.start)).ok();
@@ -98,12 +98,12 @@ pub(super) async fn scan(call: &Call<'_>, options: &ListOptions) -> Result<Found
     }
     let page_size = options.page_size().and_then(|size| usize::try_from(NonZeroU64::get(size)).ok());
     let everything = options.selection.is_everything();
-    // Without a selection a page of the store is a page of the answer; with one, it takes as many as it takes.
-    let step = if everything { page_size.unwrap_or(0) } else { SCAN };
+    // Without a selector a page of the store is a page of the list.
+    let step = if everything { page_size.unwrap_or(0) } else { PAGE };
     let mut items = Vec::new();
     loop {
         let read = call.server.objects.store.list(request.clone().limit(step)).await;
-        let page = read.map_err(|error| unlisted(&error, options))?;
+        let page = read.map_err(|error| list_error(&error, options))?;
         let mut unread = page.items.len();
         for item in page.items {
             unread -= 1;
@@ -116,12 +116,12 @@ pub(super) async fn scan(call: &Call<'_>, options: &ListOptions) -> Result<Found
                 let key = String::from_utf8_lossy(last);
                 let next = Continue::after(page.revision.get(), key.strip_prefix(&root).unwrap_or(&key));
                 let metadata = options.metadata(page.revision.get(), Some(&Rest { next, remaining }));
-                return Ok(Found { metadata, items, revision: page.revision });
+                return Ok(ListedObjects { metadata, items, revision: page.revision });
             }
         }
         if page.next.is_none() {
             let metadata = options.metadata(page.revision.get(), None);
-            return Ok(Found { metadata, items, revision: page.revision });
+            return Ok(ListedObjects { metadata, items, revision: page.revision });
         }
         request.start = page.next;
         request.at = Some(page.revision);
@@ -129,27 +129,27 @@ pub(super) async fn scan(call: &Call<'_>, options: &ListOptions) -> Result<Found
 }
 
 fn is_selected(kind: &Kind, options: &ListOptions, item: &Item) -> Result<bool, Refusal> {
-    let object = served::parse(kind, &item.value, item.revision)?;
+    let object = storage_codec::decode(kind, &item.value, item.revision)?;
     Ok(options.selection.matches(&object))
 }
 
-/// The whole list as it is sent: every object is copied once, from the store into the answer.
-fn plain(kind: &Kind, found: &Found) -> Result<Vec<u8>, Refusal> {
-    let room: usize = found.items.iter().map(|item| item.value.len() + ROOM_FOR_VERSION).sum();
-    let mut out = Vec::with_capacity(room + ROOM_FOR_HEAD);
+/// Encodes a list; every object is copied once, from the store into the response.
+fn plain(kind: &Kind, found: &ListedObjects) -> Result<Vec<u8>, Refusal> {
+    let room: usize = found.items.iter().map(|item| item.value.len() + VERSION_BYTES).sum();
+    let mut out = Vec::with_capacity(room + HEADER_BYTES);
     encode::list_start(kind.list_kind, kind.api_version, &found.metadata, &mut out);
     for (index, item) in found.items.iter().enumerate() {
         if index > 0 {
             out.push(b',');
         }
-        served::write_item(kind, &item.value, item.revision, &mut out)?;
+        storage_codec::write_item(kind, &item.value, item.revision, &mut out)?;
     }
     out.extend_from_slice(b"]}\n");
     Ok(out)
 }
 
-/// Waits a little for the store to reach a version.
-pub(super) async fn wait_for(call: &Call<'_>, version: u64) -> Result<(), Refusal> {
+/// Waits up to three seconds for the store to reach a revision.
+pub(super) async fn wait_for_revision(call: &Call<'_>, version: u64) -> Result<(), Refusal> {
     let bounds = || call.server.objects.store.bounds();
     for _ in 0..30 {
         let current = bounds().await.map_err(|error| failed(&error))?.current;
@@ -162,7 +162,7 @@ pub(super) async fn wait_for(call: &Call<'_>, version: u64) -> Result<(), Refusa
     Err(too_large(version, current.get()))
 }
 
-fn unlisted(error: &Error, options: &ListOptions) -> Refusal {
+fn list_error(error: &Error, options: &ListOptions) -> Refusal {
     match (error, options.list_plan()) {
         (Error::Compacted { .. }, Ok(ListPlan::Continue(page))) => expired_page(&page),
         (Error::Compacted { .. }, _) => expired_list(),

@@ -1,4 +1,4 @@
-//! Reviews: questions that are asked by creating an object, which is answered and not kept.
+//! Access, rules and token reviews: objects that are answered and not stored.
 
 use gantry_managed_fields::ownership::track_update;
 use gantry_registry::access::{Request, Rule, Target, User, Verdict};
@@ -6,27 +6,27 @@ use gantry_registry::{FieldError, Refusal};
 use serde_json::{Map, Value, json};
 
 use super::call::Call;
-use super::stored::{reset_fields, writing};
+use super::update::{field_write, reset_fields};
 use super::write::{Part, warn};
-use crate::answer::Answer;
-use crate::guard::Rights;
-use crate::identity::service_account::BadToken;
-use crate::identity::{Bearer, bearer};
+use crate::authentication::service_account::BadToken;
+use crate::authentication::{TokenUser, authenticate_token};
+use crate::authorization::Permissions;
+use crate::response::ApiResponse;
 
 const AUTHENTICATION: &str = "authentication.k8s.io";
 const AUTHORIZATION: &str = "authorization.k8s.io";
 
 impl Call<'_> {
-    /// Whether creating an object of this kind is asking a question.
+    /// Whether the kind is a review.
     pub(super) fn is_review(&self) -> bool {
         matches!(self.kind.group, AUTHENTICATION | AUTHORIZATION)
     }
 
-    /// Answers a review.
-    pub(super) async fn review(&self) -> Result<Answer, Refusal> {
+    /// Creates a review and fills in its status.
+    pub(super) async fn review(&self) -> Result<ApiResponse, Refusal> {
         let options = self.query.write_options("CreateOptions", &self.user_agent)?;
         let (mut review, findings) = self.decoded(&options)?;
-        super::stored::check_place(self, &mut review)?;
+        super::update::check_namespace(self, &mut review)?;
         let status = match self.kind.kind {
             "TokenReview" => self.token_review(&review).await?,
             "SelfSubjectReview" => json!({"userInfo": user_info(&self.caller.user)}),
@@ -37,18 +37,18 @@ impl Call<'_> {
             }
             "SelfSubjectAccessReview" => {
                 check_review(&review, Subject::Caller, None)?;
-                let request = asked(&review["spec"]);
-                verdict(&self.caller.rights.judge(&self.caller.user, &request))
+                let request = reviewed_request(&review["spec"]);
+                verdict(&self.caller.permissions.authorize(&self.caller.user, &request))
             }
             _ => {
                 check_review(&review, Subject::Named, self.namespace)?;
-                let (user, request) = (subject(&review["spec"]), asked(&review["spec"]));
-                let rights = Rights::of(self.server, &user).await?;
-                verdict(&rights.judge(&user, &request))
+                let (user, request) = (subject(&review["spec"]), reviewed_request(&review["spec"]));
+                let permissions = Permissions::of(self.server, &user).await?;
+                verdict(&permissions.authorize(&user, &request))
             }
         };
-        let (reset, now) = (reset_fields(self.kind, Part::Main), self.server.surroundings.now().to_string());
-        track_update(None, &mut review, &writing(self, Part::Main, &options, &reset, &now));
+        let (reset, now) = (reset_fields(self.kind, Part::Main), self.server.environment.now().to_string());
+        track_update(None, &mut review, &field_write(self, Part::Main, &options, &reset, &now));
         review["status"] = status;
         Ok(warn(self.render(201, &review)?, &options, &findings))
     }
@@ -60,8 +60,8 @@ impl Call<'_> {
         }
         let wanted = texts(&review["spec"]["audiences"]);
         let wanted = if wanted.is_empty() { self.server.settings.access.audiences() } else { wanted };
-        match bearer(self.server, token, &wanted).await {
-            Ok(Bearer { user, audiences }) => {
+        match authenticate_token(self.server, token, &wanted).await {
+            Ok(TokenUser { user, audiences }) => {
                 Ok(json!({"authenticated": true, "user": user_info(&user), "audiences": audiences}))
             }
             Err(BadToken::Unknown) => Ok(json!({"user": {}, "error": "invalid bearer token"})),
@@ -78,12 +78,12 @@ impl Call<'_> {
             return Err(Refusal::bad_request("no namespace on request"));
         }
         let (mut resources, mut paths) = (Vec::new(), Vec::new());
-        match &self.caller.rights {
-            Rights::Everything => {
+        match &self.caller.permissions {
+            Permissions::All => {
                 resources.push(json!({"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}));
                 paths.push(json!({"verbs": ["*"], "nonResourceURLs": ["*"]}));
             }
-            Rights::Granted(policy) => {
+            Permissions::Rbac(policy) => {
                 for rule in policy.held(&self.caller.user, Some(namespace)) {
                     let list = if rule.paths.is_empty() { &mut resources } else { &mut paths };
                     list.push(rendered(rule));
@@ -94,14 +94,14 @@ impl Call<'_> {
     }
 }
 
-/// Whose rights a review asks about.
+/// Whose permissions a review is about.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Subject {
     Caller,
     Named,
 }
 
-/// Refuses a question that is none. A local one is about the namespace that it is asked in.
+/// Returns 422 for an invalid review. A local one must be about its own namespace.
 fn check_review(review: &Value, subject: Subject, namespace: Option<&str>) -> Result<(), Refusal> {
     let spec = &review["spec"];
     let (resource, path) = (&spec["resourceAttributes"], &spec["nonResourceAttributes"]);
@@ -134,12 +134,12 @@ fn check_review(review: &Value, subject: Subject, namespace: Option<&str>) -> Re
             wrong.push(FieldError::invalid("spec.nonResourceAttributes", &go_shaped(path), why));
         }
     }
-    // The kind is left out, as the reference does.
+    // The reference leaves the kind out of this message.
     if wrong.is_empty() { Ok(()) } else { Err(Refusal::invalid("", AUTHORIZATION, "", &wrong)) }
 }
 
-/// The request that a review asks about.
-fn asked(spec: &Value) -> Request {
+/// The request in a review's spec.
+fn reviewed_request(spec: &Value) -> Request {
     let (resource, path) = (&spec["resourceAttributes"], &spec["nonResourceAttributes"]);
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let some = |field: &str| Some(text(&resource[field])).filter(|text| !text.is_empty());
@@ -156,7 +156,7 @@ fn asked(spec: &Value) -> Request {
     Request { verb: text(&resource["verb"]), target }
 }
 
-/// The user that a review asks about.
+/// The user in a review's spec.
 fn subject(spec: &Value) -> User {
     let text = |field: &str| spec[field].as_str().unwrap_or_default().to_owned();
     let extra = spec["extra"].as_object().into_iter().flatten();
@@ -180,7 +180,7 @@ fn verdict(verdict: &Verdict) -> Value {
     status
 }
 
-/// A user as reviews show one.
+/// A user in a review's status.
 fn user_info(user: &User) -> Value {
     let mut info = json!({"username": user.name});
     if !user.uid.is_empty() {
@@ -222,7 +222,7 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// Attributes of a path as the reference shows them in messages: by the names of its own code.
+/// Non-resource attributes as the reference prints them: with the names of Go fields.
 fn go_shaped(path: &Value) -> Value {
     let Some(fields) = path.as_object() else { return Value::Null };
     let text = |field: &str| fields.get(field).cloned().unwrap_or_else(|| json!(""));

@@ -1,4 +1,4 @@
-//! The subresource `scale`: the size of a workload, without the rest of it.
+//! The subresource `scale`.
 
 use gantry_managed_fields::apply;
 use gantry_managed_fields::ownership::{FieldSet, ManagedFields, ReplicasField, Write, track_update};
@@ -14,24 +14,24 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::call::Call;
-use super::stored::{Ownership, check_place, check_uid, settle};
-use super::write::{Part, Written, warn};
+use super::update::{Ownership, check_namespace, check_uid, plan_update};
+use super::write::{Part, WriteResult, warn};
 use super::{allowed, method_not_allowed};
 use crate::accept::View;
-use crate::answer::Answer;
 use crate::objects::Change;
 use crate::query::{Validation, WriteOptions};
+use crate::response::ApiResponse;
 
 const VERSION: &str = "autoscaling/v1";
 
 impl Call<'_> {
-    pub(super) async fn scale(&self, method: &Method) -> Result<Answer, Refusal> {
+    pub(super) async fn scale(&self, method: &Method) -> Result<ApiResponse, Refusal> {
         let message = schema().find("autoscaling/v1.Scale").ok_or_else(method_not_allowed)?;
         let nature = &Nature::from(message);
         match *method {
             Method::GET => {
                 allowed(self.kind, Verb::Get)?;
-                let parent = self.server.objects.get(self.place()).await?;
+                let parent = self.server.objects.get(self.object_ref()).await?;
                 self.render_scale(nature, &parent)
             }
             Method::PUT => self.put_scale(nature).await,
@@ -40,7 +40,7 @@ impl Call<'_> {
         }
     }
 
-    async fn put_scale(&self, nature: &Nature) -> Result<Answer, Refusal> {
+    async fn put_scale(&self, nature: &Nature) -> Result<ApiResponse, Refusal> {
         let options = self.query.write_options("UpdateOptions", &self.user_agent)?;
         let gvk = decode::Gvk::new("autoscaling", "v1", "Scale");
         let decoded = decode::object(&self.body, self.format()?, gvk)?;
@@ -48,21 +48,21 @@ impl Call<'_> {
         let wanted =
             if options.validation == Validation::Strict { decoded.strict(gvk)? } else { decoded.object };
         let written = self.resize(nature, &options, |_| Ok((wanted.clone(), Ownership::ByChange))).await?;
-        self.scaled(nature, &written, &options, &findings)
+        self.scale_response(nature, &written, &options, &findings)
     }
 
-    async fn patch_scale(&self, nature: &Nature) -> Result<Answer, Refusal> {
+    async fn patch_scale(&self, nature: &Nature) -> Result<ApiResponse, Refusal> {
         let kind = self.patch_kind()?;
         let options = self.query.write_options("PatchOptions", &self.user_agent)?;
         let (body, mut findings) = self.patch_body(kind, &options)?;
-        let now = self.server.surroundings.now().to_string();
+        let now = self.server.environment.now().to_string();
         let reset = FieldSet::of_fields(&["status"]);
         let duplicates = findings.clone();
         let resized = self.resize(nature, &options, |scale| {
             let Some(kind) = kind else {
                 let write = scale_write(nature, &options, &reset, &now);
                 let applied = apply::apply(Some(scale), &body, &write, options.on_conflict())?;
-                return Ok((applied.object, Ownership::Settled));
+                return Ok((applied.object, Ownership::AlreadyTracked));
             };
             let patched = patch::apply(kind, scale, nature, &body)?;
             let undecodable = |why: &str| patch::undecodable(kind, &body, &patched, why);
@@ -74,29 +74,29 @@ impl Call<'_> {
             }
         });
         let written = resized.await?;
-        self.scaled(nature, &written, &options, &findings)
+        self.scale_response(nature, &written, &options, &findings)
     }
 
-    /// The answer to a scaling, with all that is odd about it and about the parent.
-    fn scaled(
+    /// The response to a write of a scale, with its warnings.
+    fn scale_response(
         &self,
         nature: &Nature,
-        written: &Written,
+        written: &WriteResult,
         options: &WriteOptions,
         findings: &[Finding],
-    ) -> Result<Answer, Refusal> {
-        let answer = warn(self.render_scale(nature, &written.shown)?, options, findings);
-        Ok(written.tell(answer))
+    ) -> Result<ApiResponse, Refusal> {
+        let answer = warn(self.render_scale(nature, &written.object)?, options, findings);
+        Ok(written.add_warnings(answer))
     }
 
-    /// Changes the parent as a changed Scale says, and returns the parent.
+    /// Changes the parent according to a changed Scale; returns the parent.
     async fn resize(
         &self,
         nature: &Nature,
         options: &WriteOptions,
         mut change: impl FnMut(&Value) -> Result<(Value, Ownership), Refusal>,
-    ) -> Result<Written, Refusal> {
-        let now = self.server.surroundings.now().to_string();
+    ) -> Result<WriteResult, Refusal> {
+        let now = self.server.environment.now().to_string();
         let reset = FieldSet::of_fields(&["status"]);
         let changed = self.change(options, |stored| {
             let mut scale = self.scale_to_change(stored)?;
@@ -104,12 +104,12 @@ impl Call<'_> {
             replicas.to_scale(&owners).store(&mut scale);
             let (mut wanted, ownership) = change(&scale)?;
             self.check_name(&wanted)?;
-            check_place(self, &mut wanted)?;
+            check_namespace(self, &mut wanted)?;
             let mut parent = stored.clone();
             self.set_replicas(&mut parent, &wanted)?;
             let errors = validation::scale(&wanted).errors;
             if !errors.is_empty() {
-                return Err(Refusal::invalid("Scale", "autoscaling", self.place().name, &errors));
+                return Err(Refusal::invalid("Scale", "autoscaling", self.object_ref().name, &errors));
             }
             if ownership == Ownership::ByChange {
                 track_update(Some(&scale), &mut wanted, &scale_write(nature, options, &reset, &now));
@@ -119,9 +119,10 @@ impl Call<'_> {
                 parent["metadata"][precondition] = wanted["metadata"][precondition].clone();
             }
             owners.store(&mut parent);
-            check_uid(self.place(), stored, &parent)?;
-            let mut settled = settle(self, stored, parent, Part::Main, options, Ownership::Settled)?;
-            // Every scaling of a ReplicationController counts a version, as in Kubernetes.
+            check_uid(self.object_ref(), stored, &parent)?;
+            let mut settled =
+                plan_update(self, stored, parent, Part::Main, options, Ownership::AlreadyTracked)?;
+            // Every update of a ReplicationController's scale creates a new version, as in Kubernetes.
             if self.kind.kind == "ReplicationController"
                 && matches!(settled.change, Change::Keep)
                 && settled.refused.is_none()
@@ -133,7 +134,7 @@ impl Call<'_> {
         changed.await
     }
 
-    /// Where a custom kind has its replicas; the others all have them in the same place.
+    /// Where a custom kind has its replicas; built-in kinds have them in `spec.replicas`.
     fn scaling(&self) -> Option<&Scaling> {
         match &self.kind.nature {
             Nature::BuiltIn(_) => None,
@@ -154,26 +155,26 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// The Scale of a workload in the form that was asked for.
-    fn render_scale(&self, nature: &Nature, parent: &Value) -> Result<Answer, Refusal> {
+    /// Renders the Scale of a workload in the negotiated representation.
+    fn render_scale(&self, nature: &Nature, parent: &Value) -> Result<ApiResponse, Refusal> {
         let scale = match self.scaling() {
             Some(scaling) => scaling.scale_of(parent)?,
             None => scale_of(self.kind, parent),
         };
         Ok(match self.view {
-            View::Plain | View::Discovery => Answer::json(200, encode::object(&scale, nature)),
-            View::Partial(version) => Answer::value(200, &partial(&scale, version)),
+            View::Plain | View::Discovery => ApiResponse::json(200, encode::object(&scale, nature)),
+            View::Partial(version) => ApiResponse::value(200, &partial(&scale, version)),
             View::PartialList(_) => return Err(not_a_list("autoscaling", "Scale")),
             View::Table(version) => {
                 let layout = Layout { version, include: self.include()?, headings: Headings::Shown };
                 let printer = Printer::of("autoscaling", "Scale");
-                Answer::value(200, &printer.table_of_one(&scale, layout, self.server.surroundings.now()))
+                ApiResponse::value(200, &printer.table_of_one(&scale, layout, self.server.environment.now()))
             }
         })
     }
 }
 
-/// A write to a Scale, as ownership sees it.
+/// The field ownership of a write to a Scale.
 fn scale_write<'w>(
     nature: &'w Nature,
     options: &'w WriteOptions,
@@ -204,7 +205,7 @@ fn scale_of(kind: &Kind, parent: &Value) -> Value {
     scale
 }
 
-/// A ReplicationController selects by plain labels, everybody else by a selector.
+/// A ReplicationController has a map of labels, other kinds a label selector.
 fn selector_of(kind: &Kind, parent: &Value) -> Result<LabelSelector, FieldError> {
     let selector = &parent["spec"]["selector"];
     if kind.kind == "ReplicationController" {

@@ -1,4 +1,4 @@
-//! The subresource `token` of service accounts: a token to act as the account, for some time.
+//! The subresource `token` of service accounts: issues tokens.
 
 use gantry_registry::decode::{self, Gvk};
 use gantry_registry::kinds::{Verb, kinds};
@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 
 use super::call::Call;
 use super::write::warn;
-use super::{method_not_allowed, no_such_resource};
-use crate::answer::Answer;
-use crate::identity::jwt;
-use crate::identity::service_account::Claims;
-use crate::objects::Place;
+use super::{method_not_allowed, resource_not_found};
+use crate::authentication::jwt;
+use crate::authentication::service_account::Claims;
+use crate::objects::ObjectRef;
 use crate::query::Validation;
+use crate::response::ApiResponse;
 
 const GROUP: &str = "authentication.k8s.io";
 const SECONDS_DEFAULT: i64 = 3600;
@@ -21,10 +21,10 @@ const SECONDS_MIN: i64 = 600;
 const SECONDS_MAX: i64 = 1 << 32;
 
 impl Call<'_> {
-    /// Makes a token for the account in the path.
-    pub(super) async fn create_token(&self) -> Result<Answer, Refusal> {
-        let message = schema().find("authentication/v1.TokenRequest").ok_or_else(no_such_resource)?;
-        let kind = self.kind.subresource("token").ok_or_else(no_such_resource)?;
+    /// Issues a token for the service account.
+    pub(super) async fn create_token(&self) -> Result<ApiResponse, Refusal> {
+        let message = schema().find("authentication/v1.TokenRequest").ok_or_else(resource_not_found)?;
+        let kind = self.kind.subresource("token").ok_or_else(resource_not_found)?;
         if !kind.verbs.contains(&Verb::Create) {
             return Err(method_not_allowed());
         }
@@ -35,16 +35,16 @@ impl Call<'_> {
         let mut request =
             if options.validation == Validation::Strict { decoded.strict(gvk)? } else { decoded.object };
         let (namespace, name) = (self.namespace.unwrap_or_default(), self.name.unwrap_or_default());
-        check_place(&request, namespace, name)?;
-        let account = self.server.objects.get(self.place()).await?;
+        check_metadata(&request, namespace, name)?;
+        let account = self.server.objects.get(self.object_ref()).await?;
         self.fill_in(&mut request);
         check_spec(&request["spec"])?;
         let bound = self.bound(&request["spec"]["boundObjectRef"]).await?;
-        let now = self.server.surroundings.now();
+        let now = self.server.environment.now();
         let lifetime_seconds = request["spec"]["expirationSeconds"].as_i64().unwrap_or(SECONDS_DEFAULT);
         let claims = Claims {
             issuer: &self.server.settings.access.issuer,
-            id: &self.server.surroundings.uid(),
+            id: &self.server.environment.uid(),
             namespace,
             account: &account,
             audiences: &request["spec"]["audiences"],
@@ -52,7 +52,7 @@ impl Call<'_> {
             lifetime_seconds,
             bound,
         };
-        let key = self.server.guard.keys.ensured(self.server.objects.store.as_ref()).await?;
+        let key = self.server.signing_keys.get_or_create(self.server.objects.store.as_ref()).await?;
         let token = jwt::sign(&claims.render(), &key)
             .ok_or_else(|| Refusal::server_error("the token could not be signed"))?;
         request["metadata"] = json!({});
@@ -61,7 +61,7 @@ impl Call<'_> {
         }
         request["status"] =
             json!({"token": token, "expirationTimestamp": now.plus(lifetime_seconds).to_string()});
-        Ok(warn(Answer::json(201, encode::object(&request, &message.into())), &options, &findings))
+        Ok(warn(ApiResponse::json(201, encode::object(&request, &message.into())), &options, &findings))
     }
 
     fn fill_in(&self, request: &mut Value) {
@@ -77,7 +77,7 @@ impl Call<'_> {
         }
     }
 
-    /// What the token is bound to, looked up: it must be there, and be the one that is meant.
+    /// Looks up the objects that the token is bound to. Returns an error if one is absent or has another uid.
     async fn bound(&self, reference: &Value) -> Result<Vec<(&'static str, Value)>, Refusal> {
         if reference.is_null() {
             return Ok(Vec::new());
@@ -106,22 +106,22 @@ impl Call<'_> {
         let node = object["spec"]["nodeName"].as_str().unwrap_or_default().to_owned();
         let mut bound = vec![(claim, object)];
         if claim == "pod" && !node.is_empty() {
-            // The node is told even if nobody knows it any more.
+            // The name of a deleted node is included as well.
             let unknown = json!({"metadata": {"name": node}});
             bound.push(("node", self.neighbour("nodes", &node).await.unwrap_or(unknown)));
         }
         Ok(bound)
     }
 
-    /// An object of the core group, in the account's namespace if it is in any.
+    /// Gets an object of the core group, in the account's namespace if it is namespaced.
     async fn neighbour(&self, resource: &str, name: &str) -> Result<Value, Refusal> {
-        let kind = kinds().resource("", "v1", resource).ok_or_else(no_such_resource)?;
-        self.server.objects.get(Place { kind, namespace: self.namespace, name }).await
+        let kind = kinds().resource("", "v1", resource).ok_or_else(resource_not_found)?;
+        self.server.objects.get(ObjectRef { kind, namespace: self.namespace, name }).await
     }
 }
 
-/// The name and the namespace in the body, where given, must be those of the path.
-fn check_place(request: &Value, namespace: &str, name: &str) -> Result<(), Refusal> {
+/// Name and namespace in the body, if set, must be those of the path.
+fn check_metadata(request: &Value, namespace: &str, name: &str) -> Result<(), Refusal> {
     for (field, wanted, what) in [("name", name, "name"), ("namespace", namespace, "namespace")] {
         let given = &request["metadata"][field];
         if given.as_str().is_some_and(|given| !given.is_empty() && given != wanted) {

@@ -1,6 +1,6 @@
-//! Watches: everything that happens to the objects asked for, in order, none of it twice.
+//! Watches: a stream of all changes to the selected objects, in order.
 
-mod told;
+mod watch_encoder;
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -18,49 +18,50 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::call::Call;
 use super::read;
-use crate::answer::{Answer, Chunks};
 use crate::objects::{Objects, failed};
-use told::Form;
+use crate::response::{ApiResponse, Chunks};
+use watch_encoder::WatchEncoder;
 
-/// How long a watch lasts at least if nobody says, and by how much more at most: so that not all end at once.
+/// The default timeout of a watch is between this and twice this, so that watches do not end all at once.
 const DEFAULT_SECONDS: u64 = 30 * 60;
-/// How often a silent watch says how far it has come.
+/// The interval of bookmarks.
 const BOOKMARK_EVERY: Duration = Duration::from_secs(60);
-/// How long before its end a watch says it for the last time.
+/// The time of the last bookmark before the end of a watch.
 const LAST_BOOKMARK: Duration = Duration::from_secs(2);
-/// How many bytes of initial objects are made at a time: a slow reader does not make us hold all of them twice.
+/// The chunk size of initial objects, which limits memory for slow readers.
 const INITIAL_CHUNK: usize = 64 << 10;
 
 /// The stream of one watch.
 struct Stream {
-    form: Form,
-    /// What there was when the watch began and was not sent yet.
+    encoder: WatchEncoder,
+    /// The initial objects that are not sent yet.
     initial: std::vec::IntoIter<Item>,
-    /// The version of all that, if it is to be said when all was sent.
+    /// The revision of the initial objects, if a bookmark is to follow them.
     initial_end: Option<Revision>,
     ready: VecDeque<Bytes>,
     watch: Watch,
     started: Revision,
     ends: Pin<Box<Sleep>>,
     bookmarks: Option<Bookmarks>,
-    /// Ends when a custom kind is no longer served as it was, with how far the store is by then.
+    /// Completes when a custom kind is removed or changed, with the store's revision at that time.
     retired: Option<Pin<Box<dyn Future<Output = Revision> + Send>>>,
-    /// How far to tell before ending: what became of the last objects of a kind may arrive after the news of its end.
+    /// The revision up to which events are sent before the stream ends: the last objects of a kind may be deleted
+    /// after the notification.
     last: Option<Revision>,
     over: bool,
 }
 
-/// When to say how far a watch has come.
+/// The schedule of bookmarks.
 struct Bookmarks {
     timer: Pin<Box<Sleep>>,
-    /// The store was asked how far that is.
+    /// Whether progress was requested from the store.
     asked: bool,
 }
 
-/// Begins a watch.
-pub(super) async fn begin(call: &Call<'_>, options: &ListOptions) -> Result<Answer, Refusal> {
+/// Starts a watch.
+pub(super) async fn begin(call: &Call<'_>, options: &ListOptions) -> Result<ApiResponse, Refusal> {
     let store = &call.server.objects.store;
-    let form = Form {
+    let encoder = WatchEncoder {
         kind: Arc::clone(call.kind),
         selection: options.selection.clone(),
         view: call.view,
@@ -74,11 +75,11 @@ pub(super) async fn begin(call: &Call<'_>, options: &ListOptions) -> Result<Answ
         WatchPlan::FromNow => store.bounds().await.map_err(|error| failed(&error))?.current,
         WatchPlan::Initial { at_least, end_bookmark } => {
             if at_least > 0
-                && let Err(too_new) = read::wait_for(call, at_least).await
+                && let Err(too_new) = read::wait_for_revision(call, at_least).await
             {
-                return Ok(Answer::json(200, told::error(&too_new)));
+                return Ok(ApiResponse::json(200, watch_encoder::error(&too_new)));
             }
-            let everything = read::scan(call, &options.initial()).await?;
+            let everything = read::list(call, &options.initial()).await?;
             initial_end = end_bookmark.then_some(everything.revision);
             initial = everything.items;
             everything.revision
@@ -87,15 +88,18 @@ pub(super) async fn begin(call: &Call<'_>, options: &ListOptions) -> Result<Answ
     let watch = match store.watch(Objects::prefix(call.kind, call.namespace), after).await {
         Ok(watch) => watch,
         Err(Error::Compacted { floor }) => {
-            return Ok(Answer::json(200, told::error(&expired_watch(after.get(), floor.get()))));
+            return Ok(ApiResponse::json(
+                200,
+                watch_encoder::error(&expired_watch(after.get(), floor.get())),
+            ));
         }
         Err(error) => return Err(failed(&error)),
     };
     let now = Instant::now();
     let end = now + length(call, options);
     let bookmarks = options.bookmarks.then(|| Bookmarks::new(now, end));
-    Ok(Answer::stream(Stream {
-        form,
+    Ok(ApiResponse::stream(Stream {
+        encoder,
         initial: initial.into_iter(),
         initial_end,
         ready: VecDeque::new(),
@@ -109,24 +113,24 @@ pub(super) async fn begin(call: &Call<'_>, options: &ListOptions) -> Result<Answ
     }))
 }
 
-/// Waits until a custom kind is no longer served as it was, and says how far the store is then.
+/// Completes when a custom kind is removed or changed, with the store's revision at that time.
 fn retired(call: &Call<'_>) -> Pin<Box<dyn Future<Output = Revision> + Send>> {
     let objects = &call.server.objects;
     let (retired, store) = (Arc::clone(&objects.catalogues).retired(call.kind), Arc::clone(&objects.store));
     Box::pin(async move {
         retired.await;
-        // A store that cannot be asked has nothing more to tell.
+        // A store that fails delivers no more events.
         store.bounds().await.map_or(Revision::EMPTY, |bounds| bounds.current)
     })
 }
 
-/// How long a watch lasts.
+/// The timeout of a watch.
 fn length(call: &Call<'_>, options: &ListOptions) -> Duration {
     let asked = options.timeout_seconds.and_then(|seconds| u64::try_from(seconds).ok());
     let seconds = asked.filter(|seconds| *seconds > 0).unwrap_or_else(|| {
         let dice = call
             .server
-            .surroundings
+            .environment
             .uid()
             .bytes()
             .fold(0_u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte)));
@@ -160,13 +164,13 @@ impl Chunks for Stream {
 }
 
 impl Stream {
-    /// Some of what there was when the watch began.
+    /// The next chunk of initial objects.
     fn initial_chunk(&mut self) -> Option<Bytes> {
         let mut chunk = Vec::new();
         while chunk.len() < INITIAL_CHUNK {
             let Some(item) = self.initial.next() else { break };
             let whole = chunk.len();
-            if let Err(refusal) = self.form.initial(&item, &mut chunk) {
+            if let Err(refusal) = self.encoder.initial(&item, &mut chunk) {
                 chunk.truncate(whole);
                 self.fail(&refusal);
                 break;
@@ -179,18 +183,18 @@ impl Stream {
             return self.ready.pop_front();
         }
         let annotations = json!({"k8s.io/initial-events-end": "true"});
-        self.initial_end.take().map(|revision| self.form.bookmark(revision, Some(annotations)))
+        self.initial_end.take().map(|revision| self.encoder.bookmark(revision, Some(annotations)))
     }
 
     fn take(&mut self, notice: Option<Result<Notice, Error>>) {
         match notice {
-            Some(Ok(Notice::Change(event))) => match self.form.event(&event) {
+            Some(Ok(Notice::Change(event))) => match self.encoder.event(&event) {
                 Ok(line) => self.ready.extend(line),
                 Err(refusal) => self.fail(&refusal),
             },
             Some(Ok(Notice::Progress(revision))) => {
                 if self.bookmarks.as_mut().is_some_and(|bookmarks| std::mem::take(&mut bookmarks.asked)) {
-                    let line = self.form.bookmark(revision, None);
+                    let line = self.encoder.bookmark(revision, None);
                     self.ready.push_back(line);
                 }
                 match self.last {
@@ -208,11 +212,11 @@ impl Stream {
     }
 
     fn fail(&mut self, refusal: &Refusal) {
-        self.ready.push_back(told::error(refusal));
+        self.ready.push_back(watch_encoder::error(refusal));
         self.over = true;
     }
 
-    /// Whether the kind was retired just now. Then the watch ends, as soon as it has told all that happened before.
+    /// Whether the kind was retired since the last call. The watch then ends after the events up to that revision.
     fn is_retired(&mut self, context: &mut Context<'_>) -> bool {
         let retired = self.retired.as_mut().map(|retired| retired.as_mut().poll(context));
         let Some(Poll::Ready(last)) = retired else { return false };
@@ -222,7 +226,7 @@ impl Stream {
         true
     }
 
-    /// Asks the store how far it is when it is time to say so; the answer comes behind every change up to there.
+    /// Requests progress from the store when a bookmark is due; it arrives after all earlier events.
     fn is_bookmark_due(&mut self, context: &mut Context<'_>) -> bool {
         let end = self.ends.deadline();
         let Some(bookmarks) = &mut self.bookmarks else { return false };
@@ -242,7 +246,7 @@ impl Bookmarks {
     }
 }
 
-/// When the next bookmark is due: every minute, and shortly before the end.
+/// The time of the next bookmark: every minute, and shortly before the end.
 fn next_bookmark(now: Instant, end: Instant) -> Instant {
     let regular = now + BOOKMARK_EVERY;
     let last = end.checked_sub(LAST_BOOKMARK).filter(|last| *last > now);
@@ -253,7 +257,7 @@ fn next_bookmark(now: Instant, end: Instant) -> Instant {
 mod tests {
     use super::*;
 
-    /// A4.15: about every minute, and two seconds before the end; a watch that is too short for that gets none.
+    /// A4.15: a bookmark is sent about every minute and two seconds before the end; a shorter watch gets none.
     #[test]
     fn bookmarks_come_every_minute_and_before_the_end() {
         let now = Instant::now();

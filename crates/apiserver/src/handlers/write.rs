@@ -12,83 +12,89 @@ pub(super) use gantry_registry::lifecycle::Part;
 
 use super::allowed;
 use super::call::Call;
-use super::stored::{
-    Ownership, Settled, check_number, check_place, check_uid, reset_fields, settle, writing,
+use super::update::{
+    Ownership, PlannedUpdate, check_namespace, check_uid, check_version_syntax, field_write, plan_update,
+    reset_fields,
 };
-use crate::admission::{self, Refused};
-use crate::answer::Answer;
-use crate::objects::{Change, Shown};
+use crate::admission::{self, RejectedObject};
+use crate::objects::{Change, ObjectResponse};
 use crate::query::{Validation, WriteOptions};
+use crate::response::ApiResponse;
 
-/// What a write came to.
-pub(super) struct Written {
-    pub(super) shown: Shown,
-    /// What is odd about the object, for people to see.
+/// The result of a write.
+pub(super) struct WriteResult {
+    pub(super) object: ObjectResponse,
+    /// Warnings about the object.
     pub(super) warnings: Vec<String>,
 }
 
-impl Written {
-    /// The answer, with what is odd about the object.
-    pub(super) fn tell(&self, answer: Answer) -> Answer {
+impl WriteResult {
+    /// Adds the warnings to a response.
+    pub(super) fn add_warnings(&self, answer: ApiResponse) -> ApiResponse {
         self.warnings.iter().fold(answer, |answer, warning| answer.warning(warning))
     }
 }
 
-/// How often a name is made up before giving up.
+/// The most attempts to generate a unique name.
 const NAME_ATTEMPTS: usize = 8;
 
 impl Call<'_> {
-    pub(super) async fn create(&self) -> Result<Answer, Refusal> {
+    pub(super) async fn create(&self) -> Result<ApiResponse, Refusal> {
         if self.kind.scope == Scope::Namespaced && self.namespace.is_none() {
             return Err(super::method_not_allowed());
         }
         let options = self.query.write_options("CreateOptions", &self.user_agent)?;
         let (object, findings) = self.decoded(&options)?;
         let written = self.create_object(object, &options, Ownership::ByChange).await;
-        self.answer_or_refuse(201, written, &options, &findings)
+        self.respond(201, written, &options, &findings)
     }
 
-    /// Stores a new object, decoded and in its place.
+    /// Stores a new object that was decoded.
     pub(super) async fn create_object(
         &self,
         mut object: Value,
         options: &WriteOptions,
         ownership: Ownership,
-    ) -> Result<Written, Refusal> {
-        check_place(self, &mut object)?;
+    ) -> Result<WriteResult, Refusal> {
+        check_namespace(self, &mut object)?;
         lifecycle::disown(&mut object);
-        let grounds = admission::grounds(&self.server.objects, self.place(), &object).await?;
+        let preconditions =
+            admission::preconditions(&self.server.objects, self.object_ref(), &object).await?;
         self.check_creation(&object)?;
-        let twice = validation::fold_owners(&mut object);
+        let duplicate_owners = validation::fold_owners(&mut object);
         if ownership == Ownership::ByChange {
             defaults::apply(self.kind, &mut object);
         }
-        let surroundings = &self.server.surroundings;
-        let now = surroundings.now();
+        let environment = &self.server.environment;
+        let now = environment.now();
         if ownership == Ownership::ByChange {
             let (reset, now) = (reset_fields(self.kind, Part::Main), now.to_string());
-            track_update(None, &mut object, &writing(self, Part::Main, options, &reset, &now));
+            track_update(None, &mut object, &field_write(self, Part::Main, options, &reset, &now));
         }
         let is_generated = object["metadata"]["name"].as_str().unwrap_or_default().is_empty();
         let mut attempts_left = if is_generated { NAME_ATTEMPTS } else { 1 };
         loop {
             attempts_left -= 1;
-            let (uid, suffix) = (surroundings.uid(), surroundings.name_suffix());
+            let (uid, suffix) = (environment.uid(), environment.name_suffix());
             let stamp = Stamp { uid: &uid, now, name_suffix: &suffix };
-            // The last attempt needs the object no more.
+            // The last attempt does not need the object any more.
             let template = if attempts_left == 0 { std::mem::take(&mut object) } else { object.clone() };
             let mut stamped = lifecycle::create(template, self.kind, &stamp);
             let name = stamped["metadata"]["name"].as_str().unwrap_or_default().to_owned();
-            let place = self.place_of(&name);
-            admission::create(self.server, place, &mut stamped).await?;
+            let object_ref = self.object_ref_of(&name);
+            admission::create(self.server, object_ref, &mut stamped).await?;
             defaults::on_create(self.kind, &mut stamped);
-            let mut warnings: Vec<String> = twice.iter().cloned().collect();
-            let judge = |order: &KeyOrder| validation::create_in_order(self.kind, &stamped, order);
-            match self.judged(&name, judge) {
+            let mut warnings: Vec<String> = duplicate_owners.iter().cloned().collect();
+            let check = |order: &KeyOrder| validation::create_in_order(self.kind, &stamped, order);
+            match self.validate(&name, check) {
                 Ok(found) => warnings.extend(found),
                 Err(why) => {
-                    let refused = Refused { object: stamped, why };
-                    return Err(self.server.objects.refusal(place, None, refused, options.allotment()).await);
+                    let refused = RejectedObject { object: stamped, why };
+                    return Err(self
+                        .server
+                        .objects
+                        .refusal(object_ref, None, refused, options.allotment())
+                        .await);
                 }
             }
             if !options.dry_run {
@@ -97,9 +103,9 @@ impl Call<'_> {
                 warnings.extend(self.uncontrolled());
             }
             let stored = if options.dry_run {
-                admission::would_store(self.server, place, stamped).await
+                admission::would_store(self.server, object_ref, stamped).await
             } else {
-                admission::store(self.server, place, stamped, &grounds).await
+                admission::store(self.server, object_ref, stamped, &preconditions).await
             };
             match stored {
                 Err(exists) if exists.reason == "AlreadyExists" && is_generated => {
@@ -107,59 +113,59 @@ impl Call<'_> {
                         return Err(no_unique_name(exists));
                     }
                 }
-                other => return other.map(|shown| Written { shown, warnings }),
+                other => return other.map(|object| WriteResult { object, warnings }),
             }
         }
     }
 
-    /// The warning about a new object that no controller acts on, so that waiting for its status is not a surprise.
+    /// The warning about an object of a kind without a controller, whose status will not change.
     fn uncontrolled(&self) -> Option<String> {
         let mut kinds = self.server.settings.uncontrolled.iter();
         let found = kinds.find(|it| it.group == self.kind.group && it.kind == self.kind.kind);
         found.map(|kind| kind.warning())
     }
 
-    pub(super) async fn put(&self, part: Part) -> Result<Answer, Refusal> {
+    pub(super) async fn put(&self, part: Part) -> Result<ApiResponse, Refusal> {
         allowed(self.kind, Verb::Update)?;
         let options = self.query.write_options("UpdateOptions", &self.user_agent)?;
         let (object, findings) = self.decoded(&options)?;
         let object = match self.put_object(object) {
             Ok(object) => object,
-            Err(refusal) => return self.answer_or_refuse(200, Err(refusal), &options, &findings),
+            Err(refusal) => return self.respond(200, Err(refusal), &options, &findings),
         };
-        // Whoever is overtaken reads the body again; almost nobody is.
+        // Only a retry after a write conflict decodes the body again.
         let mut unused = Some(object);
         let written = self.change(&options, |stored| {
             let object = match unused.take() {
                 Some(object) => object,
                 None => self.put_object(self.decoded(&options)?.0)?,
             };
-            check_uid(self.place(), stored, &object)?;
+            check_uid(self.object_ref(), stored, &object)?;
             self.check_blind(&object)?;
-            settle(self, stored, object, part, &options, Ownership::ByChange)
+            plan_update(self, stored, object, part, &options, Ownership::ByChange)
         });
         let (status, written) = match (written.await, unused) {
             (Err(absent), Some(mut object))
                 if absent.code == 404 && self.kind.put_absent == PutAbsent::Creates && part == Part::Main =>
             {
-                check_number(&object)?;
+                check_version_syntax(&object)?;
                 forget_version(&mut object);
                 (201, self.create_object(object, &options, Ownership::ByChange).await)
             }
             (other, _) => (200, other),
         };
-        self.answer_or_refuse(status, written, &options, &findings)
+        self.respond(status, written, &options, &findings)
     }
 
-    /// The object in the body of an update, in its place and with defaults.
+    /// Checks and defaults the object in the body of an update.
     fn put_object(&self, mut object: Value) -> Result<Value, Refusal> {
         self.check_name(&object)?;
-        check_place(self, &mut object)?;
+        check_namespace(self, &mut object)?;
         defaults::apply(self.kind, &mut object);
         Ok(object)
     }
 
-    /// Some kinds are only overwritten by those who say what they saw.
+    /// Some kinds require a resource version in updates.
     fn check_blind(&self, object: &Value) -> Result<(), Refusal> {
         let version = object["metadata"]["resourceVersion"].as_str().unwrap_or_default();
         if self.kind.blind_put != BlindPut::Refused || !matches!(version, "" | "0") {
@@ -170,22 +176,22 @@ impl Call<'_> {
         Err(Refusal::invalid(self.kind.resource, self.kind.group, self.name.unwrap_or_default(), &[wrong]))
     }
 
-    /// Changes an object that exists, or only says what would become of it.
+    /// Changes an existing object, or returns the result of a dry run.
     pub(super) async fn change(
         &self,
         options: &WriteOptions,
-        mut decide: impl FnMut(&Value) -> Result<Settled, Refusal>,
-    ) -> Result<Written, Refusal> {
+        mut decide: impl FnMut(&Value) -> Result<PlannedUpdate, Refusal>,
+    ) -> Result<WriteResult, Refusal> {
         let (mut instead, mut warnings, mut tried, mut refused) = (None, Vec::new(), None, None);
         let objects = &self.server.objects;
-        let outcome = objects.change(self.place(), |stored| {
-            let settled = decide(stored)?;
-            (instead, warnings) = (settled.shown, settled.warnings);
-            refused = settled.refused.map(|refused| (stored.clone(), refused));
+        let outcome = objects.change(self.object_ref(), |stored| {
+            let planned = decide(stored)?;
+            (instead, warnings) = (planned.response, planned.warnings);
+            refused = planned.refused.map(|refused| (stored.clone(), refused));
             if !options.dry_run {
-                return Ok(settled.change);
+                return Ok(planned.change);
             }
-            if let Change::Store(object) = settled.change {
+            if let Change::Store(object) = planned.change {
                 tried = Some(stored.clone());
                 instead = Some(object);
             }
@@ -193,64 +199,66 @@ impl Call<'_> {
         });
         let outcome = outcome.await?;
         if let Some((stored, refused)) = refused {
-            return Err(objects.refusal(self.place(), Some(&stored), refused, options.allotment()).await);
+            return Err(objects
+                .refusal(self.object_ref(), Some(&stored), refused, options.allotment())
+                .await);
         }
         if let (Some(before), Some(after)) = (&tried, &mut instead) {
-            objects.would_allot(self.place(), Some(before), after).await?;
-            admission::quota::differences(objects, self.place(), before, after).await?;
+            objects.dry_run_allocate(self.object_ref(), Some(before), after).await?;
+            admission::quota::differences(objects, self.object_ref(), before, after).await?;
         }
-        let shown = instead.map_or_else(|| outcome.into_shown(), Shown::from);
-        Ok(Written { shown, warnings })
+        let object = instead.map_or_else(|| outcome.into_object(), ObjectResponse::from);
+        Ok(WriteResult { object, warnings })
     }
 
-    /// The answer to a write, with all that is odd about it.
-    pub(super) fn answer(
+    /// The response to a write, with its warnings.
+    pub(super) fn response(
         &self,
         status: u16,
-        written: &Written,
+        written: &WriteResult,
         options: &WriteOptions,
         findings: &[Finding],
-    ) -> Result<Answer, Refusal> {
-        let answer = warn(self.render_shown(status, &written.shown)?, options, findings);
-        Ok(written.tell(answer))
+    ) -> Result<ApiResponse, Refusal> {
+        let answer = warn(self.render_response(status, &written.object)?, options, findings);
+        Ok(written.add_warnings(answer))
     }
 
-    /// The answer to a write, or the refusal of it; what was ignored is told in either case.
-    pub(super) fn answer_or_refuse(
+    /// The response to a write or to its failure; both have the warnings about ignored fields.
+    pub(super) fn respond(
         &self,
         status: u16,
-        written: Result<Written, Refusal>,
+        written: Result<WriteResult, Refusal>,
         options: &WriteOptions,
         findings: &[Finding],
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<ApiResponse, Refusal> {
         match written {
-            Ok(written) => self.answer(status, &written, options, findings),
+            Ok(written) => self.response(status, &written, options, findings),
             Err(refusal) if findings.is_empty() => Err(refusal),
-            Err(refusal) => Ok(warn(Answer::refused(&refusal), options, findings)),
+            Err(refusal) => Ok(warn(ApiResponse::refused(&refusal), options, findings)),
         }
     }
 
-    /// Refuses an object with which something is wrong; what is only odd is returned.
+    /// Returns 422 if an object is invalid, or else its warnings.
     ///
-    /// Only errors depend on the order of keys, so what is right is judged once.
-    pub(super) fn judged(
+    /// The order of keys only affects errors, so it is determined after an error.
+    pub(super) fn validate(
         &self,
         name: &str,
-        judge: impl Fn(&KeyOrder) -> Judged,
+        check: impl Fn(&KeyOrder) -> Judged,
     ) -> Result<Vec<String>, Refusal> {
-        let mut judged = judge(&KeyOrder::default());
-        if judged.errors.is_empty() {
-            return Ok(judged.warnings);
+        let mut validated = check(&KeyOrder::default());
+        if validated.errors.is_empty() {
+            return Ok(validated.warnings);
         }
         let order = self.key_order();
         if !order.is_alphabetical() {
-            judged = judge(&order);
+            validated = check(&order);
         }
         let kind = conversion::stored_kind(self.kind).unwrap_or(self.kind);
-        Err(Refusal::invalid(kind.kind, kind.group, name, &judged.errors))
+        Err(Refusal::invalid(kind.kind, kind.group, name, &validated.errors))
     }
 
-    /// The order of the keys in the body, if it is an object in JSON. Everything else is sorted before it is read.
+    /// The order of the keys in a JSON body. Other formats are sorted when decoded.
     fn key_order(&self) -> KeyOrder {
         match self.format() {
             Ok(Format::Json) => KeyOrder::of_json(&self.body),
@@ -258,7 +266,7 @@ impl Call<'_> {
         }
     }
 
-    /// The object in the body, and what was ignored in it.
+    /// Decodes the object in the body; returns the ignored fields as findings.
     pub(super) fn decoded(&self, options: &WriteOptions) -> Result<(Value, Vec<Finding>), Refusal> {
         let decoded = match &self.kind.nature {
             Nature::BuiltIn(_) => decode::object(&self.body, self.format()?, self.gvk())?,
@@ -273,7 +281,7 @@ impl Call<'_> {
         Ok((decoded.object, decoded.findings))
     }
 
-    /// The name in the body must be the one in the path.
+    /// The name in the body must be that of the path.
     pub(super) fn check_name(&self, object: &Value) -> Result<(), Refusal> {
         let (name, wanted) =
             (object["metadata"]["name"].as_str().unwrap_or_default(), self.name.unwrap_or_default());
@@ -292,7 +300,7 @@ impl Call<'_> {
     }
 }
 
-/// A new object has no version yet; text that is no version is ignored.
+/// Returns 500 if a new object has a resource version; malformed versions are ignored.
 fn check_unversioned(object: &Value) -> Result<(), Refusal> {
     let version = object["metadata"]["resourceVersion"].as_str().unwrap_or_default();
     match version.parse::<u64>() {
@@ -301,14 +309,14 @@ fn check_unversioned(object: &Value) -> Result<(), Refusal> {
     }
 }
 
-/// Removes the version that a client wrote: the store gives an object its own.
+/// Removes the version that the client sent.
 pub(super) fn forget_version(object: &mut Value) {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.remove("resourceVersion");
     }
 }
 
-/// Every name that was made up is taken.
+/// Returns 409 if all generated names exist.
 fn no_unique_name(exists: Refusal) -> Refusal {
     let message =
         format!("{}, the server was not able to generate a unique name for the object", exists.message);
@@ -316,14 +324,14 @@ fn no_unique_name(exists: Refusal) -> Refusal {
     Refusal { message, details, ..exists }
 }
 
-/// Tells what was ignored.
-pub(super) fn warn(answer: Answer, options: &WriteOptions, findings: &[Finding]) -> Answer {
+/// Adds warnings about ignored fields.
+pub(super) fn warn(answer: ApiResponse, options: &WriteOptions, findings: &[Finding]) -> ApiResponse {
     if options.validation != Validation::Warn || strict_problem(findings).is_none() {
         return answer;
     }
     let texts = findings.iter().map(ToString::to_string).collect::<Vec<_>>();
-    // A header has one line; what YAML's reader says in several becomes several, without its heading.
+    // A header is one line: multi-line messages of the YAML parser become several, without the heading.
     let lines = texts.iter().flat_map(|text| text.lines()).filter(|line| *line != "yaml: unmarshal errors:");
     let lines = lines.map(str::trim);
-    lines.fold(answer, Answer::warning)
+    lines.fold(answer, ApiResponse::warning)
 }

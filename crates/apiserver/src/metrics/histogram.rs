@@ -1,20 +1,20 @@
-//! How often something took how long.
+//! Histograms of durations.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::text::Text;
 
-/// The upper ends of the buckets in milliseconds, those of Kubernetes.
+/// The upper bounds of the buckets in milliseconds, those of Kubernetes.
 const ENDS_MILLIS: [u64; 23] = [
     5, 25, 50, 100, 200, 400, 600, 800, 1_000, 1_250, 1_500, 2_000, 3_000, 4_000, 5_000, 6_000, 8_000,
     10_000, 15_000, 20_000, 30_000, 45_000, 60_000,
 ];
 
-/// Durations in buckets.
+/// A histogram of durations.
 #[derive(Debug, Default)]
 pub(super) struct Histogram {
-    /// How many fell into each bucket, and beyond the last.
+    /// The count per bucket; the last one has no upper bound.
     buckets: [AtomicU64; ENDS_MILLIS.len() + 1],
     nanos: AtomicU64,
 }

@@ -1,6 +1,6 @@
-//! What sort of request one is, as far as it is counted.
+//! The labels of request metrics.
 //!
-//! Every label is a word of ours or of the tables, so that nobody can make the server remember their words.
+//! Every value is from a fixed set or a table, so that clients cannot create series.
 
 use gantry_registry::kinds::{Kind, Scope};
 use gantry_registry::target::{Objects, Target};
@@ -9,10 +9,10 @@ use http::header::CONTENT_TYPE;
 use http::request::Parts;
 
 use crate::catalogue::Catalogues;
-use crate::finish::header;
 use crate::query::{Query, unescape_path};
+use crate::response_filters::header;
 
-/// Requests that are counted together.
+/// The labels of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Labels {
     verb: &'static str,
@@ -22,17 +22,17 @@ pub(super) struct Labels {
     subresource: &'static str,
     scope: &'static str,
     dry_run: &'static str,
-    pub(super) lasting: Lasting,
+    pub(super) lifetime: Lifetime,
 }
 
-/// Whether a request ends soon.
+/// Whether a request is long-running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Lasting {
+pub(super) enum Lifetime {
     Short,
-    Long,
+    LongRunning,
 }
 
-/// Paths that are counted by themselves.
+/// Non-resource paths with a series of their own.
 const PATHS: [&str; 10] = [
     "/healthz",
     "/livez",
@@ -67,12 +67,11 @@ impl Labels {
             subresource: known.unwrap_or_default(),
             scope: "",
             dry_run: "",
-            lasting: Lasting::Short,
+            lifetime: Lifetime::Short,
         }
     }
 
     fn of_objects(kind: &Kind, objects: &Objects<'_>, method: &Method, query: &str) -> Self {
-        // Most requests say neither, and need not be taken apart to find out.
         let says_more = query.contains("watch") || query.contains("dryRun");
         let query = if says_more { Query::parse(query) } else { Query::default() };
         let part = objects.part.and_then(|part| part.split('/').next());
@@ -98,7 +97,7 @@ impl Labels {
             subresource,
             scope,
             dry_run: if query.first("dryRun").is_some() { "All" } else { "" },
-            lasting: if watches || streams { Lasting::Long } else { Lasting::Short },
+            lifetime: if watches || streams { Lifetime::LongRunning } else { Lifetime::Short },
         }
     }
 

@@ -1,7 +1,7 @@
-//! What the server counts, under the names that Kubernetes uses.
+//! Metrics, under Kubernetes' names.
 //!
-//! Recording is a look-up under a read lock and a few relaxed additions; nothing is allocated after the first request
-//! of its sort. [`text`] writes what is found for Prometheus.
+//! Recording is a lookup under a read lock and a few relaxed additions; it allocates only for the first request of a
+//! series. [`text`] writes Prometheus' format.
 
 mod histogram;
 mod labels;
@@ -20,18 +20,18 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{Response, StatusCode};
 
-use crate::answer::{Body, Chunks};
 use crate::catalogue::Catalogues;
+use crate::response::{Body, Chunks};
 use histogram::Histogram;
-use labels::{Labels, Lasting};
-pub(crate) use store::Metered;
+use labels::{Labels, Lifetime};
+pub(crate) use store::TimedStore;
 use text::Text;
 
-/// Codes that are counted by themselves; all others are counted under the last.
+/// Status codes with a counter; all others are counted under the last.
 const CODES: [u16; 21] =
     [200, 201, 202, 204, 301, 304, 400, 401, 403, 404, 405, 406, 409, 410, 413, 415, 422, 429, 503, 504, 500];
 
-/// Everything that is counted.
+/// All metrics of a server.
 #[derive(Debug, Default)]
 pub(crate) struct Metrics {
     series: RwLock<HashMap<Labels, Arc<Series>>>,
@@ -40,44 +40,44 @@ pub(crate) struct Metrics {
     pub(crate) store: store::Operations,
 }
 
-/// What is counted of requests of one sort.
+/// The metrics of requests with the same labels.
 #[derive(Debug, Default)]
 struct Series {
     by_code: [AtomicU64; CODES.len()],
     seconds: Histogram,
-    /// Requests that have not ended, if they are of the sort that lasts.
+    /// Long-running requests in progress.
     running: AtomicI64,
 }
 
-/// A request that is being answered.
+/// A request in progress.
 pub(crate) struct Measured {
     labels: Labels,
     series: Arc<Series>,
     began: Instant,
-    /// Counts it among those in flight, for as long as it is.
+    /// Counts the request as in flight until it is dropped.
     _in_flight: Option<InFlight>,
 }
 
-/// One more of something, until it is dropped.
+/// Increments a gauge until it is dropped.
 struct InFlight(Arc<AtomicI64>);
 
-/// A watch that is counted until it ends.
+/// A response stream that is counted until it ends.
 struct Counted {
     chunks: Pin<Box<dyn Chunks>>,
     series: Arc<Series>,
 }
 
 impl Metrics {
-    /// A request comes in.
+    /// Starts measuring a request.
     pub(crate) fn begin(&self, parts: &Parts, catalogues: &Catalogues) -> Measured {
         let labels = Labels::of(parts, catalogues);
         let gauge = if labels.is_mutating() { &self.mutating } else { &self.reading };
-        let in_flight = (labels.lasting == Lasting::Short).then(|| InFlight::new(gauge));
+        let in_flight = (labels.lifetime == Lifetime::Short).then(|| InFlight::new(gauge));
         Measured { labels, series: self.series(labels), began: Instant::now(), _in_flight: in_flight }
     }
 
     fn series(&self, labels: Labels) -> Arc<Series> {
-        // Whoever panicked while counting left nothing half done: the map is as good as it was.
+        // Counting leaves nothing half done, so the map is valid even after a panic.
         let known = self.series.read().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some(series) = known.get(&labels) {
             return Arc::clone(series);
@@ -87,7 +87,7 @@ impl Metrics {
         Arc::clone(series.entry(labels).or_default())
     }
 
-    /// All of it as text; `objects` is how many are stored, by resource.
+    /// Renders all metrics as text; `objects` are the numbers of stored objects by resource.
     pub(crate) fn render(&self, objects: &BTreeMap<String, u64>) -> String {
         let mut text = Text::default();
         self.render_requests(&mut text);
@@ -125,7 +125,7 @@ impl Metrics {
             }
         }
         text.family("apiserver_request_duration_seconds", "histogram", "How long answers took.");
-        for (labels, series) in all.iter().filter(|(labels, _)| labels.lasting == Lasting::Short) {
+        for (labels, series) in all.iter().filter(|(labels, _)| labels.lifetime == Lifetime::Short) {
             series.seconds.render("apiserver_request_duration_seconds", &labels.all(), text);
         }
         text.family(
@@ -133,7 +133,7 @@ impl Metrics {
             "gauge",
             "Watches and other requests that have not ended.",
         );
-        for (labels, series) in all.iter().filter(|(labels, _)| labels.lasting == Lasting::Long) {
+        for (labels, series) in all.iter().filter(|(labels, _)| labels.lifetime == Lifetime::LongRunning) {
             let running = series.running.load(Ordering::Relaxed);
             text.sample("apiserver_longrunning_requests", &labels.all(), running);
         }
@@ -141,10 +141,10 @@ impl Metrics {
 }
 
 impl Measured {
-    /// The answer is there; a stream is counted until it ends.
+    /// Records the response; a stream is counted until it ends.
     pub(crate) fn end(self, response: Response<Body>) -> Response<Body> {
         self.series.answered(response.status());
-        if self.labels.lasting == Lasting::Short {
+        if self.labels.lifetime == Lifetime::Short {
             self.series.seconds.record(self.began.elapsed());
         }
         let (head, body) = response.into_parts();

@@ -1,17 +1,17 @@
-//! What the operating system knows of this process; on systems that tell it otherwise than Linux, nothing.
+//! Metrics of this process from `/proc`; none on systems without it.
 
 use std::fs;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::text::Text;
 
-/// Linux counts processor time in hundredths of a second wherever this runs.
+/// The clock ticks per second of Linux.
 const TICKS_PER_SECOND: f64 = 100.0;
 const PAGE_BYTES: u64 = 4096;
 
 pub(super) fn render(text: &mut Text) {
     let Ok(stat) = fs::read_to_string("/proc/self/stat") else { return };
-    // The second word is the program's name in brackets and may hold spaces; what follows does not.
+    // The second word is the program's name in brackets and may contain spaces.
     let words: Vec<&str> =
         stat.rsplit_once(") ").map(|(_, rest)| rest.split(' ').collect()).unwrap_or_default();
     let number = |at: usize| words.get(at).and_then(|word| word.parse::<u64>().ok());
@@ -42,7 +42,7 @@ fn one(text: &mut Text, name: &str, kind: &str, help: &str, value: impl std::fmt
     text.sample(name, &[], value);
 }
 
-/// When the process began, given the ticks between the start of the system and its own.
+/// The start time of the process, from the ticks between the start of the system and its own.
 fn started(ticks: u64) -> Option<f64> {
     let uptime = fs::read_to_string("/proc/uptime").ok()?;
     let uptime: f64 = uptime.split(' ').next()?.parse().ok()?;

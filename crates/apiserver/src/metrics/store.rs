@@ -1,4 +1,4 @@
-//! A store whose answers are timed, under the name of Kubernetes' own store.
+//! A store with metrics of its latency, under the name of etcd's.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,7 +11,7 @@ use super::Metrics;
 use super::histogram::Histogram;
 use super::text::Text;
 
-/// How long the store took for what.
+/// The latency of each operation.
 #[derive(Debug, Default)]
 pub(crate) struct Operations {
     get: Histogram,
@@ -19,20 +19,20 @@ pub(crate) struct Operations {
     commit: Histogram,
 }
 
-/// A store whose answers are timed.
+/// A store with metrics of its latency.
 #[derive(Debug)]
-pub(crate) struct Metered {
+pub(crate) struct TimedStore {
     store: Arc<dyn Store>,
     metrics: Arc<Metrics>,
 }
 
-impl Metered {
+impl TimedStore {
     pub(crate) fn new(store: Arc<dyn Store>, metrics: Arc<Metrics>) -> Self {
         Self { store, metrics }
     }
 }
 
-/// The same answer, timed.
+/// Records the latency of an operation.
 fn timed<'a, T: 'a>(times: &'a Histogram, answer: Answer<'a, T>) -> Answer<'a, T> {
     let began = Instant::now();
     Box::pin(async move {
@@ -42,7 +42,7 @@ fn timed<'a, T: 'a>(times: &'a Histogram, answer: Answer<'a, T>) -> Answer<'a, T
     })
 }
 
-impl Store for Metered {
+impl Store for TimedStore {
     fn get<'a>(&'a self, key: &'a Key) -> Answer<'a, Fetched> {
         timed(&self.metrics.store.get, self.store.get(key))
     }

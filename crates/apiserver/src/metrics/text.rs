@@ -2,17 +2,17 @@
 
 use std::fmt::{Display, Write as _};
 
-/// Metrics that are being written.
+/// A document in that format.
 #[derive(Default)]
 pub(super) struct Text(String);
 
 impl Text {
-    /// Begins a family of samples.
+    /// Writes the header of a metric family.
     pub(super) fn family(&mut self, name: &str, kind: &str, help: &str) {
         let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
     }
 
-    /// One sample.
+    /// Writes one sample.
     pub(super) fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: impl Display) {
         self.0.push_str(name);
         for (index, (label, text)) in labels.iter().enumerate() {

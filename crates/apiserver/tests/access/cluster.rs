@@ -1,9 +1,9 @@
-//! A cluster in which roles and bindings count, with an administrator and a few people without rights.
+//! A cluster with RBAC, an administrator, and a few users without permissions.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-use gantry_apiserver::{Access, ApiServer, Body, Identified, Settings, StaticToken, Surroundings};
+use gantry_apiserver::{Access, ApiServer, AuthenticatedUser, Body, Environment, Settings, StaticToken};
 use gantry_registry::Timestamp;
 use gantry_registry::access::User;
 use gantry_store::Store;
@@ -16,7 +16,7 @@ pub(crate) const RBAC: &str = "/apis/rbac.authorization.k8s.io/v1";
 pub(crate) const PODS: &str = "/api/v1/namespaces/default/pods";
 pub(crate) const ADMIN: &str = "admin";
 
-/// A clock that is put forward by hand, and uids that count up.
+/// A clock that is advanced by hand, and uids that count up.
 #[derive(Debug)]
 pub(crate) struct Clock {
     now: AtomicI64,
@@ -29,7 +29,7 @@ impl Clock {
     }
 }
 
-impl Surroundings for Clock {
+impl Environment for Clock {
     fn now(&self) -> Timestamp {
         Timestamp::from_secs(self.now.load(Ordering::Relaxed))
     }
@@ -47,12 +47,12 @@ pub(crate) struct Cluster {
     pub(crate) store: Arc<dyn Store>,
 }
 
-/// The token of somebody: their name with a word behind it.
+/// The static token of a user.
 pub(crate) fn token_of(name: &str) -> String {
     format!("{name}-token")
 }
 
-/// Everybody without credentials is turned away; `admin` may do everything, `bob`, `eve` and `mallory` nothing yet.
+/// Anonymous requests are rejected; `admin` may do everything, `bob`, `eve` and `mallory` nothing yet.
 pub(crate) fn guarded() -> Access {
     let person = |name: &str, groups: &[&str]| StaticToken {
         token: token_of(name),
@@ -79,7 +79,7 @@ pub(crate) async fn cluster_with(access: Access) -> Cluster {
     on(Arc::new(MemoryStore::new(HistoryLimits::default())), access).await
 }
 
-/// Another server on a store that exists.
+/// Another server on an existing store.
 pub(crate) async fn on(store: Arc<dyn Store>, access: Access) -> Cluster {
     let clock = Arc::new(Clock { now: AtomicI64::new(1_767_268_800), uids: AtomicU64::new(0) });
     let settings = Settings { access, ..Settings::default() };
@@ -103,16 +103,16 @@ impl Cluster {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        self.server.answer(request.body(bytes.into()).unwrap()).await
+        self.server.handle(request.body(bytes.into()).unwrap()).await
     }
 
-    /// Asks with a bearer token of any kind.
+    /// Sends a request with a bearer token.
     pub(crate) async fn bearing(&self, token: &str, method: Method, path: &str, body: Value) -> (u16, Value) {
         let header = format!("Bearer {token}");
         read(self.send(&[("authorization", &header)], method, path, &body).await).await
     }
 
-    /// Asks as somebody with a static token.
+    /// Sends a request as a user with a static token.
     pub(crate) async fn ask(&self, who: &str, method: Method, path: &str, body: Value) -> (u16, Value) {
         self.bearing(&token_of(who), method, path, body).await
     }
@@ -121,14 +121,14 @@ impl Cluster {
         self.ask(who, Method::GET, path, Value::Null).await
     }
 
-    /// Creates something as the administrator.
+    /// Creates an object as the administrator.
     pub(crate) async fn create(&self, path: &str, object: Value) -> Value {
         let (status, created) = self.ask(ADMIN, Method::POST, path, object).await;
         assert_eq!(status, 201, "{created}");
         created
     }
 
-    /// Creates something as the administrator, acting for somebody else.
+    /// Creates an object as the administrator, impersonating another user.
     pub(crate) async fn acting_as(
         &self,
         headers: &[(&str, &str)],
@@ -141,11 +141,11 @@ impl Cluster {
         read(self.send(&headers, method, path, &body).await).await
     }
 
-    /// Asks as somebody whom a listener has identified by a certificate.
+    /// Sends a request as a user that a listener has authenticated by a certificate.
     pub(crate) async fn certified(&self, user: User, path: &str) -> (u16, Value) {
         let mut request = Request::builder().uri(path).body(bytes::Bytes::new()).unwrap();
-        request.extensions_mut().insert(Identified(user));
-        read(self.server.answer(request).await).await
+        request.extensions_mut().insert(AuthenticatedUser(user));
+        read(self.server.handle(request).await).await
     }
 
     /// Grants rules in the namespace `default` to a user.

@@ -1,12 +1,12 @@
-//! Who somebody is and what they may do, over the API in process.
+//! Authentication and authorization, over the API in process.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
+mod authentication;
 mod cluster;
-mod handing_out;
-mod identity;
-mod lagging;
+mod escalation;
+mod impersonation;
 mod policy;
-mod pretence;
 mod reviews;
+mod slow_watch;
 mod tokens;

@@ -1,4 +1,4 @@
-//! What roles and bindings allow, on every request.
+//! RBAC on every request.
 
 use std::sync::Arc;
 
@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use crate::cluster::{ADMIN, PODS, RBAC, cluster, guarded, on, rule, token_of};
 
-/// A7.3, A0.7: what one is told who may not, by verb, name, part and scope.
+/// A7.3, A0.7: the message of a 403, by verb, name, subresource and scope.
 #[tokio::test]
-async fn refusals_say_what_one_may_not() {
+async fn a_403_names_verb_resource_and_scope() {
     let cluster = cluster().await;
     let told = async |method: Method, path: &str| {
         let (status, refused) = cluster.ask("bob", method, path, Value::Null).await;
@@ -86,7 +86,7 @@ async fn refusals_say_what_one_may_not() {
     assert_eq!(refused.headers()["x-content-type-options"], "nosniff");
 }
 
-/// A7.3: a refusal has the details of what was asked for.
+/// A7.3: a 403 has the details of the resource.
 #[tokio::test]
 async fn refusals_have_details() {
     let cluster = cluster().await;
@@ -96,7 +96,7 @@ async fn refusals_have_details() {
     assert_eq!(refused["details"], json!({}));
 }
 
-/// A7.9: a role allows its verbs on its resources in the namespace of its binding, from the answer on.
+/// A7.9: a role allows its verbs on its resources in the namespace of its binding, once its creation is acknowledged.
 #[tokio::test]
 async fn a_role_counts_from_the_answer_on() {
     let cluster = cluster().await;
@@ -117,7 +117,8 @@ async fn a_role_counts_from_the_answer_on() {
     assert_eq!(cluster.get("bob", &format!("{PODS}/p")).await.0, 403);
 }
 
-/// A7.9: a ClusterRoleBinding allows everywhere, a RoleBinding of a ClusterRole in its namespace; groups are bound too.
+/// A7.9: a ClusterRoleBinding applies everywhere, a RoleBinding of a ClusterRole in its namespace; groups can be
+/// bound.
 #[tokio::test]
 async fn cluster_roles_are_bound_everywhere_or_somewhere() {
     let cluster = cluster().await;
@@ -134,7 +135,7 @@ async fn cluster_roles_are_bound_everywhere_or_somewhere() {
     assert_eq!(cluster.get("eve", "/api/v1/namespaces/kube-system/pods").await.0, 200);
 }
 
-/// A7.9, A0.7: a rule with names allows those, also in a list by name.
+/// A7.9, A0.7: a rule with resource names allows those, also in a list by name.
 #[tokio::test]
 async fn names_limit_a_rule() {
     let cluster = cluster().await;
@@ -147,7 +148,7 @@ async fn names_limit_a_rule() {
     assert_eq!(cluster.get("bob", &format!("{PODS}?fieldSelector=metadata.name=q")).await.0, 403);
 }
 
-/// A7.3: rights within a namespace can be about the namespace itself.
+/// A7.3: permissions within a namespace apply to the Namespace object.
 #[tokio::test]
 async fn a_namespace_is_inside_itself() {
     let cluster = cluster().await;
@@ -156,7 +157,7 @@ async fn a_namespace_is_inside_itself() {
     assert_eq!(cluster.get("bob", "/api/v1/namespaces/kube-system").await.0, 403);
 }
 
-/// A7.3: what one may not ask for, one is not told that it is not there; who may is.
+/// A7.3: without permission, a request for an absent object gets 403; with permission, 404.
 #[tokio::test]
 async fn access_is_decided_before_existence() {
     let cluster = cluster().await;
@@ -166,7 +167,7 @@ async fn access_is_decided_before_existence() {
     assert_eq!(cluster.get(ADMIN, "/nonsense").await.0, 404);
 }
 
-/// A7.9: what another server on the same store wrote counts as well, and so does what was there before a start.
+/// A7.9: writes of another server on the same store apply, and so do objects from before a start.
 #[tokio::test]
 async fn servers_on_one_store_follow_each_other() {
     let first = cluster().await;
@@ -178,7 +179,7 @@ async fn servers_on_one_store_follow_each_other() {
     assert_eq!(third.get("bob", PODS).await.0, 200);
 }
 
-/// A7.9: a policy that nobody asked for a long time is read anew when its watches have fallen out of history.
+/// A7.9: the policy is reloaded when its watches have been compacted.
 #[tokio::test]
 async fn a_policy_survives_that_history_is_forgotten() {
     let cluster = cluster().await;
@@ -189,7 +190,7 @@ async fn a_policy_survives_that_history_is_forgotten() {
     assert_eq!(cluster.get("bob", PODS).await.0, 200);
 }
 
-/// A7.9, A0.5: all rights in a namespace are none on what is in no namespace, by whatever path.
+/// A7.9, A0.5: all permissions in a namespace give none on cluster-scoped objects, by any path.
 #[tokio::test]
 async fn rights_in_a_namespace_do_not_reach_the_cluster() {
     let cluster = cluster().await;
@@ -207,7 +208,7 @@ async fn rights_in_a_namespace_do_not_reach_the_cluster() {
     }
 }
 
-/// A7.9: putting or applying what is not there is creating it, and takes that right.
+/// A7.9: a PUT or apply that creates requires the verb `create`.
 #[tokio::test]
 async fn creating_by_another_verb_takes_the_right_to_create() {
     let cluster = cluster().await;
@@ -226,7 +227,7 @@ async fn creating_by_another_verb_takes_the_right_to_create() {
             .header("content-type", "application/apply-patch+yaml");
         let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}});
         let request = request.body(map.to_string().into_bytes().into()).unwrap();
-        cluster.server.answer(request).await.status()
+        cluster.server.handle(request).await.status()
     };
     assert_eq!(apply().await, 403);
     let both = json!({"metadata": {"name": "bob"}, "rules": [rule(&["create", "update", "patch"], &["endpoints", "configmaps"])]});

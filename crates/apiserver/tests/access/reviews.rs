@@ -1,4 +1,4 @@
-//! Questions about rights, asked by creating an object.
+//! Access, rules and token reviews.
 
 use http::Method;
 use serde_json::{Value, json};
@@ -37,9 +37,9 @@ async fn the_administrator_may_do_everything() {
     }
 }
 
-/// A7.5: others are told by which binding they may, or that they may not.
+/// A7.5: others get the binding that allows the request, or a denial.
 #[tokio::test]
-async fn others_are_told_by_which_binding_they_may() {
+async fn a_review_names_the_allowing_binding() {
     let cluster = cluster().await;
     cluster.grant("bob", json!([rule(&["get"], &["pods"])])).await;
     let reason = "RBAC: allowed by RoleBinding \"bob-bob/default\" of Role \"bob\" to User \"bob\"";
@@ -59,7 +59,7 @@ async fn others_are_told_by_which_binding_they_may() {
     assert_eq!(status, 403, "asking about others is a right");
 }
 
-/// A7.5: groups count without a user, and masters by their group.
+/// A7.5: groups apply without a user, and `system:masters` by the group.
 #[tokio::test]
 async fn a_review_may_be_about_a_group() {
     let cluster = cluster().await;
@@ -68,7 +68,7 @@ async fn a_review_may_be_about_a_group() {
     assert_eq!(review["status"], json!({"allowed": true}));
 }
 
-/// A7.5: a question that is none, is two, or is about nobody.
+/// A7.5: reviews without attributes, with both, or without a subject.
 #[tokio::test]
 async fn questions_that_are_none_are_refused() {
     let cluster = cluster().await;
@@ -92,7 +92,7 @@ async fn questions_that_are_none_are_refused() {
     assert_eq!((status, &refused["details"]["causes"][0]["message"]), (422, &json!(message)));
 }
 
-/// A7.6: all rules that one has in a namespace, and the question is not repeated.
+/// A7.6: all rules of the caller in a namespace, with an empty spec.
 #[tokio::test]
 async fn ones_own_rules_are_listed() {
     let cluster = cluster().await;
@@ -114,7 +114,7 @@ async fn ones_own_rules_are_listed() {
     assert_eq!((status, &refused["message"]), (400, &json!("no namespace on request")));
 }
 
-/// A7.5: nothing is kept of a review, and there is nothing else to do with one.
+/// A7.5: reviews are not stored, and support no other verb.
 #[tokio::test]
 async fn reviews_are_created_only() {
     let cluster = cluster().await;

@@ -1,4 +1,4 @@
-//! Tokens of service accounts: asked for, shown, and no longer good.
+//! Service account tokens: requested, used, expired.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ async fn with_robot() -> (Cluster, Value) {
     (cluster, robot)
 }
 
-/// Asks for a token of the account `robot`.
+/// Requests a token of the account `robot`.
 async fn request(cluster: &Cluster, spec: Value) -> (u16, Value) {
     let path = format!("{ACCOUNTS}/robot/token");
     let kind = json!({"kind": "TokenRequest", "apiVersion": "authentication.k8s.io/v1", "spec": spec});
@@ -46,7 +46,7 @@ async fn pod(cluster: &Cluster, name: &str, account: &str) -> Value {
     cluster.create(PODS, json!({"metadata": {"name": name}, "spec": spec})).await
 }
 
-/// A7.8: what is in the answer and in the token.
+/// A7.8: the response and the claims of the token.
 #[tokio::test]
 async fn a_token_says_whose_it_is_and_for_how_long() {
     let (cluster, robot) = with_robot().await;
@@ -79,7 +79,7 @@ async fn a_token_says_whose_it_is_and_for_how_long() {
     assert!(header["alg"] == "RS256" && header["kid"].is_string(), "{header}");
 }
 
-/// A7.8: too short, too long, for nobody, or under another name.
+/// A7.8: invalid lifetimes, an absent account, a different name.
 #[tokio::test]
 async fn requests_for_tokens_are_checked() {
     let (cluster, _) = with_robot().await;
@@ -101,7 +101,7 @@ async fn requests_for_tokens_are_checked() {
     assert_eq!(cluster.get(ADMIN, &format!("{ACCOUNTS}/robot/token")).await.0, 405);
 }
 
-/// A7.8, A7.1, A7.3: a token is its account, which has no rights until a binding gives some.
+/// A7.8, A7.1, A7.3: a token authenticates its account, which has no permissions until a binding grants some.
 #[tokio::test]
 async fn a_token_is_its_account() {
     let (cluster, robot) = with_robot().await;
@@ -128,14 +128,14 @@ async fn a_token_is_its_account() {
     assert_eq!(user["extra"], json!({"authentication.kubernetes.io/credential-id": [id]}));
 }
 
-/// A7.8: a token ends with its time, with its account, and is for its audience only.
+/// A7.8: a token ends with its expiry or its account, and is valid for its audience only.
 #[tokio::test]
 async fn a_token_ends() {
     let (cluster, _) = with_robot().await;
     let short = token(&cluster, json!({"expirationSeconds": 600})).await;
     let long = token(&cluster, json!({})).await;
     let foreign = token(&cluster, json!({"audiences": ["me"]})).await;
-    assert_eq!(status_with(&cluster, &short).await, 403, "somebody without rights");
+    assert_eq!(status_with(&cluster, &short).await, 403, "somebody without permissions");
     assert_eq!(status_with(&cluster, &foreign).await, 401, "for somebody else");
     cluster.clock.wait(700);
     assert_eq!(status_with(&cluster, &short).await, 401, "expired");
@@ -147,7 +147,7 @@ async fn a_token_ends() {
     assert_eq!(status_with(&cluster, &long).await, 401, "of an earlier account of that name");
 }
 
-/// A7.8: a token that is bound to a pod says so, and ends with it.
+/// A7.8: a token bound to a pod has claims about it, and ends with it.
 #[tokio::test]
 async fn a_token_may_be_bound_to_a_pod() {
     let (cluster, _) = with_robot().await;
@@ -176,9 +176,9 @@ async fn a_token_may_be_bound_to_a_pod() {
     assert_eq!(status_with(&cluster, &bound).await, 401);
 }
 
-/// A7.8: tokens are bound to pods of the account, secrets and nodes, and to nothing else.
+/// A7.8: tokens can be bound to pods of the account, secrets and nodes.
 #[tokio::test]
-async fn tokens_are_bound_to_what_fits() {
+async fn tokens_are_bound_to_pods_secrets_and_nodes() {
     let (cluster, _) = with_robot().await;
     cluster.create(ACCOUNTS, json!({"metadata": {"name": "other"}})).await;
     pod(&cluster, "p", "other").await;
@@ -199,7 +199,7 @@ async fn tokens_are_bound_to_what_fits() {
     assert_eq!(bind("Node", "v1").await.0, 201);
 }
 
-/// A7.7: whose a token is, and for whom.
+/// A7.7: token reviews return the user and the audiences.
 #[tokio::test]
 async fn a_token_is_reviewed() {
     let (cluster, _) = with_robot().await;
@@ -229,7 +229,7 @@ async fn a_token_is_reviewed() {
     assert_eq!(said["audiences"], json!(["anybody"]));
 }
 
-/// A7.8: all servers on one store believe each other's tokens, whoever made the key; another cluster does not.
+/// A7.8: servers on one store accept each other's tokens; another cluster does not.
 #[tokio::test]
 async fn servers_on_one_store_share_the_key() {
     let (first, _) = with_robot().await;
@@ -249,7 +249,7 @@ async fn servers_on_one_store_share_the_key() {
     assert_eq!(status_with(&renamed, &of_first).await, 401, "of another issuer");
 }
 
-/// A7.8: others can check tokens with what the server publishes.
+/// A7.8: tokens can be verified with the published keys.
 #[tokio::test]
 async fn the_key_is_published() {
     let (cluster, _) = with_robot().await;
@@ -266,7 +266,7 @@ async fn the_key_is_published() {
     assert_eq!(cluster.get("bob", "/openid/v1/jwks").await.0, 403);
 }
 
-/// A7.8: what a token is bound to may finish its work while it is being deleted, but not for long.
+/// A7.8: a token is valid for a short time while its bound object is being deleted.
 #[tokio::test]
 async fn a_token_outlives_the_beginning_of_a_deletion() {
     let cluster = cluster().await;
@@ -279,9 +279,9 @@ async fn a_token_outlives_the_beginning_of_a_deletion() {
     assert_eq!(status_with(&cluster, &token).await, 401);
 }
 
-/// A7.8: a token that is bound to a node or a secret ends with it.
+/// A7.8: a token bound to a node or a secret ends with it.
 #[tokio::test]
-async fn a_token_ends_with_what_it_is_bound_to() {
+async fn a_token_ends_with_its_bound_object() {
     let (cluster, _) = with_robot().await;
     for (kind, path) in [("Node", "/api/v1/nodes"), ("Secret", "/api/v1/namespaces/default/secrets")] {
         cluster.create(path, json!({"metadata": {"name": "x"}})).await;
@@ -293,7 +293,7 @@ async fn a_token_ends_with_what_it_is_bound_to() {
     }
 }
 
-/// A7.8: asking for a token is a creation, with its options: strict about unknown fields if asked to be.
+/// A7.8: a token request is a create, with its options, such as strict field validation.
 #[tokio::test]
 async fn a_request_for_a_token_has_the_options_of_a_creation() {
     let (cluster, _) = with_robot().await;

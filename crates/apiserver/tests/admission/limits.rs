@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{PODS, created, pod, refused, server};
 
-/// 2.7: containers get what a limit range gives by default, and no more than it allows.
+/// 2.7: containers get the defaults of a limit range, and may not exceed its limits.
 #[tokio::test]
 async fn containers_keep_to_the_limits_of_their_namespace() {
     let server = server().await;

@@ -1,4 +1,4 @@
-//! What the server adds to objects on their way in, and on whose account it turns them away (2.6).
+//! Admission of objects (2.6).
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -20,7 +20,7 @@ use harness::{call, read, send};
 const PODS: &str = "/api/v1/namespaces/default/pods";
 const MERGE: &str = "application/merge-patch+json";
 
-/// A server whose namespace `default` has its account.
+/// A server whose namespace `default` has its service account.
 async fn server() -> ApiServer {
     let server = harness::server().await;
     let account = json!({"metadata": {"name": "default"}});

@@ -1,4 +1,4 @@
-//! Quotas: charged with what they count, never exceeded, given back.
+//! Quotas: charged on create, never exceeded, released on delete.
 
 use http::Method;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ fn quota(name: &str, hard: Value) -> Value {
     quota
 }
 
-/// 2.6 quota: the words that controllers and people read.
+/// 2.6 quota: the message of a refusal.
 #[tokio::test]
 async fn nothing_comes_in_beyond_a_quota() {
     let server = server().await;
@@ -28,9 +28,9 @@ async fn nothing_comes_in_beyond_a_quota() {
     assert!(dry.contains("exceeded quota"), "a dry run is told as well");
 }
 
-/// 2.6 quota: any resource can be counted, its use is told, and what goes is given back.
+/// 2.6 quota: any resource can be counted, its usage is in the status, and deleting objects reduces it.
 #[tokio::test]
-async fn what_is_used_is_told_and_given_back() {
+async fn usage_is_reported_and_released() {
     let server = server().await;
     created(&server, MAPS, json!({"metadata": {"name": "before"}})).await;
     created(
@@ -54,7 +54,7 @@ async fn what_is_used_is_told_and_given_back() {
     assert_eq!(get(&server, &path).await["status"]["hard"]["count/configmaps"], "3");
 }
 
-/// 2.6 quota: amounts add up, and every container must say what it wants.
+/// 2.6 quota: amounts add up, and every container must set the limited resources.
 #[tokio::test]
 async fn amounts_are_charged_to_a_quota() {
     let server = server().await;
@@ -79,7 +79,7 @@ async fn amounts_are_charged_to_a_quota() {
     created(&server, PODS, pod("b", with("1", "1Gi"))).await;
 }
 
-/// 2.6 quota: a scope says which pods it is about.
+/// 2.6 quota: a scope selects pods.
 #[tokio::test]
 async fn a_quota_is_about_the_pods_of_its_scope() {
     let server = server().await;
@@ -90,7 +90,7 @@ async fn a_quota_is_about_the_pods_of_its_scope() {
     assert_eq!(post(&server, PODS, pod("ends", json!({"activeDeadlineSeconds": 5}))).await.0, 403);
 }
 
-/// 2.6 quota: however many ask at once, no more come in than may.
+/// 2.6 quota: concurrent requests do not exceed the quota.
 #[tokio::test(flavor = "multi_thread")]
 async fn many_at_once_do_not_exceed_a_quota() {
     let server = server().await;
@@ -111,9 +111,9 @@ async fn many_at_once_do_not_exceed_a_quota() {
     assert_eq!(get(&server, &format!("{QUOTAS}/q")).await["status"]["used"]["count/configmaps"], "5");
 }
 
-/// 2.6 quota: a change that uses more is charged, and one that uses less gives back.
+/// 2.6 quota: an update is charged by the difference.
 #[tokio::test]
-async fn a_change_is_charged_for_what_it_adds() {
+async fn an_update_is_charged_by_the_difference() {
     let server = server().await;
     created(&server, QUOTAS, quota("q", json!({"services.nodeports": "1"}))).await;
     let services = "/api/v1/namespaces/default/services";

@@ -1,4 +1,4 @@
-//! Services: addresses and ports that nobody else has.
+//! Services: unique addresses and ports.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ fn service(name: &str, spec: Value) -> Value {
     service
 }
 
-/// 2.6 service IP: an address of the range, and the family that it is of; a headless service has none.
+/// 2.6 service IP: an address of the range and its family; a headless service has none.
 #[tokio::test]
 async fn a_service_is_given_an_address() {
     let server = server().await;
@@ -46,9 +46,9 @@ async fn a_service_is_given_an_address() {
     assert!(dry["spec"]["clusterIP"].is_string(), "a dry run shows one, too");
 }
 
-/// 2.6 service IP: who asks by name gets it, unless somebody has it or it is nobody's to give.
+/// 2.6 service IP: a requested address is allocated, unless it is in use or outside of the range.
 #[tokio::test]
-async fn an_address_can_be_asked_for_once() {
+async fn an_address_can_be_requested_once() {
     let server = server().await;
     let at = |name: &str, address: &str| service(name, json!({"clusterIP": address}));
     assert_eq!(created(&server, SERVICES, at("a", "10.96.0.10")).await["spec"]["clusterIP"], "10.96.0.10");
@@ -72,7 +72,7 @@ async fn an_address_can_be_asked_for_once() {
     created(&server, SERVICES, at("b", "10.96.0.10")).await;
 }
 
-/// 2.6 service IP: ports of nodes are given and asked for like addresses.
+/// 2.6 service IP: node ports are allocated and requested like addresses.
 #[tokio::test]
 async fn node_ports_are_given_once() {
     let server = server().await;
@@ -97,9 +97,9 @@ async fn node_ports_are_given_once() {
     assert_eq!(ports[0]["nodePort"], ports[1]["nodePort"], "one port, two protocols");
 }
 
-/// 2.6 service IP: whether a service can have what it asks for is told before what else is wrong with it.
+/// 2.6 service IP: an allocation error precedes other validation errors.
 #[tokio::test]
-async fn what_is_taken_or_out_of_range_is_told_first() {
+async fn allocation_errors_come_first() {
     let server = server().await;
     let holder =
         json!({"type": "NodePort", "clusterIP": "10.96.0.30", "ports": [{"port": 80, "nodePort": 31000}]});
@@ -150,7 +150,7 @@ async fn what_is_taken_or_out_of_range_is_told_first() {
     );
 }
 
-/// 2.6 service IP: a dry run looks at what is taken of ports and at the range of addresses, and gives placeholders.
+/// 2.6 service IP: a dry run checks ports in use and the range of addresses, and sets placeholders.
 #[tokio::test]
 async fn a_dry_run_gives_placeholders() {
     let server = server().await;
@@ -171,15 +171,15 @@ async fn a_dry_run_gives_placeholders() {
     ));
     let open = |port: u16| json!({"type": "NodePort", "ports": [{"port": 80, "nodePort": port}]});
     created(&server, &dry, service("other", open(5))).await;
-    let taken = refused(&server, &dry, service("other", open(31_000)), 422).await;
-    assert!(taken.ends_with("provided port is already allocated"));
+    let allocated = refused(&server, &dry, service("other", open(31_000)), 422).await;
+    assert!(allocated.ends_with("provided port is already allocated"));
     created(&server, SERVICES, service("web", json!({}))).await;
     let patch = json!({"spec": {"type": "NodePort"}});
     let (_, tried) = patched(&server, &format!("{SERVICES}/web?dryRun=All"), patch).await;
     assert_eq!(tried["spec"]["ports"][0]["nodePort"], 32_769);
 }
 
-/// A2.20: a headless service that was for any family cannot be given an address, or pods, of this cluster.
+/// A2.20: a headless service of any family cannot get an address or a selector.
 #[tokio::test]
 async fn a_service_for_any_family_stays_one() {
     let server = server().await;
@@ -195,9 +195,9 @@ async fn a_service_for_any_family_stays_one() {
     );
 }
 
-/// 2.6 service IP, A2.20: a service keeps what it has, until it becomes another sort of service.
+/// 2.6 service IP, A2.20: a service keeps its addresses and ports until its type changes.
 #[tokio::test]
-async fn a_service_that_changes_its_sort_changes_what_it_holds() {
+async fn a_changed_service_type_changes_the_allocations() {
     let server = server().await;
     let path = format!("{SERVICES}/web");
     let web = created(&server, SERVICES, service("web", json!({"clusterIP": "10.96.0.20"}))).await;
@@ -230,15 +230,15 @@ async fn a_service_that_changes_its_sort_changes_what_it_holds() {
     assert_eq!(status, 422, "{refusal}");
 }
 
-/// 2.6 service IP: two servers on one store, one of them started again, never give the same twice, and give all there is.
+/// 2.6 service IP: two servers on one store, one of them restarted, allocate every address exactly once.
 #[tokio::test(flavor = "multi_thread")]
 async fn two_servers_give_every_address_once() {
     let store = Arc::new(MemoryStore::new(HistoryLimits::default()));
-    let surroundings = Arc::new(Noon::default());
+    let environment = Arc::new(Noon::default());
     let start = || async {
         let mut settings = Settings::default();
         settings.services.addresses = "10.0.0.0/28".parse().unwrap();
-        let server = ApiServer::new(store.clone(), surroundings.clone(), settings);
+        let server = ApiServer::new(store.clone(), environment.clone(), settings);
         server.prepare().await.unwrap();
         server
     };

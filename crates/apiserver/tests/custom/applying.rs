@@ -4,7 +4,7 @@ use super::*;
 
 const SCREWS: &str = "/apis/example.com/v1/screws";
 
-/// A server on which screws are defined by this schema of their spec.
+/// A server that defines screws with this schema of their spec.
 async fn with_screws(spec: &Value) -> ApiServer {
     let server = server().await;
     define(&server, screws(spec)).await;
@@ -34,7 +34,7 @@ async fn redefine(server: &ApiServer, spec: &Value) {
     assert_eq!(status, 200, "{answer}");
 }
 
-/// What a manager says of the spec of a screw.
+/// An apply configuration of a screw's spec.
 async fn state(server: &ApiServer, query: &str, spec: Value) -> (u16, Value) {
     let statement =
         json!({"kind": "Screw", "apiVersion": "example.com/v1", "metadata": {"name": "a"}, "spec": spec});
@@ -47,7 +47,7 @@ fn owned(object: &Value, manager: &str) -> Value {
     entry.map_or(Value::Null, |entry| entry["fieldsV1"].clone())
 }
 
-/// Appendix E: managers share an object, disagree, and one insists.
+/// Appendix E: managers share an object, conflict, and one forces.
 #[tokio::test]
 async fn managers_share_an_object_of_a_custom_kind() {
     let spec = json!({"type": "object", "properties": {
@@ -86,7 +86,7 @@ async fn managers_share_an_object_of_a_custom_kind() {
     );
 }
 
-/// Appendix E: `null` is applied where it may stand, and refused where it may not; a default is better than that.
+/// Appendix E: `null` is applied to nullable fields and refused elsewhere; a default replaces it.
 #[tokio::test]
 async fn null_is_applied_where_it_may_stand() {
     let inner = json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}});
@@ -124,7 +124,7 @@ async fn null_is_applied_where_it_may_stand() {
     assert_eq!(status, 422, "{answer}");
 }
 
-/// Appendix E: text of a format is any scalar to ownership; what the format asks is judged as ever.
+/// Appendix E: a formatted string is a scalar in managed fields; the format is validated as usual.
 #[tokio::test]
 async fn formatted_text_is_any_scalar_to_ownership() {
     let spec = json!({"type": "object", "properties": {
@@ -145,7 +145,7 @@ async fn formatted_text_is_any_scalar_to_ownership() {
     }
 }
 
-/// Appendix E: a record of owners that an earlier schema led to is read by today's.
+/// Appendix E: managed fields of an earlier schema are read by the current one.
 #[tokio::test]
 async fn records_outlive_a_change_of_the_schema() {
     let list = |kind: &str| {
@@ -173,7 +173,7 @@ async fn records_outlive_a_change_of_the_schema() {
     assert_eq!((status, &answer["spec"]["parts"]), (200, &json!([{"name": "c", "n": 3}])), "{answer}");
 }
 
-/// kubectl's own apply: what was applied last is an annotation, and a merge patch says what changed since.
+/// Client-side apply: the last applied configuration is an annotation, and a merge patch has the changes since.
 #[tokio::test]
 async fn kubectl_applies_with_merge_patches() {
     let spec = json!({"type": "object", "properties": {"length": {"type": "integer"}, "colour": {"type": "string"}}});

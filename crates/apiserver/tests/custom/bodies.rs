@@ -1,4 +1,4 @@
-//! What is odd about a body: told, refused or ignored, as the client asks.
+//! Unknown and duplicate fields of a body: warned about, refused or ignored, as the client requests.
 
 use super::*;
 use crate::harness::{Told, ask};
@@ -6,7 +6,7 @@ use crate::harness::{Told, ask};
 const CRANES: &str = "/apis/example.com/v1/namespaces/default/cranes";
 const JSON_PATCH: &str = "application/json-patch+json";
 
-/// A server on which cranes are defined, which hold an object; unknown members of their spec may be kept.
+/// A server that defines cranes with an embedded object; unknown fields of their spec may be preserved.
 async fn with_cranes(keeps_unknown: bool) -> ApiServer {
     let server = server().await;
     let mut spec = json!({
@@ -45,7 +45,7 @@ async fn sent(server: &ApiServer, method: Method, path: &str, kind: &str, body: 
     ask(server, method, path, &[("content-type", kind), ("user-agent", "story/1")], body.to_owned()).await
 }
 
-/// The warnings of an answer, each by itself.
+/// The warnings of a response.
 fn warnings(told: &Told) -> Vec<String> {
     let headers = told.headers.get_all("warning").iter();
     let texts = headers.map(|header| header.to_str().unwrap().trim_start_matches("299 - "));
@@ -79,10 +79,10 @@ spec:
     metadata:
       colour: red"#;
 
-/// Appendix E, A2.23: what stands twice comes first, then unknown metadata, unknown fields, and what is unknown in the
-/// metadata of embedded objects.
+/// Appendix E, A2.23: the order is duplicate fields, unknown metadata, unknown fields, unknown metadata of embedded
+/// objects.
 #[tokio::test]
-async fn what_is_odd_is_told_in_its_order() {
+async fn warnings_have_an_order() {
     let twice = ["metadata.name", "spec.twice", "spec.known", "spec.ports[0].host"];
     let twice: Vec<_> = twice.iter().map(|path| format!("duplicate field \"{path}\"")).collect();
     let in_yaml = [r#"line 6: key "name" already set in map"#, r#"line 11: key "twice" already set in map"#];
@@ -110,7 +110,7 @@ async fn what_is_odd_is_told_in_its_order() {
             assert_eq!((told.status, warnings(&told)), (201, expected.clone()), "{}", told.text());
             let mut stored = told.json();
             assert!(stored["spec"]["held"]["metadata"].get("colour").is_none(), "{stored}");
-            // And the same when it is put.
+            // The same on PUT.
             stored["spec"]["weight"] = json!(1);
             let path = |validation: &str| format!("{CRANES}/{name}?fieldValidation={validation}");
             let version = stored["metadata"]["resourceVersion"].as_str().unwrap();
@@ -128,9 +128,9 @@ async fn what_is_odd_is_told_in_its_order() {
     }
 }
 
-/// Appendix E, A2.23: patches are told what is odd about them, and about what they lead to.
+/// Appendix E, A2.23: patches get warnings about themselves and about their result.
 #[tokio::test]
-async fn odd_patches_are_told() {
+async fn patches_get_warnings() {
     let server = with_cranes(false).await;
     let body = r#"{"kind": "Crane", "apiVersion": "example.com/v1", "metadata": {"name": "a"}, "spec": {"ports": [{"port": 1}]}}"#;
     assert_eq!(sent(&server, Method::POST, CRANES, "application/json", body).await.status, 201);
@@ -167,9 +167,9 @@ async fn odd_patches_are_told() {
     }
 }
 
-/// A2.23: what is applied is YAML, and what stands twice in it is told in the words of its reader.
+/// A2.23: apply configurations are YAML, and duplicate keys get the YAML parser's messages.
 #[tokio::test]
-async fn odd_statements_are_told() {
+async fn apply_configurations_get_warnings() {
     let server = with_cranes(false).await;
     let body =
         "kind: Crane\napiVersion: example.com/v1\nmetadata: {name: a}\nspec:\n  known: a\n  known: b\n";
@@ -188,9 +188,9 @@ async fn odd_statements_are_told() {
     );
 }
 
-/// Appendix E: a body is of the very kind and version that it is sent to.
+/// Appendix E: a body must have the kind and version of the path.
 #[tokio::test]
-async fn a_body_says_what_it_is() {
+async fn a_body_has_kind_and_version() {
     let server = with_widgets().await;
     let table = [
         (
@@ -250,7 +250,7 @@ async fn a_body_says_what_it_is() {
     );
 }
 
-/// A0.11: what could be stored, but not read again, is refused; the deepest that is taken is read, changed and owned.
+/// A0.11: an object that could not be read back is refused; the deepest accepted one is read, changed and owned.
 #[tokio::test]
 async fn very_deep_objects_are_refused() {
     let server = with_widgets().await;
@@ -296,7 +296,7 @@ async fn very_deep_objects_are_refused() {
     assert_eq!(status, 200, "{answer}");
 }
 
-/// A0.11: the same holds of the free parts of other kinds.
+/// A0.11: the same limit applies to schemaless parts of other kinds.
 #[tokio::test]
 async fn very_deep_revisions_are_refused() {
     let server = server().await;

@@ -1,8 +1,8 @@
-//! Definitions themselves: what they become, and whose names are whose.
+//! Definitions: defaults, conditions, name conflicts.
 
 use super::*;
 
-/// Appendix E: names and strategy are filled in, and the answer knows nothing of conditions yet.
+/// Appendix E: names and strategy are defaulted, and the response has no conditions yet.
 #[tokio::test]
 async fn a_new_definition_is_answered_before_its_names_are_accepted() {
     let answer = define(&server().await, definition()).await;
@@ -30,7 +30,7 @@ async fn a_definition_whose_names_are_free_is_established() {
     assert_eq!(get(&server, WIDGETS).await.0, 200);
 }
 
-/// Appendix E: a name that is another's is not accepted until that one goes.
+/// Appendix E: a conflicting name is not accepted until the other definition is deleted.
 #[tokio::test]
 async fn a_name_that_is_taken_is_accepted_when_it_is_free() {
     let server = with_widgets().await;
@@ -53,7 +53,7 @@ async fn a_name_that_is_taken_is_accepted_when_it_is_free() {
     assert_eq!(get(&server, "/apis/example.com/v1/gadgets").await.0, 200);
 }
 
-/// A definition that makes no sense is refused with all that is wrong, and nothing is served.
+/// An invalid definition is refused with all errors, and nothing is served.
 #[tokio::test]
 async fn a_definition_that_makes_no_sense_is_refused() {
     let server = server().await;
@@ -72,9 +72,9 @@ async fn a_definition_that_makes_no_sense_is_refused() {
     assert_eq!(get(&server, WIDGETS).await.0, 404);
 }
 
-/// A server that starts on a store with definitions serves them, and finishes what another began.
+/// A server that starts on a store with definitions serves them, and completes their conditions.
 #[tokio::test]
-async fn what_was_defined_before_a_restart_is_served_after_it() {
+async fn definitions_are_served_after_a_restart() {
     use std::sync::Arc;
 
     use gantry_apiserver::Settings;
@@ -93,9 +93,9 @@ async fn what_was_defined_before_a_restart_is_served_after_it() {
     assert_eq!((status, &list["items"][0]["metadata"]["name"]), (200, &json!("a")));
 }
 
-/// Two servers on one store: what one defines, the other serves.
+/// Two servers on one store: the definitions of one are served by the other.
 #[tokio::test]
-async fn what_one_server_defines_another_serves() {
+async fn definitions_of_one_server_are_served_by_another() {
     use std::sync::Arc;
 
     use gantry_apiserver::Settings;

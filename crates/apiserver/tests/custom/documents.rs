@@ -1,11 +1,11 @@
-//! What clients are told about custom kinds: discovery and OpenAPI.
+//! Discovery and OpenAPI of custom kinds.
 
 use super::*;
 use crate::harness::ask;
 
 /// Appendix E: groups, versions and resources appear with the definition.
 #[tokio::test]
-async fn discovery_lists_what_is_defined() {
+async fn discovery_lists_custom_kinds() {
     let server = with_widgets().await;
     let (_, groups) = get(&server, "/apis").await;
     let group = groups["groups"].as_array().unwrap().last().unwrap();
@@ -37,7 +37,7 @@ async fn discovery_lists_what_is_defined() {
 
 /// OpenAPI: `kubectl explain` and client-side validation know the fields.
 #[tokio::test]
-async fn openapi_describes_what_is_defined() {
+async fn openapi_describes_custom_kinds() {
     let server = with_widgets().await;
     let (_, index) = get(&server, "/openapi/v3").await;
     let address = index["paths"]["apis/example.com/v1"]["serverRelativeURL"].as_str().unwrap().to_owned();
@@ -52,9 +52,9 @@ async fn openapi_describes_what_is_defined() {
     assert!(all["definitions"]["io.k8s.api.apps.v1.Deployment"].is_object(), "the others are still there");
 }
 
-/// A1.2, A1.4: of a kind that goes, nothing is listed that would make more of it; letting go still works.
+/// A1.2, A1.4: discovery of a terminating definition lists no verbs that create objects.
 #[tokio::test]
-async fn discovery_lists_less_of_what_goes() {
+async fn discovery_of_a_terminating_definition_has_no_create() {
     let server = with_widgets().await;
     let mut held = widget("a", json!({"size": 1}));
     held["metadata"]["finalizers"] = json!(["example.com/hold"]);

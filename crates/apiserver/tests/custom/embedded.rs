@@ -4,7 +4,7 @@ use super::*;
 
 const HOLDERS: &str = "/apis/example.com/v1/holders";
 
-/// A definition of holders that have these properties.
+/// A definition of holders with these properties.
 #[expect(clippy::needless_pass_by_value, reason = "properties are written where they are used")]
 fn definition(properties: Value) -> Value {
     json!({
@@ -19,7 +19,7 @@ fn definition(properties: Value) -> Value {
     })
 }
 
-/// A server on which holders are defined: of an object, of an object that holds one, and of one by default.
+/// A server that defines holders of an embedded object, of a nested one, and of one with a default.
 async fn with_holders() -> ApiServer {
     let server = server().await;
     let any = json!({
@@ -48,7 +48,7 @@ fn pod(metadata: &Value) -> Value {
     json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata})
 }
 
-/// Appendix E: the metadata of an embedded object is that of any object; where nothing is said, anything stays.
+/// Appendix E: the metadata of an embedded object is that of any object; without a schema, everything is preserved.
 #[tokio::test]
 async fn embedded_metadata_has_known_fields_only() {
     let server = with_holders().await;
@@ -59,14 +59,14 @@ async fn embedded_metadata_has_known_fields_only() {
     let (status, made) = call(&server, Method::POST, HOLDERS, holder("a", parts)).await;
     assert_eq!(status, 201, "{made}");
     let plain = json!({"name": "a"});
-    for place in ["/held", "/nested", "/nested/held", "/many/x"] {
-        assert_eq!(made.pointer(&format!("{place}/metadata")), Some(&plain), "{place}: {made}");
+    for pointer in ["/held", "/nested", "/nested/held", "/many/x"] {
+        assert_eq!(made.pointer(&format!("{pointer}/metadata")), Some(&plain), "{pointer}: {made}");
     }
     assert_eq!(made["free"]["metadata"]["colour"], "red");
     assert_eq!(made["byDefault"]["metadata"], json!({"labels": {"a": "b"}}));
 }
 
-/// Appendix E: metadata that is none is refused before anything is validated.
+/// Appendix E: malformed metadata is refused before validation.
 #[tokio::test]
 async fn malformed_embedded_metadata_is_refused() {
     let server = with_holders().await;
@@ -90,7 +90,7 @@ async fn malformed_embedded_metadata_is_refused() {
     }
 }
 
-/// Appendix E: embedded objects are judged as objects, when they are made and when they change.
+/// Appendix E: embedded objects are validated as objects, on create and on update.
 #[tokio::test]
 async fn invalid_embedded_objects_are_refused() {
     let server = with_holders().await;
@@ -126,7 +126,7 @@ async fn invalid_embedded_objects_are_refused() {
     expect(&answer);
 }
 
-/// Appendix E: what defaults say of embedded metadata, and no metadata has, is left out.
+/// Appendix E: unknown fields in defaults of embedded metadata are dropped.
 #[tokio::test]
 async fn defaults_of_embedded_metadata_have_known_fields_only() {
     let server = server().await;
@@ -153,13 +153,13 @@ async fn defaults_of_embedded_metadata_have_known_fields_only() {
     let (status, made) = call(&server, Method::POST, HOLDERS, holder("a", parts)).await;
     assert_eq!(status, 201, "{made}");
     let expected = json!({"apiVersion": "foos/v1", "kind": "Foo", "metadata": {"name": "Bar"}});
-    for place in ["/fields", "/metadata_", "/whole", "/around/held"] {
-        assert_eq!(made.pointer(place), Some(&expected), "{place}: {made}");
+    for pointer in ["/fields", "/metadata_", "/whole", "/around/held"] {
+        assert_eq!(made.pointer(pointer), Some(&expected), "{pointer}: {made}");
     }
     assert_eq!(get(&server, &format!("{HOLDERS}/a")).await.1, made);
 }
 
-/// Appendix E: what is stored is read, whatever a later definition thinks of it; and written again when it is right.
+/// Appendix E: a stored object is readable under a later definition, and re-encoded when it is valid.
 #[tokio::test]
 async fn stored_objects_are_read_whatever_comes() {
     let server = server().await;

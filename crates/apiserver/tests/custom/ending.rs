@@ -1,4 +1,4 @@
-//! The end of a definition: its objects go first.
+//! Deletion of definitions: their objects are deleted first.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::*;
 
 const WIDGET_DEFINITION: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.com";
 
-/// Appendix E: a definition that is deleted takes its objects with it, and then its group is gone.
+/// Appendix E: deleting a definition deletes its objects, then its group.
 #[tokio::test]
 async fn a_definition_takes_its_objects_with_it() {
     let server = with_widgets().await;
@@ -19,12 +19,12 @@ async fn a_definition_takes_its_objects_with_it() {
     assert!(conditions(&answer).contains(&"Terminating=True/InstanceDeletionPending".to_owned()), "{answer}");
     assert_eq!(get(&server, WIDGET_DEFINITION).await.0, 404);
     assert_eq!(get(&server, "/apis/example.com").await.0, 404);
-    // Whoever defines widgets anew finds none of the old ones.
+    // A new definition of widgets has none of the old ones.
     define(&server, definition()).await;
     assert_eq!(get(&server, WIDGETS).await.1["items"], json!([]));
 }
 
-/// Appendix E: what is held by a finalizer holds its definition, and nothing new is made meanwhile.
+/// Appendix E: objects with finalizers block the deletion, and no new ones can be created.
 #[tokio::test]
 async fn an_object_that_is_held_holds_its_definition() {
     let server = with_widgets().await;
@@ -56,7 +56,7 @@ async fn an_object_that_is_held_holds_its_definition() {
     assert_eq!(get(&server, WIDGETS).await.0, 404);
 }
 
-/// Appendix E: a definition that somebody else holds stays after its objects, and nothing is made of it any more.
+/// Appendix E: a definition with another finalizer stays after its objects, and no new ones can be created.
 #[tokio::test]
 async fn a_definition_that_is_held_makes_nothing_new() {
     let server = server().await;
@@ -75,9 +75,9 @@ async fn a_definition_that_is_held_makes_nothing_new() {
     assert_eq!(get(&server, WIDGET_DEFINITION).await.0, 404);
 }
 
-/// Appendix E: a definition whose objects cannot be read says so and stays; others do not have to wait for it.
+/// Appendix E: a definition whose objects cannot be read reports it and stays; others are not blocked.
 #[tokio::test]
-async fn a_definition_that_cannot_go_is_in_nobodys_way() {
+async fn a_stuck_definition_does_not_block_others() {
     let server = with_widgets().await;
     make(&server, "a", json!({"size": 1})).await;
     let mut old = version("v1");
@@ -103,7 +103,7 @@ async fn a_definition_that_cannot_go_is_in_nobodys_way() {
     other["spec"]["names"] = json!({"plural": "gadgets", "kind": "Gadget"});
     define(&server, other).await;
     assert_eq!(get(&server, "/apis/example.org/v1/gadgets").await.0, 200);
-    // What is stored in a version that can be read goes, and so does the definition.
+    // Objects in a version that can be read are deleted, and so is the definition.
     patch(
         &server,
         WIDGET_DEFINITION,
@@ -114,7 +114,7 @@ async fn a_definition_that_cannot_go_is_in_nobodys_way() {
     assert_eq!(get(&server, WIDGET_DEFINITION).await.0, 404);
 }
 
-/// A watch tells of every object that goes, and ends with the kind.
+/// A watch delivers the deletion of every object, and ends with the kind.
 #[tokio::test]
 async fn a_watch_ends_with_its_kind() {
     let server = with_widgets().await;
@@ -128,7 +128,7 @@ async fn a_watch_ends_with_its_kind() {
     assert!(told.contains("\"type\":\"ADDED\"") && told.contains("\"type\":\"DELETED\""), "{told}");
 }
 
-/// A watch ends when what is watched has changed its shape: whoever watches should look again.
+/// A watch ends when the schema has changed, so that clients list again.
 #[tokio::test]
 async fn a_watch_ends_when_the_definition_changes() {
     let server = with_widgets().await;

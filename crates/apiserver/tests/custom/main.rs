@@ -1,4 +1,4 @@
-//! Kinds that users define, from the definition to the last of their objects (Appendix E).
+//! Custom kinds, from the definition to the deletion of their objects (Appendix E).
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -34,7 +34,7 @@ const WIDGETS: &str = "/apis/example.com/v1/namespaces/default/widgets";
 const MERGE: &str = "application/merge-patch+json";
 const APPLY: &str = "application/apply-patch+yaml";
 
-/// A definition of widgets, which have a size, a colour and a status of their own.
+/// A definition of widgets, which have a size, a colour and a status subresource.
 fn definition() -> Value {
     json!({
         "kind": "CustomResourceDefinition", "apiVersion": "apiextensions.k8s.io/v1",
@@ -85,7 +85,7 @@ fn version(name: &str) -> Value {
     })
 }
 
-/// A server on which widgets are defined.
+/// A server that defines widgets.
 async fn with_widgets() -> ApiServer {
     let server = server().await;
     define(&server, definition()).await;
@@ -103,7 +103,7 @@ fn widget(name: &str, spec: Value) -> Value {
     json!({"kind": "Widget", "apiVersion": "example.com/v1", "metadata": {"name": name}, "spec": spec})
 }
 
-/// Creates a widget, which must work.
+/// Creates a widget, which must succeed.
 async fn make(server: &ApiServer, name: &str, spec: Value) -> Value {
     let (status, answer) = call(server, Method::POST, WIDGETS, widget(name, spec)).await;
     assert_eq!(status, 201, "{answer}");

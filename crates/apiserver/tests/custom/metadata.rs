@@ -1,4 +1,4 @@
-//! The metadata of objects of custom kinds: that of any object.
+//! The metadata of custom objects follows the rules of any object.
 
 use super::*;
 use crate::harness::ask;
@@ -7,7 +7,7 @@ fn with_metadata(metadata: &Value) -> Value {
     json!({"kind": "Widget", "apiVersion": "example.com/v1", "metadata": metadata, "spec": {"size": 1}})
 }
 
-/// Appendix E: metadata that is none is refused in the words of Go's reader.
+/// Appendix E: malformed metadata is refused with the messages of Go's decoder.
 #[tokio::test]
 async fn malformed_metadata_is_refused() {
     let server = with_widgets().await;
@@ -37,7 +37,7 @@ async fn malformed_metadata_is_refused() {
     assert_eq!((status, &answer["details"]["causes"][0]["field"]), (422, &json!("patch")), "{answer}");
 }
 
-/// Appendix E: a finalizer without a domain is odd, and no more than that.
+/// Appendix E: a finalizer without a domain gets a warning only.
 #[tokio::test]
 async fn finalizers_without_a_domain_are_odd() {
     let server = with_widgets().await;
@@ -69,9 +69,9 @@ async fn finalizers_without_a_domain_are_odd() {
     assert_eq!(status, 422, "{answer}");
 }
 
-/// Names, labels, annotations and owners are judged as those of any object.
+/// Names, labels, annotations and owners are validated as those of any object.
 #[tokio::test]
-async fn metadata_is_judged_as_that_of_any_object() {
+async fn metadata_is_validated_as_that_of_any_object() {
     let server = with_widgets().await;
     let table = [
         (json!({"name": "A"}), "metadata.name"),

@@ -1,11 +1,11 @@
-//! Requests for custom kinds that make no sense, and the words in which they are refused.
+//! Unsupported requests for custom kinds, and their messages.
 
 use super::*;
 use crate::harness::ask;
 
 const MACHINES: &str = "/apis/example.com/v1/machines";
 
-/// A server on which machines are defined, which live beside namespaces.
+/// A server that defines cluster-scoped machines.
 async fn with_machines() -> ApiServer {
     let server = server().await;
     let mut machines = definition();
@@ -16,9 +16,9 @@ async fn with_machines() -> ApiServer {
     server
 }
 
-/// A1.2: in a group of custom kinds, what is not defined is nowhere, as is what is asked for in the wrong scope.
+/// A1.2: in a group of custom kinds, undefined resources and the wrong scope get 404 as plain text.
 #[tokio::test]
-async fn what_is_not_defined_is_nowhere() {
+async fn undefined_resources_are_not_found() {
     let server = with_widgets().await;
     for (method, path) in [
         (Method::GET, "/apis/example.com/v9"),
@@ -51,9 +51,9 @@ async fn what_is_not_defined_is_nowhere() {
     assert_eq!(get(&server, MACHINES).await.0, 200);
 }
 
-/// What cannot be done is refused with the verb and the kind.
+/// Unsupported verbs are refused with the verb and the kind.
 #[tokio::test]
-async fn what_cannot_be_done_is_said_by_name() {
+async fn unsupported_verbs_are_named() {
     let server = with_widgets().await;
     make(&server, "a", json!({"size": 1})).await;
     let one = format!("{WIDGETS}/a");
@@ -74,7 +74,7 @@ async fn what_cannot_be_done_is_said_by_name() {
     assert_eq!((status, &answer["message"]), (400, &json!("name must be provided")));
 }
 
-/// Appendix E: a body of another version is refused at once; one of another kind is invalid as what it says to be.
+/// Appendix E: a body of another version is refused; one of another kind is invalid.
 #[tokio::test]
 async fn a_body_of_another_kind_is_invalid() {
     let server = with_widgets().await;
@@ -104,7 +104,7 @@ async fn a_body_of_another_kind_is_invalid() {
     assert!(answer["message"].as_str().unwrap().contains("Object 'Kind' is missing in"), "{answer}");
 }
 
-/// A9.3: bodies are JSON or YAML; of protobuf there are no messages for what users define.
+/// A9.3: bodies are JSON or YAML; there is no protobuf of custom kinds.
 #[tokio::test]
 async fn bodies_are_text() {
     let server = with_widgets().await;

@@ -1,11 +1,11 @@
-//! Objects of a custom kind: read, listed, watched, shown.
+//! Custom objects: get, list, watch, table.
 
 use super::*;
 use crate::harness::ask;
 
-/// Appendix E: objects are written in alphabetical order, and items of lists say what they are.
+/// Appendix E: keys are sorted, and items of lists have a kind.
 #[tokio::test]
-async fn items_say_what_they_are_and_keys_are_sorted() {
+async fn items_have_a_kind_and_keys_are_sorted() {
     let server = with_widgets().await;
     make(&server, "a", json!({"size": 1})).await;
     let one = ask(&server, Method::GET, &format!("{WIDGETS}/a"), &[], "").await;
@@ -19,7 +19,7 @@ async fn items_say_what_they_are_and_keys_are_sorted() {
     assert_eq!(list["items"][0]["metadata"]["resourceVersion"], one.json()["metadata"]["resourceVersion"]);
 }
 
-/// Appendix E: a body must say its kind.
+/// Appendix E: a body must have a kind.
 #[tokio::test]
 async fn a_body_without_kind_is_refused() {
     let server = with_widgets().await;
@@ -36,7 +36,7 @@ async fn a_body_without_kind_is_refused() {
     );
 }
 
-/// Table: the columns of the definition, and those for whom there is space.
+/// Table: the columns of the definition, wide ones included.
 #[tokio::test]
 async fn tables_have_the_columns_of_the_definition() {
     let server = with_widgets().await;
@@ -50,7 +50,7 @@ async fn tables_have_the_columns_of_the_definition() {
     assert_eq!(table["rows"][0]["cells"], json!(["a", 3, "red", "0s"]));
 }
 
-/// Field selectors: metadata, and what the definition says.
+/// Field selectors: metadata, and the selectable fields of the definition.
 #[tokio::test]
 async fn objects_are_selected_by_the_fields_of_the_definition() {
     let server = with_widgets().await;
@@ -63,7 +63,7 @@ async fn objects_are_selected_by_the_fields_of_the_definition() {
     assert_eq!((status, refused["message"].as_str().unwrap()), (400, "field label not supported: spec.size"));
 }
 
-/// Metadata alone: what the garbage collector watches.
+/// PartialObjectMetadata, which the garbage collector watches.
 #[tokio::test]
 async fn objects_are_reduced_to_their_metadata() {
     let server = with_widgets().await;
@@ -74,7 +74,7 @@ async fn objects_are_reduced_to_their_metadata() {
     assert!(list["items"][0].get("spec").is_none());
 }
 
-/// Appendix E: what is deleted is answered with a Status.
+/// Appendix E: a deletion is answered with a Status.
 #[tokio::test]
 async fn a_deleted_object_is_a_success() {
     let server = with_widgets().await;
@@ -87,7 +87,7 @@ async fn a_deleted_object_is_a_success() {
     assert_eq!(answer["details"]["group"], "example.com");
 }
 
-/// A9.2: people may ask for YAML.
+/// A9.2: YAML on request.
 #[tokio::test]
 async fn objects_are_shown_in_yaml() {
     let server = with_widgets().await;

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Appendix E: `status` is written on its own, and only there.
+/// Appendix E: `status` is written through its subresource only.
 #[tokio::test]
 async fn the_status_is_kept_apart() {
     let server = with_widgets().await;
@@ -22,7 +22,7 @@ async fn the_status_is_kept_apart() {
     assert_eq!((&answer["status"]["ready"], &answer["spec"]["size"]), (&json!(1), &json!(2)));
 }
 
-/// Appendix E: whoever reports changes nothing of the metadata, and holds nothing and lets nothing go by it.
+/// Appendix E: a write to `status` does not change metadata or finalizers.
 #[tokio::test]
 async fn a_report_leaves_metadata_alone() {
     let server = with_widgets().await;
@@ -45,7 +45,7 @@ async fn a_report_leaves_metadata_alone() {
     assert_eq!(owners[1]["fieldsV1"], json!({"f:status": {".": {}, "f:ready": {}}}));
 }
 
-/// Appendix E: `scale` reads and writes where the definition says.
+/// Appendix E: `scale` reads and writes the paths of the definition.
 #[tokio::test]
 async fn a_custom_kind_is_scaled_where_its_definition_says() {
     let server = with_widgets().await;
@@ -63,7 +63,7 @@ async fn a_custom_kind_is_scaled_where_its_definition_says() {
     assert_eq!(get(&server, &path).await.1["spec"]["size"], 5);
 }
 
-/// A kind without parts has none.
+/// A kind without subresources has none.
 #[tokio::test]
 async fn a_kind_without_parts_has_none() {
     let server = server().await;

@@ -1,4 +1,4 @@
-//! Quotas count objects of custom kinds like any others (2.6).
+//! Quotas count custom objects (2.6).
 
 use super::*;
 

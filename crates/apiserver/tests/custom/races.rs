@@ -1,4 +1,4 @@
-//! Definitions that come and go while others use what they define.
+//! Definitions that are created and deleted while clients use them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,7 @@ use super::*;
 
 const WIDGET_DEFINITION: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.com";
 
-/// Creates widgets for as long as it goes on, and says how many came to be.
+/// Creates widgets until stopped, and returns how many succeeded.
 async fn create(server: ApiServer, who: usize, is_over: Arc<AtomicBool>) -> usize {
     let mut made = 0;
     for number in 0.. {
@@ -36,7 +36,7 @@ async fn create(server: ApiServer, who: usize, is_over: Arc<AtomicBool>) -> usiz
     made
 }
 
-/// Appendix E: whatever happens at the same time, no object outlives its definition, and none holds it for good.
+/// Appendix E: no object outlives its definition, and none blocks it forever, under concurrency.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn no_object_outlives_its_definition() {
     let store = Arc::new(MemoryStore::new(HistoryLimits::default()));
@@ -55,7 +55,7 @@ async fn no_object_outlives_its_definition() {
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
         let (status, answer) = call(&server, Method::DELETE, WIDGET_DEFINITION, Value::Null).await;
         assert_eq!(status, 200, "{answer}");
-        // What is held is let go by whoever made it.
+        // The creator removes the finalizer.
         let mut looks = 0;
         while get(&server, WIDGET_DEFINITION).await.0 != 404 {
             looks += 1;

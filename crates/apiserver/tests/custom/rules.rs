@@ -1,4 +1,4 @@
-//! Rules that a definition writes as expressions.
+//! Validation rules (CEL) of definitions.
 
 use super::*;
 use crate::harness::ask;
@@ -11,9 +11,9 @@ fn with_rules(rules: &Value) -> Value {
     definition
 }
 
-/// Appendix E: what breaks a rule is refused, when it is created, changed and scaled.
+/// Appendix E: an object that violates a rule is refused on create, update and scale.
 #[tokio::test]
-async fn what_breaks_a_rule_is_refused() {
+async fn rule_violations_are_refused() {
     let server = server().await;
     let rules = json!([
         {"rule": "self.colour != 'blue' || self.size < 10", "message": "blue widgets are small", "fieldPath": ".size",
@@ -44,9 +44,9 @@ async fn what_breaks_a_rule_is_refused() {
     assert_eq!((status, &answer["spec"]["size"]), (200, &json!(9)), "{answer}");
 }
 
-/// Appendix E: a rule that comes later lets pass what did not change, with a warning.
+/// Appendix E: a new rule does not refuse unchanged values; it warns.
 #[tokio::test]
-async fn a_later_rule_excuses_what_was_there() {
+async fn a_new_rule_only_warns_about_unchanged_values() {
     let server = with_widgets().await;
     make(&server, "a", json!({"size": 5})).await;
     let path = format!("{DEFINITIONS}/widgets.example.com");
@@ -62,7 +62,7 @@ async fn a_later_rule_excuses_what_was_there() {
     assert_eq!(status, 422, "{answer}");
 }
 
-/// Appendix E: a definition whose rule makes no sense is refused.
+/// Appendix E: a definition with an invalid rule is refused.
 #[tokio::test]
 async fn a_rule_that_makes_no_sense_is_refused() {
     let server = server().await;

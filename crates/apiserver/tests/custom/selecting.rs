@@ -1,4 +1,4 @@
-//! Fields of custom kinds by which objects are selected.
+//! Selectable fields of custom kinds.
 
 use super::*;
 use crate::harness::ask;
@@ -43,7 +43,7 @@ async fn selected(server: &ApiServer, selector: &str) -> String {
     items.map(|item| item["metadata"]["name"].as_str().unwrap()).collect::<Vec<_>>().join(" ")
 }
 
-/// Field selectors: texts, numbers and truths are compared as texts; what is not there is empty.
+/// Field selectors: strings, numbers and booleans are compared as strings; absent fields are empty.
 #[tokio::test]
 async fn fields_are_compared_as_texts() {
     let server = with_shirts().await;
@@ -63,7 +63,7 @@ async fn fields_are_compared_as_texts() {
     }
 }
 
-/// Field selectors: watches see what enters and leaves, and collections are deleted by them.
+/// Field selectors: watches deliver objects that start and cease to match, and collections are deleted by them.
 #[tokio::test]
 async fn watches_and_deletions_select_by_fields() {
     let server = with_shirts().await;

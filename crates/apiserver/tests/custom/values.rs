@@ -1,4 +1,4 @@
-//! What becomes of values: empty ones, `null`, numbers, and what is read after the schema has changed.
+//! Values: empty ones, `null`, numbers, and reads after a schema change.
 
 use super::*;
 use crate::harness::ask;
@@ -23,7 +23,7 @@ fn zero(name: &str, parts: &Value) -> Value {
     zero
 }
 
-/// What an object says beyond what it is.
+/// An object without kind, version and metadata.
 fn content(object: &Value) -> Value {
     let mut content = object.clone();
     content
@@ -33,7 +33,7 @@ fn content(object: &Value) -> Value {
     content
 }
 
-/// Appendix E: empty values are values, and `null` is one where it may stand.
+/// Appendix E: empty values are preserved, and `null` where it is allowed.
 #[tokio::test]
 async fn empty_values_stay() {
     let server = server().await;
@@ -63,7 +63,7 @@ async fn empty_values_stay() {
     assert_eq!(content(&get(&server, &format!("{ZEROS}/a")).await.1), expected);
 }
 
-/// Appendix E: whole numbers are kept to the last digit, and those with a point are written as Go writes them.
+/// Appendix E: integers keep all digits, and floats are formatted as in Go.
 #[tokio::test]
 async fn numbers_are_kept() {
     let server = server().await;
@@ -85,7 +85,7 @@ async fn numbers_are_kept() {
     }
 }
 
-/// Appendix E: a number or a text.
+/// Appendix E: int-or-string.
 #[tokio::test]
 async fn a_number_or_a_text_is_either() {
     let server = server().await;
@@ -108,7 +108,7 @@ async fn a_number_or_a_text_is_either() {
     }
 }
 
-/// Appendix E: what is kept at the root, what is cut below it, and what is kept again below that.
+/// Appendix E: preserved at the root, pruned below it, and preserved again below that.
 #[tokio::test]
 async fn unknown_members_are_kept_level_by_level() {
     let server = server().await;
@@ -131,7 +131,7 @@ async fn unknown_members_are_kept_level_by_level() {
     assert_eq!((status, content(&made)), (201, expected));
 }
 
-/// Appendix E: a schema that changes is that of every read from then on: of one object, of lists and of watches.
+/// Appendix E: a changed schema applies to every later read: get, list and watch.
 #[tokio::test]
 async fn reads_follow_the_schema_of_today() {
     let server = server().await;
@@ -156,7 +156,7 @@ async fn reads_follow_the_schema_of_today() {
     let told = ask(&server, Method::GET, &watch, &[], "").await;
     let event: Value = serde_json::from_str(told.text().lines().next().unwrap()).unwrap();
     assert_eq!((&event["type"], &event["object"]["spec"]), (&json!("ADDED"), &expected), "{event}");
-    // And a write of something else stores it so.
+    // A write of another field stores it so.
     let (status, answer) =
         patch(&server, &format!("{ZEROS}/a"), MERGE, json!({"metadata": {"labels": {"x": "y"}}})).await;
     assert_eq!((status, &answer["spec"]), (200, &expected), "{answer}");

@@ -1,9 +1,9 @@
-//! Definitions with several versions: one is stored, all that are served show it.
+//! Definitions with several versions: one is stored, all served ones show it.
 
 use super::*;
 use crate::harness::ask;
 
-/// A definition of widgets in an old version and in the one that is stored.
+/// A definition of widgets with an old version and the stored one.
 fn two_versions() -> Value {
     let mut both = definition();
     let mut old = version("v1beta1");
@@ -13,7 +13,7 @@ fn two_versions() -> Value {
     both
 }
 
-/// Appendix E: without a conversion of its own, an object differs in its version alone.
+/// Appendix E: without a conversion webhook, versions differ in `apiVersion` only.
 #[tokio::test]
 async fn an_object_is_the_same_in_every_version() {
     let server = server().await;
@@ -29,7 +29,7 @@ async fn an_object_is_the_same_in_every_version() {
     assert_eq!(get(&server, &in_old).await.1["items"][0]["apiVersion"], "example.com/v1beta1");
 }
 
-/// Whoever uses a version that is deprecated is told what to use instead.
+/// A deprecated version gets a warning.
 #[tokio::test]
 async fn a_deprecated_version_says_so() {
     let server = server().await;
@@ -42,7 +42,7 @@ async fn a_deprecated_version_says_so() {
     assert_eq!(ask(&server, Method::GET, WIDGETS, &[], "").await.header("warning"), "");
 }
 
-/// A version that is no longer served is not found, though its objects are there.
+/// A version that is no longer served is not found, though its objects exist.
 #[tokio::test]
 async fn a_version_that_is_not_served_is_not_found() {
     let server = server().await;
@@ -53,7 +53,7 @@ async fn a_version_that_is_not_served_is_not_found() {
     assert_eq!(get(&server, &WIDGETS.replace("/v1/", "/v1beta1/")).await.0, 404);
 }
 
-/// Nobody calls webhooks here, so a version that needs one is refused in so many words instead of being made up.
+/// Webhooks are not called, so a version that needs one is refused.
 #[tokio::test]
 async fn a_conversion_that_needs_a_webhook_is_refused() {
     let server = server().await;
@@ -70,9 +70,9 @@ async fn a_conversion_that_needs_a_webhook_is_refused() {
     assert!(message.contains("conversion webhook for example.com/v1, Kind=Widget failed"), "{message}");
 }
 
-/// Appendix E: whoever writes what is there has it stored in the version of today, which is how objects are migrated.
+/// Appendix E: an unchanged write stores the object in the current storage version, which migrates objects.
 #[tokio::test]
-async fn writing_what_is_there_migrates_it() {
+async fn an_unchanged_write_migrates_the_object() {
     use std::sync::Arc;
 
     use gantry_apiserver::Settings;
@@ -117,9 +117,9 @@ async fn writing_what_is_there_migrates_it() {
     assert_eq!(get(&server, &path.replace("/v1/", "/v2/")).await.1["spec"]["size"], 1);
 }
 
-/// Appendix E: what is read passes through the schema of the version in which it is stored.
+/// Appendix E: a read applies the schema of the stored version.
 #[tokio::test]
-async fn what_is_stored_has_the_schema_of_its_version() {
+async fn reads_apply_the_schema_of_the_stored_version() {
     let server = server().await;
     let mut both = two_versions();
     let properties =

@@ -1,4 +1,4 @@
-//! Writes to objects of a custom kind: pruned, defaulted, judged, counted.
+//! Writes of custom objects: pruning, defaults, validation, generation.
 
 use super::*;
 use crate::harness::ask;
@@ -7,9 +7,9 @@ fn strict(validation: &str) -> String {
     format!("{WIDGETS}?fieldValidation={validation}")
 }
 
-/// Appendix E, A2.23: what is not declared is dropped, with a warning or a refusal if that is asked for.
+/// Appendix E, A2.23: undeclared fields are pruned, with a warning or a refusal on request.
 #[tokio::test]
-async fn what_is_not_declared_is_dropped() {
+async fn undeclared_fields_are_pruned() {
     let server = with_widgets().await;
     let odd = widget("a", json!({"size": 1, "weight": 2, "free": {"anything": {"goes": true}}}));
     let kind = [("content-type", "application/json")];
@@ -27,9 +27,9 @@ async fn what_is_not_declared_is_dropped() {
     );
 }
 
-/// Appendix E: defaults come from the schema, on reads of what was stored before, too.
+/// Appendix E: defaults come from the schema, also on reads of objects stored before.
 #[tokio::test]
-async fn what_is_left_out_comes_from_the_schema() {
+async fn defaults_come_from_the_schema() {
     let server = with_widgets().await;
     assert_eq!(make(&server, "a", json!({"size": 1})).await["spec"]["colour"], "red");
     let mut later = definition();
@@ -44,9 +44,9 @@ async fn what_is_left_out_comes_from_the_schema() {
     assert_eq!(found["spec"]["finish"], "matt");
 }
 
-/// Appendix E: what the schema rules out is refused, with the words and the types of causes of Kubernetes.
+/// Appendix E: schema violations are refused with Kubernetes' messages and causes.
 #[tokio::test]
-async fn what_the_schema_rules_out_is_refused() {
+async fn schema_violations_are_refused() {
     let server = with_widgets().await;
     let wrong = widget("a", json!({"size": "large", "colour": "green"}));
     let (status, answer) = call(&server, Method::POST, WIDGETS, wrong).await;
@@ -61,7 +61,7 @@ async fn what_the_schema_rules_out_is_refused() {
     assert!(reasons.iter().any(|cause| cause["reason"] == "FieldValueTypeInvalid"), "{answer}");
 }
 
-/// A2.18: whoever puts says what they saw.
+/// A2.18: a PUT requires a resource version.
 #[tokio::test]
 async fn a_put_without_version_is_refused() {
     let server = with_widgets().await;
@@ -72,9 +72,9 @@ async fn a_put_without_version_is_refused() {
     assert!(answer["message"].as_str().unwrap().contains("metadata.resourceVersion: Invalid value: 0"));
 }
 
-/// Appendix E: the generation counts changes of what was asked for, not of metadata or status.
+/// Appendix E: the generation counts changes of the spec, not of metadata or status.
 #[tokio::test]
-async fn the_generation_counts_what_is_asked_for() {
+async fn the_generation_counts_changes_of_the_spec() {
     let server = with_widgets().await;
     make(&server, "a", json!({"size": 1})).await;
     let path = format!("{WIDGETS}/a");
@@ -87,7 +87,7 @@ async fn the_generation_counts_what_is_asked_for() {
     assert_eq!((generation(&reported), &reported.1["status"]["ready"]), (json!(2), &json!(1)));
 }
 
-/// Appendix E, A3.1: JSON, merge and apply; what needs a compiled-in shape does not work.
+/// Appendix E, A3.1: JSON patch, merge patch and apply; strategic merge patch is not supported.
 #[tokio::test]
 async fn strategic_merge_patches_are_refused() {
     let server = with_widgets().await;
@@ -108,7 +108,7 @@ async fn strategic_merge_patches_are_refused() {
     assert_eq!(status, 422, "{answer}");
 }
 
-/// A3.14: lists of a custom kind merge by the keys that its definition names, and others own the rest.
+/// A3.14: lists merge by the keys of the definition, and other managers keep the rest.
 #[tokio::test]
 async fn two_managers_apply_to_one_list() {
     let server = with_widgets().await;
@@ -126,7 +126,7 @@ async fn two_managers_apply_to_one_list() {
     assert!(message.contains(r#".spec.parts[name="wheel"].count"#), "{message}");
 }
 
-/// Finalizers of custom kinds need no domain, as many have none; whoever adds one is told.
+/// Finalizers of custom kinds need no domain; adding one without gets a warning.
 #[tokio::test]
 async fn finalizers_without_a_domain_are_odd_but_fine() {
     let server = with_widgets().await;
@@ -152,9 +152,9 @@ async fn finalizers_without_a_domain_are_odd_but_fine() {
     assert_eq!(status, 422, "other kinds are stricter");
 }
 
-/// A body can be deeper than what can be stored and read again: it is refused, and nothing breaks.
+/// A body that is too deeply nested to be read back is refused.
 #[tokio::test]
-async fn what_is_too_deep_is_refused() {
+async fn too_deep_nesting_is_refused() {
     let server = with_widgets().await;
     make(&server, "a", json!({"size": 1})).await;
     let deep = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
@@ -187,7 +187,7 @@ async fn what_is_too_deep_is_refused() {
     assert_eq!((status, list["items"].as_array().unwrap().len()), (200, 2), "and all can be read");
 }
 
-/// A3.14: whoever applies `null` to what may be `null` clears it, and nothing around it.
+/// A3.14: applying `null` to a nullable field clears only that field.
 #[tokio::test]
 async fn applying_null_clears_a_field() {
     let server = server().await;

@@ -1,4 +1,4 @@
-//! Requests about objects of a custom kind, whose schema has something of everything.
+//! Requests about custom objects, with a schema that uses every feature.
 
 use gantry_apiserver::ApiServer;
 use http::Method;
@@ -10,7 +10,7 @@ use super::mutation::{Mutated, Seeds};
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const WIDGETS: &str = "/apis/example.com/v1/namespaces/default/widgets";
 
-/// A server on which widgets are defined, and two of them are.
+/// A server that defines widgets, with two of them.
 pub(crate) async fn server() -> ApiServer {
     let server = harness::server().await;
     let (status, answer) = harness::call(&server, Method::POST, DEFINITIONS, definition()).await;
@@ -22,7 +22,7 @@ pub(crate) async fn server() -> ApiServer {
     server
 }
 
-/// Requests of every sort, most of them without effect.
+/// Requests of every kind, most of them without effect.
 pub(crate) fn seeds() -> Seeds {
     let operations = json!([
         {"op": "test", "path": "/spec/size", "value": 1}, {"op": "replace", "path": "/spec/size", "value": 2},
@@ -59,7 +59,7 @@ pub(crate) fn seeds() -> Seeds {
     Seeds::of(table.map(mutated).to_vec())
 }
 
-/// A request whose body is JSON still, but with other values in it: each two bytes choose where and which.
+/// A request with a JSON body in which values are exchanged: each two bytes choose where and which.
 pub(crate) fn estranged(seeds: &Seeds, input: &[u8]) -> Mutated {
     let (mut request, edits) = seeds.choose(input);
     let Ok(mut body) = serde_json::from_slice::<Value>(&request.body) else { return request };
@@ -79,7 +79,7 @@ pub(crate) fn estranged(seeds: &Seeds, input: &[u8]) -> Mutated {
     request
 }
 
-/// Shows every value to somebody, until they have seen enough; how many there were.
+/// Visits every value until the visitor stops; returns the count.
 fn places(value: &mut Value, see: &mut impl FnMut(&mut Value) -> bool) -> usize {
     if see(value) {
         return 1;

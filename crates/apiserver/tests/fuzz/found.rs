@@ -1,4 +1,4 @@
-//! What the searches found, kept so that it stays found.
+//! Regressions found by fuzzing.
 
 use super::answered;
 use super::mutation::Mutated;
@@ -13,7 +13,7 @@ fn sent(method: &str, path: &str, content_type: &str, body: &str) {
     });
 }
 
-/// The searches must be able to fail: a request that is all right is answered by the same eyes.
+/// The check must be able to fail: a valid request passes it.
 #[test]
 fn a_good_request_is_answered() {
     sent(

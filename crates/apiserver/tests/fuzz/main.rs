@@ -1,7 +1,7 @@
-//! Requests that nobody would send: whatever comes in, an answer goes out that a client can read, and the server lives on.
+//! Fuzzing: any input gets a well-formed response, and the server does not fail.
 //!
-//! `cargo test` tries a few thousand, `cargo xtask search fuzz` as many as an evening holds; with cargo-bolero installed,
-//! `cargo bolero test -p gantry-apiserver <target>` searches by coverage. What was found is in `found.rs`.
+//! `cargo test` tries a few thousand inputs, `cargo xtask search fuzz` more; with cargo-bolero installed, `cargo
+//! bolero test -p gantry-apiserver <target>` searches by coverage. Regressions are in `found.rs`.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -22,7 +22,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use mutation::{Mutated, Seeds};
 
-/// A watch is read only so far.
+/// The most chunks that are read of a watch.
 const FRAMES_MAX: usize = 3;
 
 static RUNTIME: LazyLock<Runtime> =
@@ -37,19 +37,19 @@ fn mutated_requests_are_answered() {
     bolero::check!().for_each(|input: &[u8]| answered(&SEEDS.mutate(input)));
 }
 
-/// The same with requests about objects of a custom kind.
+/// The same with requests about custom objects.
 #[test]
 fn mutated_requests_about_custom_kinds_are_answered() {
     bolero::check!().for_each(|input: &[u8]| answered(&CUSTOM.mutate(input)));
 }
 
-/// Objects of a custom kind in which values are exchanged: they stay JSON, and become strange.
+/// Custom objects in which values are exchanged: valid JSON with unusual values.
 #[test]
 fn strange_objects_of_custom_kinds_are_answered() {
     bolero::check!().for_each(|input: &[u8]| answered(&custom::estranged(&CUSTOM, input)));
 }
 
-/// Any bytes as a body, in each format that is read.
+/// Any bytes as a body, in each format.
 #[test]
 fn any_body_is_answered() {
     bolero::check!().for_each(|input: &[u8]| {
@@ -67,13 +67,13 @@ fn any_query_is_answered() {
     });
 }
 
-/// Sends a request and looks at what comes back.
+/// Sends a request and checks the response.
 fn answered(mutated: &Mutated) {
     let Some(request) = mutated.request() else { return };
-    // Before the runtime is entered: the server is made on it.
+    // The server is created before the runtime is entered.
     let server = &*SERVER;
     RUNTIME.block_on(async {
-        let response = server.answer(request).await;
+        let response = server.handle(request).await;
         let (parts, mut body) = response.into_parts();
         let mut bytes = Vec::new();
         for _ in 0..FRAMES_MAX {
@@ -81,7 +81,7 @@ fn answered(mutated: &Mutated) {
             let Ok(Some(frame)) = next else { break };
             bytes.extend_from_slice(&frame.unwrap().into_data().unwrap());
         }
-        // Kubernetes says 500 to some bad requests; what breaks inside says so.
+        // Kubernetes answers some bad requests with 500; internal errors have a reason.
         let text = String::from_utf8_lossy(&bytes);
         let is_broken = text.contains("Internal error") || text.contains("cannot be read");
         assert!(!is_broken, "{mutated:?} broke something: {text}");
@@ -103,5 +103,5 @@ fn answered(mutated: &Mutated) {
 fn lives_on() {
     let request = Request::builder().method(Method::GET).uri("/healthz").body(Bytes::new()).unwrap();
     let server = &*SERVER;
-    assert_eq!(RUNTIME.block_on(server.answer(request)).status(), 200);
+    assert_eq!(RUNTIME.block_on(server.handle(request)).status(), 200);
 }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::Request;
 use serde_json::Value;
 
-/// A request as bytes, which need not be one that HTTP can carry.
+/// A request as bytes, which may not be valid HTTP.
 #[derive(Clone)]
 pub(crate) struct Mutated {
     pub(crate) method: Vec<u8>,
@@ -35,7 +35,7 @@ impl Seeds {
         Self(requests)
     }
 
-    /// The first two bytes choose a request; the rest is left.
+    /// The first two bytes choose a request; returns the rest.
     pub(crate) fn choose<'i>(&self, input: &'i [u8]) -> (Mutated, &'i [u8]) {
         let (choice, rest) = input.split_at(input.len().min(2));
         let choice = choice.iter().fold(0, |number, byte| number * 256 + usize::from(*byte));
@@ -79,29 +79,29 @@ impl Mutated {
         })
     }
 
-    /// A body to create something from.
+    /// A body for a create.
     pub(crate) fn body(choice: u8, body: &[u8]) -> Self {
         const FORMATS: [&str; 3] =
             ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
-        const PLACES: [&str; 5] = [
+        const COLLECTIONS: [&str; 5] = [
             "/apis/example.com/v1/namespaces/default/widgets",
             "/apis/apps/v1/namespaces/default/deployments",
             "/api/v1/namespaces/default/pods",
             "/api/v1/namespaces/default/services",
             "/api/v1/namespaces",
         ];
-        let (format, place) = (usize::from(choice) % FORMATS.len(), usize::from(choice) / FORMATS.len());
+        let (format, position) = (usize::from(choice) % FORMATS.len(), usize::from(choice) / FORMATS.len());
         let envelope: &[u8] = if format == 2 { b"k8s\0" } else { b"" };
         Self {
             method: b"POST".to_vec(),
-            path: format!("{}?dryRun=All", PLACES[place % PLACES.len()]).into_bytes(),
+            path: format!("{}?dryRun=All", COLLECTIONS[position % COLLECTIONS.len()]).into_bytes(),
             content_type: FORMATS[format].as_bytes().to_vec(),
             accept: b"application/json".to_vec(),
             body: [envelope, body].concat(),
         }
     }
 
-    /// A query to read with.
+    /// A query for a read.
     pub(crate) fn query(choice: u8, query: &[u8]) -> Self {
         const PARAMETERS: [&str; 6] = [
             "labelSelector=",
@@ -123,7 +123,7 @@ impl Mutated {
         }
     }
 
-    fn edit(&mut self, action: u8, place: u8, byte: u8) {
+    fn edit(&mut self, action: u8, position: u8, byte: u8) {
         let part = match action % 8 {
             0 => &mut self.path,
             1 => &mut self.content_type,
@@ -135,7 +135,7 @@ impl Mutated {
             part.push(byte);
             return;
         }
-        let index = usize::from(place) * 37 % part.len();
+        let index = usize::from(position) * 37 % part.len();
         match action / 8 % 5 {
             0 => part[index] = byte,
             1 => part.insert(index, byte),
@@ -145,7 +145,7 @@ impl Mutated {
         }
     }
 
-    /// The request, if HTTP can carry it at all.
+    /// The request, if it is valid HTTP.
     pub(crate) fn request(&self) -> Option<Request<Bytes>> {
         let mut request = Request::builder().method(self.method.as_slice()).uri(self.path.as_slice());
         request = request.header("content-type", self.content_type.as_slice());

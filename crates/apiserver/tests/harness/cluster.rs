@@ -1,4 +1,4 @@
-//! A cluster with an account for pods, and the things that stories do with pods.
+//! A cluster with a service account for pods, and helpers for tests of pods.
 
 use gantry_apiserver::ApiServer;
 use http::Method;
@@ -9,7 +9,7 @@ use super::{call, read, send, server};
 
 pub const PODS: &str = "/api/v1/namespaces/default/pods";
 
-/// Asks and answers, told in few words.
+/// Requests and responses in short form.
 pub struct Cluster(pub ApiServer);
 
 impl Cluster {
@@ -55,13 +55,13 @@ impl Cluster {
         read(send(&self.0, Method::PATCH, path, "application/strategic-merge-patch+json", &body).await).await
     }
 
-    /// The warnings of an answer.
+    /// The warnings of a response.
     pub async fn warnings(&self, method: Method, path: &str) -> Vec<String> {
         let answer = send(&self.0, method, path, "application/json", &Value::Null).await;
         answer.headers().get_all("warning").iter().map(|text| text.to_str().unwrap().to_owned()).collect()
     }
 
-    /// So many events of a watch, as `MODIFIED name`, with their objects.
+    /// The next events of a watch, as `MODIFIED name`, with their objects.
     pub async fn events(&self, path: &str, count: usize) -> Vec<(String, Value)> {
         let mut stream = send(&self.0, Method::GET, path, "", &Value::Null).await.into_body();
         let (mut told, mut unread) = (Vec::new(), Vec::new());
@@ -100,7 +100,7 @@ pub fn pod(name: &str) -> Value {
     })
 }
 
-/// The message of a refusal.
+/// The message of an error.
 pub fn message(answer: &(u16, Value)) -> &str {
     answer.1["message"].as_str().unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The API in process, for stories: no socket, a store in memory, requests and answers.
+//! The API in process: no socket, a store in memory.
 
 #![allow(dead_code, unreachable_pub, missing_docs, reason = "every story file uses its part of this")]
 
@@ -7,23 +7,23 @@ pub mod cluster;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use gantry_apiserver::{ApiServer, Body, Settings, Surroundings};
+use gantry_apiserver::{ApiServer, Body, Environment, Settings};
 use gantry_registry::Timestamp;
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use http::{Method, Request, Response};
 use http_body_util::BodyExt as _;
 use serde_json::Value;
 
-/// A world in which it is always noon and uids count up.
+/// An environment in which it is always noon and uids count up.
 #[derive(Debug, Default)]
 pub struct Noon(AtomicU64);
 
 impl Noon {
-    /// The time that it is.
+    /// The current time.
     pub const NOW: Timestamp = Timestamp::from_secs(1_767_268_800);
 }
 
-impl Surroundings for Noon {
+impl Environment for Noon {
     fn now(&self) -> Timestamp {
         Self::NOW
     }
@@ -58,7 +58,7 @@ pub async fn send(
         .uri(path)
         .header("content-type", kind)
         .header("user-agent", "story/1");
-    server.answer(request.body(bytes.into()).unwrap()).await
+    server.handle(request.body(bytes.into()).unwrap()).await
 }
 
 pub async fn read(response: Response<Body>) -> (u16, Value) {
@@ -71,7 +71,7 @@ pub async fn call(server: &ApiServer, method: Method, path: &str, body: Value) -
     read(send(server, method, path, "application/json", &body).await).await
 }
 
-/// An answer as it stands on the wire.
+/// A response as sent.
 pub struct Told {
     pub status: u16,
     pub headers: http::HeaderMap,
@@ -79,7 +79,7 @@ pub struct Told {
 }
 
 impl Told {
-    /// A header's text; empty if there is none.
+    /// The value of a header; empty if absent.
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
@@ -93,7 +93,7 @@ impl Told {
     }
 }
 
-/// Asks with these headers and this body, and reads the whole answer.
+/// Sends a request with these headers and this body, and reads the whole response.
 pub async fn ask(
     server: &ApiServer,
     method: Method,
@@ -105,7 +105,7 @@ pub async fn ask(
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
-    let response = server.answer(request.body(body.into()).unwrap()).await;
+    let response = server.handle(request.body(body.into()).unwrap()).await;
     let (parts, body) = response.into_parts();
     let body = body.collect().await.unwrap().to_bytes();
     Told { status: parts.status.as_u16(), headers: parts.headers, body }

@@ -1,15 +1,15 @@
-//! Conversations recorded with Kubernetes 1.37, held again with this server: every answer and every event of every watch
-//! must be the recorded one, but for what two conforming servers may say differently.
+//! Replays conversations recorded with Kubernetes 1.37: every response and watch event must be the recorded one,
+//! except for differences that conforming servers may have.
 //!
-//! The recordings are data (the registry's tests read them too). They hold what was sent and what came back, with uids,
-//! versions and times replaced by marks; `unrecorded.json` holds what was sent in between to prepare it. `mask` gives the
-//! marks their meaning, `replay` speaks, `part` finds what is only a part of an answer. `left_out.tsv` lists the cases that
-//! cannot be replayed from what was written down, and why; each of them is a story elsewhere.
+//! The recordings are data (the registry's tests read them too). They have requests and responses, with uids, versions
+//! and times replaced by placeholders; `unrecorded.json` has the requests in between. `mask` resolves the
+//! placeholders, `replay` sends, `part` finds a partial recording in a response. `left_out.tsv` lists the cases that
+//! cannot be replayed, and why; each of them is tested elsewhere.
 //!
-//! `random` holds conversations of another kind: objects changed at random and sent to Kubernetes, one case a line, one
-//! file a resource. Each of them was once answered differently here.
+//! `random` has conversations of another kind: randomly changed objects sent to Kubernetes, one case a line, one file
+//! a resource. Each of them was once answered differently here.
 //!
-//! One case alone: `CASE=watches.tables cargo test -p gantry-apiserver --test recorded`.
+//! A single case: `CASE=watches.tables cargo test -p gantry-apiserver --test recorded`.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -59,13 +59,13 @@ async fn hold(area: &str) {
 
 macro_rules! areas {
     ($($area:ident),*) => {
-        // On a stopped clock a pause lasts until there is nothing left to do, however busy the machine is.
+        // On a paused clock a sleep lasts until nothing else can run, however busy the machine is.
         $(#[tokio::test(start_paused = true)]
         async fn $area() {
             hold(stringify!($area)).await;
         })*
 
-        /// No recording is passed over because nobody looks at its area.
+        /// Every recorded area is tested.
         #[test]
         fn every_area_is_held() {
             let held = BTreeSet::from([$(stringify!($area).to_owned()),*]);
@@ -80,7 +80,7 @@ areas!(
     protobuf, tables, validation, watches, writes
 );
 
-/// Objects changed at random are answered as Kubernetes answered them.
+/// Randomly changed objects get the responses of Kubernetes.
 #[tokio::test]
 async fn random_requests() {
     let only = std::env::var("CASE").unwrap_or_default();
@@ -104,9 +104,9 @@ async fn random_requests() {
     assert!(played > 0 || !only.is_empty(), "there is no random request");
 }
 
-/// What is left out exists, so that the list cannot rot.
+/// Every left-out case exists, so that the list stays current.
 #[test]
-fn what_is_left_out_was_recorded() {
+fn left_out_cases_were_recorded() {
     let recorded = recordings();
     let unknown: Vec<_> = left_out().into_keys().filter(|name| !recorded.contains_key(*name)).collect();
     assert!(unknown.is_empty(), "left out, but not recorded: {unknown:?}");

@@ -1,27 +1,27 @@
-//! The marks in a recording, and what they stand for in this conversation.
+//! Placeholders in a recording, and their values in this conversation.
 //!
-//! `uid1` is some uid, the same wherever it stands; `rv2` a version greater than that of `rv1`; `>=rv2` one that covers it;
-//! `<time+30s>` a time half a minute ahead. A mark gets its meaning when it is first met in an answer.
+//! `uid1` is a uid, the same at every occurrence; `rv2` a version greater than that of `rv1`; `>=rv2` one that covers
+//! it; `<time+30s>` a time half a minute ahead. A placeholder is bound at its first occurrence in a response.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use gantry_registry::Timestamp;
 use serde_json::{Map, Value};
 
-/// The namespace of every conversation here.
+/// The namespace of every conversation.
 pub(crate) const NAMESPACE: &str = "recorded-case";
-/// Where the server says it is.
+/// The address of the server.
 pub(crate) const ADDRESS: &str = "127.0.0.1:6443";
 
-/// What the marks stand for.
+/// The values of the placeholders.
 #[derive(Clone, Debug)]
 pub(crate) struct Marks {
     pub(crate) now: Timestamp,
-    /// The writers of the conversation: only their managed fields were recorded.
+    /// The field managers of the conversation: only their managed fields were recorded.
     pub(crate) managers: BTreeSet<String>,
     uids: BTreeMap<String, String>,
     versions: BTreeMap<u64, u64>,
-    /// Versions that must cover that of a mark.
+    /// Versions that must cover that of a placeholder.
     covers: Vec<(u64, u64)>,
     /// Generated names, by their recorded form.
     names: BTreeMap<String, String>,
@@ -45,7 +45,7 @@ impl Marks {
         }
     }
 
-    /// Keeps what later requests refer to: recordings that kept only a part of an answer may have left it out.
+    /// Keeps tokens that later requests use: partial recordings may have omitted them.
     pub(crate) fn remember(&mut self, answer: &Value) {
         if let Some(token) = answer["metadata"]["continue"].as_str() {
             token.clone_into(&mut self.continue_token);
@@ -55,7 +55,7 @@ impl Marks {
         }
     }
 
-    /// A value to send, with the marks resolved.
+    /// A value to send, with placeholders resolved.
     pub(crate) fn resolve(&self, value: &Value, current: u64) -> Value {
         match value {
             Value::String(text) => Value::String(self.resolve_text(text, current)),
@@ -71,7 +71,7 @@ impl Marks {
         }
     }
 
-    /// A text to send, with the marks resolved.
+    /// A text to send, with placeholders resolved.
     pub(crate) fn resolve_text(&self, text: &str, current: u64) -> String {
         if let Some(version) = number_after(text, "rv").and_then(|mark| self.versions.get(&mark)) {
             return version.to_string();
@@ -80,19 +80,19 @@ impl Marks {
         text = text.replace("<rv>", &current.to_string()).replace("<continue>", &self.continue_token);
         text = text.replace("<token>", &self.token);
         text = text.replace("<time>", &self.now.to_string());
-        // The one address that a recording asks for, and that it hides, is none that the server gives.
+        // The one address that a recording requests and hides is outside of the server's range.
         text = text.replace("<allocated>", "10.200.200.200");
         for (mark, name) in &self.names {
             text = text.replace(mark, name);
         }
-        // The longest first: uid12 is not uid1 and a 2.
+        // The longest first: uid12 is not uid1 followed by 2.
         for (mark, uid) in self.uids.iter().rev() {
             text = text.replace(mark, uid);
         }
         repeated(&text).unwrap_or(text)
     }
 
-    /// Whether an answer is the recorded one.
+    /// Whether a response equals the recorded one.
     pub(crate) fn fits(&mut self, want: &Value, got: &Value, at: &str) -> Result<(), String> {
         match (want, got) {
             (Value::String(want), _) if want == "<hidden>" => Ok(()),
@@ -125,7 +125,7 @@ impl Marks {
             };
             self.field_fits(&key, want, got, &format!("{at}.{key}"))?;
         }
-        // Managed fields were only written down in the areas that are about them.
+        // Managed fields were recorded only in the areas about them.
         rest.remove("managedFields");
         if rest.is_empty() { Ok(()) } else { Err(format!("{at} has {rest:?}, which was not recorded")) }
     }
@@ -134,7 +134,7 @@ impl Marks {
         match (key, want, got) {
             ("resourceVersion", Value::String(want), Value::String(got)) => self.version_fits(want, got, at),
             ("managedFields", _, Value::Array(entries)) => {
-                // Where the order of entries mattered they were written down in it, elsewhere sorted.
+                // Entries were recorded in order where it mattered, sorted elsewhere.
                 let own = self.own(entries);
                 let mut tried = self.clone();
                 if tried.fits(want, &own, at).is_ok() {
@@ -169,7 +169,7 @@ impl Marks {
         if want == got || want == "<at least all that was sent>" { Ok(()) } else { wrong() }
     }
 
-    /// Whether the versions that were met are in the recorded order.
+    /// Whether the versions are in the recorded order.
     pub(crate) fn versions_are_in_order(&self) -> Result<(), String> {
         let versions: Vec<_> = self.versions.iter().collect();
         for pair in versions.windows(2) {
@@ -188,7 +188,7 @@ impl Marks {
         Ok(())
     }
 
-    /// The entries of the conversation's own writers.
+    /// The entries of the conversation's field managers.
     fn own(&self, entries: &[Value]) -> Value {
         let is_own =
             |entry: &&Value| entry["manager"].as_str().is_none_or(|manager| self.managers.contains(manager));
@@ -209,7 +209,7 @@ impl Marks {
         Err(format!("{at} is {got:?}, recorded was {want:?}"))
     }
 
-    /// Whether the rest of a text fits the rest of a pattern.
+    /// Whether the rest of a text matches the rest of a pattern.
     fn rest_fits(&mut self, want: &str, got: &str) -> bool {
         let Some((start, mark)) = first_mark(want) else { return want == got };
         let (Some(rest), literal) = (got.strip_prefix(&want[..start]), &want[start..]) else { return false };
@@ -250,7 +250,7 @@ impl Marks {
         self.rest_fits(after, &rest[LENGTH..])
     }
 
-    /// `>`, `+30s>`, ` .6>`: how far ahead the time is, and how many digits its seconds have.
+    /// `>`, `+30s>`, ` .6>`: the offset of the time, and the number of fraction digits.
     fn time_fits(&mut self, mark: &str, after: &str, rest: &str) -> bool {
         let mark = mark.trim_end_matches('>');
         let (ahead, digits) = mark.split_once(" .").unwrap_or((mark, "0"));
@@ -277,12 +277,12 @@ pub(crate) fn named(text: &str) -> String {
     named.replace("<server>", ADDRESS)
 }
 
-/// `uid7` may also be a word that somebody chose.
+/// `uid7` may also be an ordinary word.
 fn literal_fits(mark: &str, after: &str, rest: &str, marks: &mut Marks) -> bool {
     rest.strip_prefix(mark).is_some_and(|rest| marks.rest_fits(after, rest))
 }
 
-/// The first mark of a text, and where it is.
+/// The first placeholder of a text, and its position.
 fn first_mark(text: &str) -> Option<(usize, &str)> {
     const PLAIN: [&str; 14] = [
         "<words>",
@@ -359,7 +359,7 @@ fn without_descriptions(columns: &[Value]) -> Value {
     columns.collect()
 }
 
-/// Conflicts with several managers come in any order; they were written down sorted.
+/// Conflicts with several managers are in any order; they were recorded sorted.
 fn in_order(causes: &[Value]) -> Value {
     let mut causes = causes.to_vec();
     if causes.iter().all(|cause| cause["reason"] == "FieldManagerConflict") {

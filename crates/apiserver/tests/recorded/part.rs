@@ -1,12 +1,12 @@
-//! Recordings that kept only a part of an answer: a field, some names.
+//! Recordings of only a part of a response: a field, some names.
 //!
-//! Which part is not written down, so the part must be found somewhere in the answer. Names of a list must be all of them.
+//! Which part was not recorded, so it must be found somewhere in the response. Names of a list must be complete.
 
 use serde_json::Value;
 
 use super::mask::Marks;
 
-/// Whether the recorded part is in the answer.
+/// Whether the recorded part is in the response.
 pub(crate) fn is_in(marks: &mut Marks, part: &Value, whole: &Value) -> Result<(), String> {
     let missing = || Err(format!("nowhere in the answer is {part}: {whole}"));
     let mut tried = marks.clone();
@@ -30,7 +30,7 @@ pub(crate) fn is_in(marks: &mut Marks, part: &Value, whole: &Value) -> Result<()
             parts.iter().try_for_each(|part| is_in(marks, part, whole))
         }
         Value::Object(parts) => parts.values().try_for_each(|part| is_in(marks, part, whole)),
-        // A fact about the answer, such as how many items it has.
+        // A fact about the response, such as the number of items.
         Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
         Value::String(text) if has_key(whole, text) => Ok(()),
         Value::String(text) if whole.as_str().is_some_and(|whole| whole.contains(text)) => Ok(()),
@@ -46,7 +46,7 @@ fn found(marks: &mut Marks, part: &Value, whole: &Value) -> bool {
     }
     match whole {
         Value::Array(items) => items.iter().any(|item| found(marks, part, item)),
-        // The metadata of a list looks like that of its items: the nearest counts.
+        // The metadata of a list has the same fields as that of its items: the nearest match counts.
         Value::Object(fields) => {
             let metadata = fields.get("metadata").into_iter();
             metadata.chain(fields.values()).any(|field| found(marks, part, field))
@@ -55,7 +55,7 @@ fn found(marks: &mut Marks, part: &Value, whole: &Value) -> bool {
     }
 }
 
-/// Whether a value is the part, or an object that has all fields of the part.
+/// Whether a value equals the part, or is an object with all fields of the part.
 fn covers(marks: &mut Marks, part: &Value, whole: &Value) -> bool {
     if let (Value::Object(wanted), Value::Object(fields)) = (part, whole) {
         let kept = fields.iter().filter(|(key, _)| wanted.contains_key(*key));

@@ -1,11 +1,11 @@
-//! One conversation: what was sent is sent again, what comes back is compared.
+//! Replays one conversation and compares the responses.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
-use gantry_apiserver::{Access, ApiServer, Body, Identified, Settings};
+use gantry_apiserver::{Access, ApiServer, AuthenticatedUser, Body, Settings};
 use gantry_registry::access::User;
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use http::{HeaderMap, Method, Request, Response};
@@ -16,25 +16,25 @@ use super::harness::{Noon, read};
 use super::mask::{ADDRESS, Marks, NAMESPACE};
 use super::part;
 
-/// How long events may take that must come.
+/// The timeout of expected events.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How long is waited for events that must not come.
+/// The time without an event after which none is expected.
 const LINGER: Duration = Duration::from_millis(30);
 
-/// The headers that are compared on every answer.
+/// The headers that are compared on every response.
 const HEADERS: [&str; 5] = ["content-type", "warning", "retry-after", "location", "etag"];
 
-/// What was sent beside the recorded part of a request.
+/// The parts of a request that were not recorded.
 struct Aside<'a> {
     headers: &'a Value,
-    /// The body in hexadecimal, where it is no text.
+    /// The body in hexadecimal, if it is not text.
     raw: &'a Value,
     bearer: &'a Value,
-    /// Fields of the metadata that the recording does not keep.
+    /// Fields of the metadata that the recording omits.
     omitted: &'a Value,
 }
 
-/// A watch that is open while the conversation goes on.
+/// A watch that is open during the conversation.
 struct Watch<'r> {
     recorded: &'r Value,
     at: usize,
@@ -42,10 +42,10 @@ struct Watch<'r> {
     reader: tokio::task::JoinHandle<()>,
 }
 
-/// Holds a recorded conversation and says where it went another way.
+/// Replays a recorded conversation and reports the first difference.
 ///
-/// `aside` is what was sent beside the recorded exchanges: requests to prepare them, further headers, bodies that are not
-/// text, when watches were closed, and which fields the recording omits; all of it by the number of the exchange that it came before.
+/// `aside` has what was sent beside the recorded exchanges: requests to prepare them, further headers, binary bodies,
+/// when watches were closed, and which fields the recording omits; by the number of the following exchange.
 pub(crate) async fn hold(exchanges: &[Value], aside: &Value) -> Result<(), String> {
     let server = guarded().await;
     settle_in(&server).await;
@@ -80,7 +80,7 @@ pub(crate) async fn hold(exchanges: &[Value], aside: &Value) -> Result<(), Strin
     marks.versions_are_in_order()
 }
 
-/// A server on which roles and bindings count.
+/// A server with RBAC.
 async fn guarded() -> ApiServer {
     let store = Arc::new(MemoryStore::new(HistoryLimits::default()));
     let settings = Settings { access: Access::rbac(), ..Settings::default() };
@@ -89,10 +89,10 @@ async fn guarded() -> ApiServer {
     server
 }
 
-/// Whoever held the recorded conversations was allowed everything.
-fn administrator() -> Identified {
+/// The recorded conversations were held by an administrator.
+fn administrator() -> AuthenticatedUser {
     let groups = vec!["system:masters".to_owned(), "system:authenticated".to_owned()];
-    Identified(User { name: "kubernetes-admin".to_owned(), groups, ..User::default() })
+    AuthenticatedUser(User { name: "kubernetes-admin".to_owned(), groups, ..User::default() })
 }
 
 async fn ask(server: &ApiServer, method: Method, path: &str, body: Value) -> (u16, Value) {
@@ -102,7 +102,7 @@ async fn ask(server: &ApiServer, method: Method, path: &str, body: Value) -> (u1
     read(server.serve(request).await).await
 }
 
-/// A namespace as its controllers would have left it.
+/// A namespace in the state that controllers would leave it.
 async fn settle_in(server: &ApiServer) {
     let namespace = json!({"metadata": {"name": NAMESPACE}});
     assert_eq!(ask(server, Method::POST, "/api/v1/namespaces", namespace).await.0, 201);
@@ -113,7 +113,7 @@ async fn settle_in(server: &ApiServer) {
     }
 }
 
-/// What was done between two exchanges: requests, and watches that were closed.
+/// What happened between two exchanges: requests, and watches that were closed.
 async fn prepare(server: &ApiServer, steps: &Value, marks: &mut Marks, watches: &mut [Watch<'_>]) {
     for step in steps.as_array().into_iter().flatten() {
         if let Some(closed) = step["closes"].as_u64() {
@@ -129,13 +129,13 @@ async fn prepare(server: &ApiServer, steps: &Value, marks: &mut Marks, watches: 
             omitted: &Value::Null,
         };
         let request = request(step, &aside, marks, current(server).await);
-        // Whether it was understood shows in what follows.
+        // The following exchanges depend on its success.
         let (_, answer) = read(server.serve(request).await).await;
         marks.remember(&answer);
     }
 }
 
-/// Those whose managed fields were written down.
+/// The field managers whose managed fields were recorded.
 fn managers(value: &Value) -> BTreeSet<String> {
     match value {
         Value::Array(items) => items.iter().flat_map(managers).collect(),
@@ -147,7 +147,7 @@ fn managers(value: &Value) -> BTreeSet<String> {
     }
 }
 
-/// The version of the whole store.
+/// The revision of the store.
 async fn current(server: &ApiServer) -> u64 {
     let (_, list) = ask(server, Method::GET, "/api/v1/namespaces?limit=1", Value::Null).await;
     list["metadata"]["resourceVersion"].as_str().and_then(|version| version.parse().ok()).unwrap_or(0)
@@ -256,7 +256,7 @@ impl<'r> Watch<'r> {
         Self { recorded, at, heard, reader }
     }
 
-    /// Hears no more than what was recorded, or what comes in a moment.
+    /// Reads as many events as were recorded, and any that follow shortly.
     async fn close(&mut self) {
         let wanted = self.recorded["events"].as_array().map_or(0, Vec::len);
         let deadline = tokio::time::Instant::now() + PATIENCE;
@@ -269,7 +269,7 @@ impl<'r> Watch<'r> {
         }
     }
 
-    /// Whether the watch told what was recorded, and nothing else.
+    /// Whether the watch delivered the recorded events, and no others.
     async fn fits(self, marks: &mut Marks) -> Result<(), String> {
         let want = self.recorded["events"].as_array().cloned().unwrap_or_default();
         let deadline = tokio::time::Instant::now() + PATIENCE;
@@ -301,13 +301,13 @@ impl<'r> Watch<'r> {
     }
 }
 
-/// What a watch told, without the bookmarks that come whenever the server likes.
+/// The events of a watch without bookmarks, whose timing is up to the server.
 fn told(heard: &Mutex<Vec<Value>>) -> Vec<Value> {
     let events = heard.lock().unwrap().clone();
     events.into_iter().filter_map(compared).collect()
 }
 
-/// Of a bookmark only the metadata counts.
+/// Only the metadata of a bookmark is compared.
 fn compared(mut event: Value) -> Option<Value> {
     if event["type"] != "BOOKMARK" {
         return Some(event);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-use gantry_apiserver::{ApiServer, ApiService, ServiceAccounts, Settings, Surroundings};
+use gantry_apiserver::{ApiServer, ApiService, Environment, ServiceAccounts, Settings};
 use gantry_controllers::{ControllerPanicked, LeaseOptions, Options, run};
 use gantry_model::Timestamp;
 use gantry_runtime::{Clock, Metrics, Switch, Timing, shutdown};
@@ -56,7 +56,7 @@ impl SystemClock {
     }
 }
 
-impl Surroundings for TestEnvironment {
+impl Environment for TestEnvironment {
     fn now(&self) -> gantry_registry::Timestamp {
         gantry_registry::Timestamp::from_secs(self.system_clock.now().as_nanos() / 1_000_000_000)
     }

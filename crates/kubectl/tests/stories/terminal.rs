@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use gantry_apiserver::{ApiServer, ApiService, ServiceAccounts, Settings, Surroundings};
+use gantry_apiserver::{ApiServer, ApiService, Environment, ServiceAccounts, Settings};
 use gantry_controllers::{Options, run};
 use gantry_kubectl::verbs::{ApplyOptions, GetOptions, ResultPrinter, apply, get};
 use gantry_kubectl::{ClientContext, Failure, OutputStreams, Selection};
@@ -59,7 +59,7 @@ thread_local! {
 
 static FOLDERS: AtomicU64 = AtomicU64::new(0);
 
-impl Surroundings for TestEnvironment {
+impl Environment for TestEnvironment {
     fn now(&self) -> gantry_registry::Timestamp {
         moment(&self.clock)
     }

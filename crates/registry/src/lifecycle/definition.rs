@@ -10,7 +10,7 @@ use super::deletion::{Deletion, delete_at_once, set_finalizers};
 use super::options::DeleteOptions;
 use super::{finalizers, metadata_mut, text};
 use crate::Timestamp;
-use crate::custom::condition::{Condition, Truth};
+use crate::custom::condition::{DefinitionCondition, Truth};
 use crate::custom::{CLEANUP, condition, storage_version};
 use crate::kinds::Kind;
 
@@ -31,7 +31,7 @@ fn begin_deletion(stored: &Value, now: Timestamp) -> Value {
     }
     set_finalizers(&mut object, &held);
     metadata_mut(&mut object).insert("deletionTimestamp".to_owned(), json!(now.to_string()));
-    let pending = Condition {
+    let pending = DefinitionCondition {
         name: condition::TERMINATING,
         truth: Truth::True,
         reason: "InstanceDeletionPending",

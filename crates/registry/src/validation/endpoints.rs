@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::addresses::{canonical_ip, endpoint_ip, ip, ip_warning, parse_ip};
 use super::error_list::{ErrorList, Path, is_set, list, members, number, text};
 use super::metadata::labels;
-use super::names::{Rule, label, label_value, port_number, qualified_name, subdomain};
+use super::names::{NameValidator, label, label_value, port_number, qualified_name, subdomain};
 use super::same;
 
 const ADDRESS_TYPES: [&str; 3] = ["FQDN", "IPv4", "IPv6"];
@@ -222,7 +222,7 @@ fn full_name(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
 }
 
 fn hints(errors: &mut ErrorList, at: &Path<'_>, hints: &Value) {
-    for (field, rule) in [("forZones", label_value as Rule), ("forNodes", subdomain)] {
+    for (field, rule) in [("forZones", label_value as NameValidator), ("forNodes", subdomain)] {
         let (at, given) = (at.child(field), list(hints, field));
         if given.len() > MOST_HINTS {
             return errors.too_many(&at, given.len(), MOST_HINTS);

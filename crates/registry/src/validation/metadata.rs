@@ -184,7 +184,7 @@ fn owners(errors: &mut ErrorList, at: &Path<'_>, owners: &[Value]) {
         if let Some(first) = controller {
             let named = |owner: &Value| format!("{}/{}", text(owner, "kind"), text(owner, "name"));
             let why = format!(
-                "Only one reference can have Controller set to true. ErrorList \"true\" in references for {} and {}",
+                "Only one reference can have Controller set to true. Found \"true\" in references for {} and {}",
                 named(first),
                 named(owner)
             );

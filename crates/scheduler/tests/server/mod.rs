@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use gantry_apiserver::{ApiServer, ApiService, Settings, Surroundings};
+use gantry_apiserver::{ApiServer, ApiService, Environment, Settings};
 use gantry_decide::gc::{Resource, Scope};
 use gantry_model::Timestamp;
 use gantry_model::patch::PatchForm;
@@ -27,7 +27,7 @@ struct World {
     count: AtomicU64,
 }
 
-impl Surroundings for World {
+impl Environment for World {
     fn now(&self) -> gantry_registry::Timestamp {
         gantry_registry::Timestamp::from_secs(self.clock.now().as_nanos() / 1_000_000_000)
     }

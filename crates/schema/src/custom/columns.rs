@@ -8,7 +8,7 @@ use gantry_primitives::Timestamp;
 use gantry_primitives::age::short;
 
 use crate::decode::time;
-use crate::jsonpath::{Path, shown};
+use crate::jsonpath::{JsonPath, shown};
 
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ const NAME: Column = Column {
 pub struct Columns {
     headings: Vec<Column>,
     /// The type and path of the columns after the name.
-    contents: Vec<(Content, Path)>,
+    contents: Vec<(Content, JsonPath)>,
 }
 
 /// How a column renders its value.
@@ -78,7 +78,7 @@ impl Columns {
         let written = version["additionalPrinterColumns"].as_array().map_or(&[][..], Vec::as_slice);
         let mut columns = Self { headings: vec![NAME], contents: Vec::new() };
         for column in if written.is_empty() { &age[..] } else { written } {
-            let Ok(path) = Path::parse(text(column, "jsonPath")) else { break };
+            let Ok(path) = JsonPath::parse(text(column, "jsonPath")) else { break };
             columns.headings.push(heading(column));
             columns.contents.push((Content::of(text(column, "type")), path));
         }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use serde_json::Value;
 
-use super::{Comparison, Operand, Path, Problem, Step};
+use super::{Comparison, JsonPath, Operand, Problem, Step};
 use gantry_primitives::go_print::{as_go_prints, type_as_go_prints};
 
 /// A value that can be compared with values of its type.
@@ -35,7 +35,7 @@ impl Step {
             }
             Self::Slice(from, to, by) => return elements(values, *from, *to, *by),
             Self::Union(paths) => {
-                for Path(steps) in paths {
+                for JsonPath(steps) in paths {
                     found.extend(all(steps, values.to_vec())?);
                 }
             }
@@ -144,7 +144,7 @@ impl Operand {
     fn values<'v>(&'v self, here: &'v Value) -> Result<Vec<&'v Value>, Problem> {
         match self {
             Self::Value(value) => Ok(vec![value]),
-            Self::Path(Path(steps)) => all(steps, vec![here]),
+            Self::JsonPath(JsonPath(steps)) => all(steps, vec![here]),
             Self::Word(word) => Err(format!("unrecognized identifier {word}").into()),
         }
     }

@@ -19,7 +19,7 @@ pub struct Template(Vec<Part>);
 
 /// A path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Path(Vec<Step>);
+pub struct JsonPath(Vec<Step>);
 
 /// A part of the result of a template.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,9 +40,9 @@ enum Part {
     /// Literal text.
     Text(String),
     /// A path.
-    Path(Path),
+    JsonPath(JsonPath),
     /// Its parts, for each result of a path.
-    Range(Path, Vec<Part>),
+    Range(JsonPath, Vec<Part>),
 }
 
 /// One step of a path.
@@ -56,7 +56,7 @@ enum Step {
     /// A slice: from, to, step.
     Slice(Option<i64>, Option<i64>, Option<i64>),
     /// The results of several paths.
-    Union(Vec<Path>),
+    Union(Vec<JsonPath>),
     /// The value and everything below it.
     Descend,
     Filter(Operand, Option<(Comparison, Operand)>),
@@ -64,7 +64,7 @@ enum Step {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Operand {
-    Path(Path),
+    JsonPath(JsonPath),
     Value(Value),
     /// An unquoted word, which has no meaning.
     Word(String),
@@ -90,7 +90,7 @@ impl Template {
     pub fn find<'v>(&self, object: &'v Value) -> Result<Vec<&'v Value>, Problem> {
         let mut found = Vec::new();
         for part in &self.0 {
-            if let Part::Path(path) | Part::Range(path, _) = part {
+            if let Part::JsonPath(path) | Part::Range(path, _) = part {
                 found.extend(path.find(object)?);
             }
         }
@@ -105,7 +105,7 @@ impl Template {
     }
 }
 
-impl Path {
+impl JsonPath {
     /// Parses a single path without braces: `.spec.replicas`.
     pub fn parse(text: &str) -> Result<Self, Problem> {
         parse::path(text)
@@ -135,7 +135,7 @@ fn collect<'t, 'v>(
     for part in parts {
         match part {
             Part::Text(text) => pieces.push(Piece::Text(text)),
-            Part::Path(path) => pieces.push(Piece::Found(path.find(here)?)),
+            Part::JsonPath(path) => pieces.push(Piece::Found(path.find(here)?)),
             Part::Range(path, inside) => {
                 for one in path.find(here)? {
                     collect(inside, one, pieces)?;
@@ -259,7 +259,7 @@ mod tests {
             assert_eq!(Template::parse(template), Err(problem.into()), "{template}");
         }
         for path in ["", "a", ".a}{.b", ".a}", "{.a}", "range .a", ".a[?(@.b"] {
-            assert!(Path::parse(path).is_err(), "{path}");
+            assert!(JsonPath::parse(path).is_err(), "{path}");
         }
     }
 
@@ -292,7 +292,7 @@ mod tests {
             if let Ok(template) = Template::parse(&text) {
                 let _ = template.pieces(&pods());
             }
-            let _ = Path::parse(&text).map(|path| path.find(&pods()).is_ok());
+            let _ = JsonPath::parse(&text).map(|path| path.find(&pods()).is_ok());
         }
     }
 }

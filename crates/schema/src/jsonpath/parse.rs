@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Comparison, Operand, Part, Path, Problem, Step};
+use super::{Comparison, JsonPath, Operand, Part, Problem, Step};
 
 /// The nesting limit of ranges and filters: far deeper than in practice, and safe for the stack.
 const DEPTH_MAX: u8 = 50;
@@ -13,7 +13,7 @@ pub(super) fn template(text: &str) -> Result<Vec<Part>, Problem> {
 }
 
 /// Parses a text that is a single path.
-pub(super) fn path(text: &str) -> Result<Path, Problem> {
+pub(super) fn path(text: &str) -> Result<JsonPath, Problem> {
     let mut reader = Reader { rest: text, depth: 0 };
     let path = reader.path()?;
     reader.skip_spaces();
@@ -32,7 +32,7 @@ struct Reader<'t> {
 /// The content of a pair of braces.
 enum Braced {
     Part(Part),
-    Range(Path),
+    Range(JsonPath),
     End,
 }
 
@@ -94,7 +94,7 @@ impl Reader<'_> {
         }
         let path = self.path()?;
         self.close()?;
-        Ok(Braced::Part(Part::Path(path)))
+        Ok(Braced::Part(Part::JsonPath(path)))
     }
 
     fn close(&mut self) -> Result<(), Problem> {
@@ -112,7 +112,7 @@ impl Reader<'_> {
     }
 
     /// Parses a path. Its first character does not matter: inside a range or filter, `$` is the current value, too.
-    fn path(&mut self) -> Result<Path, Problem> {
+    fn path(&mut self) -> Result<JsonPath, Problem> {
         self.rest = self.rest.strip_prefix(['$', '@']).unwrap_or(self.rest);
         let mut steps = Vec::new();
         loop {
@@ -135,7 +135,7 @@ impl Reader<'_> {
                 break;
             }
         }
-        Ok(Path(steps))
+        Ok(JsonPath(steps))
     }
 
     /// A name after a dot; dots in it are escaped.
@@ -189,7 +189,7 @@ impl Reader<'_> {
         }
         match choices.len() {
             1 => Ok(choices.concat()),
-            _ => Ok(vec![Step::Union(choices.into_iter().map(Path).collect())]),
+            _ => Ok(vec![Step::Union(choices.into_iter().map(JsonPath).collect())]),
         }
     }
 
@@ -256,7 +256,7 @@ impl Reader<'_> {
     fn operand(&mut self) -> Result<Operand, Problem> {
         match self.rest.chars().next() {
             Some(quote @ ('"' | '\'')) => self.quoted(quote).map(|text| Operand::Value(text.into())),
-            Some('@' | '$' | '.') => self.path().map(Operand::Path),
+            Some('@' | '$' | '.') => self.path().map(Operand::JsonPath),
             _ => {
                 let end = self.rest.find([')', ' ', '=', '!', '<', '>']).unwrap_or(self.rest.len());
                 let (word, rest) = self.rest.split_at(end);

@@ -34,7 +34,7 @@ fn refused(directory: &Path) -> String {
 }
 
 #[test]
-fn the_second_start_finds_what_the_first_has_made() {
+fn the_second_start_reuses_the_certificates_of_the_first() {
     let scratch = Scratch::new("again");
     let first = open_at(&scratch.0, now()).unwrap();
     let second = open_at(&scratch.0, now()).unwrap();
@@ -84,7 +84,7 @@ fn certificates_are_made_anew_a_month_before_they_expire() {
 }
 
 #[test]
-fn an_authority_that_expired_is_named_with_what_to_do() {
+fn an_expired_ca_is_named_with_a_remedy() {
     let scratch = Scratch::new("expired");
     open_at(&scratch.0, now() - 4000 * DAY).unwrap();
     let error = refused(&scratch.0);
@@ -92,7 +92,7 @@ fn an_authority_that_expired_is_named_with_what_to_do() {
 }
 
 #[test]
-fn damage_is_named_with_the_file_and_what_to_do() {
+fn damage_is_named_with_the_file_and_a_remedy() {
     for (file, text, found) in [
         ("ca.crt", "garbage", "ca.crt holds no PEM"),
         ("ca.key", "garbage", "ca.key holds no private key"),
@@ -122,7 +122,7 @@ fn a_key_of_another_authority_is_refused_and_so_is_none() {
 }
 
 #[test]
-fn what_another_authority_signed_is_made_anew() {
+fn certificates_of_another_ca_are_replaced() {
     let (scratch, other) = (Scratch::new("own"), Scratch::new("other"));
     open_at(&scratch.0, now()).unwrap();
     let foreign = open_at(&other.0, now()).unwrap();

@@ -1,4 +1,4 @@
-//! Bindings: the scheduler says where a pod runs.
+//! Bindings of pods to nodes.
 
 use gantry_registry::Refusal;
 use gantry_registry::decode::Gvk;
@@ -7,12 +7,12 @@ use gantry_registry::pods::binding;
 
 use super::super::call::Call;
 use super::{check_posted_name, done};
-use crate::answer::Answer;
-use crate::objects::{Change, Place};
+use crate::objects::{Change, ObjectRef};
+use crate::response::ApiResponse;
 
 impl Call<'_> {
-    /// Binds the pod of the path, or of the body where the path names none.
-    pub(in crate::handlers) async fn bind(&self) -> Result<Answer, Refusal> {
+    /// Binds the pod of the path, or of the body if the path names none.
+    pub(in crate::handlers) async fn bind(&self) -> Result<ApiResponse, Refusal> {
         let options = self.query.write_options("CreateOptions", &self.user_agent)?;
         let (object, findings) = self.posted(Gvk::new("", "v1", "Binding"), &[], &options).await?;
         let name = match self.name {
@@ -26,9 +26,10 @@ impl Call<'_> {
             return Err(Refusal::bad_request("Name parameter required."));
         }
         binding::check(&object)?;
-        let kind = kinds().resource("", "v1", "pods").ok_or_else(super::no_such_resource)?;
-        let (place, now) = (Place { kind, namespace: self.namespace, name }, self.server.surroundings.now());
-        let bound = self.server.objects.change(place, |pod| {
+        let kind = kinds().resource("", "v1", "pods").ok_or_else(super::resource_not_found)?;
+        let (object_ref, now) =
+            (ObjectRef { kind, namespace: self.namespace, name }, self.server.environment.now());
+        let bound = self.server.objects.change(object_ref, |pod| {
             let bound = binding::bind(pod, &object, now)?;
             Ok(if options.dry_run { Change::Keep } else { Change::Store(bound) })
         });

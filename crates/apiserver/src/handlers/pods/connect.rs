@@ -1,5 +1,4 @@
-//! Connections into pods, services and nodes. Nobody here can make them: they are refused, after everything that is wrong
-//! with the request itself.
+//! Connections to pods, services and nodes. The server makes none: it rejects them after validating the request.
 
 use gantry_registry::{Refusal, pods};
 use http::Method;
@@ -9,14 +8,14 @@ use serde_json::Value;
 
 use super::super::call::Call;
 use super::log::unavailable;
-use crate::answer::Answer;
-use crate::objects::Place;
+use crate::objects::ObjectRef;
+use crate::response::ApiResponse;
 
 impl Call<'_> {
-    /// `exec`, `attach` and `portforward`, which take a connection over.
-    pub(super) async fn stream(&self, parts: &Parts, part: &str) -> Result<Answer, Refusal> {
-        let pod = self.server.objects.get(self.place()).await?;
-        let name = self.place().name;
+    /// `exec`, `attach` and `portforward`, which upgrade the connection.
+    pub(super) async fn stream(&self, parts: &Parts, part: &str) -> Result<ApiResponse, Refusal> {
+        let pod = self.server.objects.get(self.object_ref()).await?;
+        let name = self.object_ref().name;
         if part != "portforward" {
             pods::container(&pod, self.query.first("container").unwrap_or_default())?;
         }
@@ -32,11 +31,11 @@ impl Call<'_> {
         Err(Refusal { code: 501, reason: "", message, details: None })
     }
 
-    /// `proxy`, with whatever method and path.
-    pub(super) async fn proxy(&self, parts: &Parts) -> Result<Answer, Refusal> {
-        let Id { name, .. } = Id::parse(self.place().name).ok_or_else(|| self.invalid_id())?;
-        let place = Place { kind: self.kind, namespace: self.namespace, name };
-        let object = self.server.objects.get(place).await?;
+    /// `proxy`, for all methods and paths.
+    pub(super) async fn proxy(&self, parts: &Parts) -> Result<ApiResponse, Refusal> {
+        let Id { name, .. } = Id::parse(self.object_ref().name).ok_or_else(|| self.invalid_id())?;
+        let object_ref = ObjectRef { kind: self.kind, namespace: self.namespace, name };
+        let object = self.server.objects.get(object_ref).await?;
         match self.kind.resource {
             "pods" if !is_routable(&object) => return Err(Refusal::bad_request("address not allowed")),
             "services" => return Err(unavailable(format!("no endpoints available for service \"{name}\""))),
@@ -44,19 +43,19 @@ impl Call<'_> {
         }
         let path = parts.uri.path();
         if path.ends_with("/proxy") && matches!(parts.method, Method::GET | Method::HEAD) {
-            // Relative links of the page would miss the last segment otherwise.
+            // Relative links of the page need the trailing slash.
             let query = parts.uri.query().map(|query| format!("?{query}")).unwrap_or_default();
-            return Ok(Answer::text(301, "").with(LOCATION, format!("{path}/{query}")));
+            return Ok(ApiResponse::text(301, "").with(LOCATION, format!("{path}/{query}")));
         }
         Err(unavailable("error trying to reach service: this server makes no connections".to_owned()))
     }
 
     fn invalid_id(&self) -> Refusal {
-        Refusal::bad_request(format!("invalid {} request \"{}\"", self.kind.singular, self.place().name))
+        Refusal::bad_request(format!("invalid {} request \"{}\"", self.kind.singular, self.object_ref().name))
     }
 }
 
-/// Who is to be reached: `name`, `name:port` or `scheme:name:port`.
+/// The target of a proxy request: `name`, `name:port` or `scheme:name:port`.
 #[derive(Debug, PartialEq, Eq)]
 struct Id<'a> {
     scheme: &'a str,
@@ -77,7 +76,7 @@ impl<'a> Id<'a> {
     }
 }
 
-/// Whether a pod has an address that may be connected to: one of its own.
+/// Whether the pod has an address that may be connected to.
 fn is_routable(pod: &Value) -> bool {
     let address = pod["status"]["podIP"].as_str().unwrap_or_default().parse::<std::net::IpAddr>();
     address.is_ok_and(|address| match address {
@@ -101,9 +100,9 @@ fn is_routable(pod: &Value) -> bool {
 mod tests {
     use super::Id;
 
-    /// 8.5: a port and a scheme may be named with the pod.
+    /// 8.5: a port and a scheme may be given with the pod's name.
     #[test]
-    fn who_is_to_be_reached_may_be_named_with_port_and_scheme() {
+    fn a_proxy_target_may_have_port_and_scheme() {
         let id = |text| Id::parse(text).map(|id| (id.scheme, id.name, id.port));
         assert_eq!(id("web"), Some(("", "web", "")));
         assert_eq!(id("web:8080"), Some(("", "web", "8080")));

@@ -1,4 +1,4 @@
-//! Parts of pods that only pods have.
+//! Subresources of pods, and connections to pods, services and nodes.
 
 mod binding;
 mod connect;
@@ -13,18 +13,18 @@ use http::request::Parts;
 use serde_json::{Value, json};
 
 use super::call::Call;
-use super::stored::check_place;
+use super::update::check_namespace;
 use super::write::{Part, warn};
-use super::{method_not_allowed, no_such_resource, read};
+use super::{method_not_allowed, read, resource_not_found};
 use crate::admission;
-use crate::answer::Answer;
 use crate::query::{Validation, WriteOptions};
+use crate::response::ApiResponse;
 
-/// Answers a request for a part of a pod, or for a connection to anything that has one.
-pub(super) async fn part(call: &Call<'_>, parts: &Parts, path: &str) -> Result<Answer, Refusal> {
+/// Handles a request for such a subresource.
+pub(super) async fn part(call: &Call<'_>, parts: &Parts, path: &str) -> Result<ApiResponse, Refusal> {
     let part = first_of(path);
     if call.kind.subresource(part).is_none() || (part != path && part != "proxy") {
-        return Err(no_such_resource());
+        return Err(resource_not_found());
     }
     match (part, &parts.method) {
         ("binding", &Method::POST) => call.bind().await,
@@ -38,14 +38,14 @@ pub(super) async fn part(call: &Call<'_>, parts: &Parts, path: &str) -> Result<A
     }
 }
 
-/// Whether this path behind an object's name is answered here.
-pub(super) fn answers(kind: &Kind, path: &str) -> bool {
+/// Whether the subresource is handled here.
+pub(super) fn handles(kind: &Kind, path: &str) -> bool {
     let is_written = matches!(first_of(path), "binding" | "ephemeralcontainers" | "eviction" | "resize");
-    kind.subresource(first_of(path)).is_some() && (is_written || answers_in_its_own_way(kind, Some(path)))
+    kind.subresource(first_of(path)).is_some() && (is_written || is_raw_response(kind, Some(path)))
 }
 
-/// Whether what is answered is no object, so that nobody can ask for another form of it.
-pub(super) fn answers_in_its_own_way(kind: &Kind, path: Option<&str>) -> bool {
+/// Whether the response is not an object, so that `Accept` does not apply.
+pub(super) fn is_raw_response(kind: &Kind, path: Option<&str>) -> bool {
     let part = path.map(first_of).unwrap_or_default();
     matches!(part, "attach" | "exec" | "log" | "portforward" | "proxy") && kind.subresource(part).is_some()
 }
@@ -55,8 +55,8 @@ fn first_of(path: &str) -> &str {
 }
 
 impl Call<'_> {
-    /// A part of the pod that is read and written on its own.
-    async fn own_part(&self, method: &Method, part: Part) -> Result<Answer, Refusal> {
+    /// A subresource that is read and written like the pod.
+    async fn own_part(&self, method: &Method, part: Part) -> Result<ApiResponse, Refusal> {
         match *method {
             Method::GET => read::object(self).await,
             Method::PUT => self.put(part).await,
@@ -65,7 +65,7 @@ impl Call<'_> {
         }
     }
 
-    /// What is posted to a part: an object of another kind, for the object of the path. And what was ignored in it.
+    /// Decodes an object of another kind that is posted to a subresource; returns the ignored fields as findings.
     async fn posted(
         &self,
         expected: Gvk<'_>,
@@ -77,22 +77,26 @@ impl Call<'_> {
             Validation::Strict => (decoded.strict(expected)?, Vec::new()),
             Validation::Warn | Validation::Ignore => (decoded.object, decoded.findings),
         };
-        check_place(self, &mut object)?;
+        check_namespace(self, &mut object)?;
         let name = self.name.or_else(|| object["metadata"]["name"].as_str()).unwrap_or_default();
-        admission::grounds(&self.server.objects, self.place_of(name), &json!({"metadata": {"name": name}}))
-            .await?;
+        admission::preconditions(
+            &self.server.objects,
+            self.object_ref_of(name),
+            &json!({"metadata": {"name": name}}),
+        )
+        .await?;
         Ok((object, findings))
     }
 }
 
-/// What is said when a part did what it was asked to.
-fn done(options: &WriteOptions, findings: &[Finding]) -> Answer {
+/// The Status of a successful POST.
+fn done(options: &WriteOptions, findings: &[Finding]) -> ApiResponse {
     let success =
         json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201});
-    warn(Answer::value(201, &success), options, findings)
+    warn(ApiResponse::value(201, &success), options, findings)
 }
 
-/// A name in the body that is not the one in the path.
+/// Returns 400 if the name in the body is not that of the path.
 fn check_posted_name(url_name: &str, object: &Value, kind: &str) -> Result<(), Refusal> {
     if object["metadata"]["name"].as_str().unwrap_or_default() == url_name {
         return Ok(());

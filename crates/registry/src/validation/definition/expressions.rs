@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::super::error_list::{ErrorList, Path, is_set, list, members, text};
 use super::{schema, shown};
 use crate::custom::{AdditionalProperties, StructuralSchema, before_of};
-use gantry_cel::{self as cel, CheckError, Program, ResultType, Schema};
+use gantry_cel::{self as cel, CheckError, Program, ResultType, ValueSchema};
 
 /// What is around a schema.
 #[derive(Clone, Copy)]
@@ -73,7 +73,7 @@ fn one(
     around: Around<'_>,
 ) {
     let said = text(rule, "rule");
-    let about: (&dyn Schema, bool) = (structure, around.is_resource);
+    let about: (&dyn ValueSchema, bool) = (structure, around.is_resource);
     let compiled = |text: &str, wanted: ResultType| {
         let program = Program::parse(text).map_err(CheckError::Invalid)?;
         program.check(text, about, before_of(rule), wanted).map(|()| program)

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::error_list::{ErrorList, Path, is_set, list, members, number, text};
-use super::super::names::{Rule, label, subdomain, within};
+use super::super::names::{NameValidator, label, subdomain, within};
 use super::driver::csi_driver_name;
 
 /// What holds the source: references to secrets need a namespace in volumes that belong to none.
@@ -286,7 +286,7 @@ fn csi(errors: &mut ErrorList, at: &Path<'_>, source: &Value) {
 }
 
 fn secret_of_driver(errors: &mut ErrorList, at: &Path<'_>, secret: &Value) {
-    for (field, rule) in [("name", subdomain as Rule), ("namespace", label)] {
+    for (field, rule) in [("name", subdomain as NameValidator), ("namespace", label)] {
         match text(secret, field) {
             "" => errors.required(&at.child(field), ""),
             name => errors.invalid_text(&at.child(field), name, rule(name)),

@@ -17,7 +17,7 @@ pub const APPROVED: &str = "KubernetesAPIApprovalPolicyConformant";
 
 /// A condition to be set.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Condition<'a> {
+pub struct DefinitionCondition<'a> {
     /// The type, such as `Established`.
     pub name: &'static str,
     /// The status.
@@ -47,7 +47,7 @@ pub fn find<'a>(status: &'a Value, name: &str) -> Option<&'a Value> {
 }
 
 /// Sets the condition in a status. `lastTransitionTime` changes only if the condition's status does.
-pub fn set(status: &mut Value, condition: &Condition<'_>, now: Timestamp) {
+pub fn set(status: &mut Value, condition: &DefinitionCondition<'_>, now: Timestamp) {
     if !status.is_object() {
         *status = json!({});
     }

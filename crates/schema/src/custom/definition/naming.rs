@@ -15,7 +15,9 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::condition::{self, APPROVED, Condition, ESTABLISHED, NAMES_ACCEPTED, TERMINATING, Truth};
+use super::condition::{
+    self, APPROVED, DefinitionCondition, ESTABLISHED, NAMES_ACCEPTED, TERMINATING, Truth,
+};
 use super::{CLEANUP, approval, certificates};
 use crate::kinds::kinds;
 use crate::same;
@@ -71,7 +73,7 @@ pub fn end(definition: &Value, objects_left: usize, now: Timestamp) -> Ending {
         _ => (Truth::True, "InstanceDeletionInProgress", "CustomResource deletion is in progress"),
     };
     let mut ended = definition.clone();
-    let terminating = Condition { name: TERMINATING, truth, reason, message: message.into() };
+    let terminating = DefinitionCondition { name: TERMINATING, truth, reason, message: message.into() };
     condition::set(&mut ended["status"], &terminating, now);
     if truth == Truth::True {
         return if ended == *definition { Ending::Nothing } else { Ending::Wait(ended) };
@@ -90,7 +92,8 @@ pub fn end(definition: &Value, objects_left: usize, now: Timestamp) -> Ending {
 /// The step after a failed deletion of the objects of a definition.
 pub fn hold(definition: &Value, why: &str, now: Timestamp) -> Ending {
     let message = format!("could not list instances: {why}").into();
-    let failed = Condition { name: TERMINATING, truth: Truth::True, reason: DELETION_FAILED, message };
+    let failed =
+        DefinitionCondition { name: TERMINATING, truth: Truth::True, reason: DELETION_FAILED, message };
     let mut held = definition.clone();
     condition::set(&mut held["status"], &failed, now);
     if held == *definition { Ending::Nothing } else { Ending::Wait(held) }
@@ -185,26 +188,27 @@ fn accept(status: &mut Value, conflict: Conflict, now: Timestamp) {
         Some((reason, message)) => (Truth::False, reason, message),
         None => (Truth::True, "NoConflicts", "no conflicts found".to_owned()),
     };
-    let accepted = Condition { name: NAMES_ACCEPTED, truth, reason, message: message.into() };
+    let accepted = DefinitionCondition { name: NAMES_ACCEPTED, truth, reason, message: message.into() };
     condition::set(status, &accepted, now);
     // Established definitions stay so, with the names that they have.
     if truth == Truth::False && condition::find(status, ESTABLISHED).is_none() {
         let message = "not all names are accepted".into();
-        let not = Condition { name: ESTABLISHED, truth: Truth::False, reason: "NotAccepted", message };
+        let not =
+            DefinitionCondition { name: ESTABLISHED, truth: Truth::False, reason: "NotAccepted", message };
         condition::set(status, &not, now);
     }
 }
 
-fn established(definition: &Value) -> Condition<'static> {
+fn established(definition: &Value) -> DefinitionCondition<'static> {
     let bundle = &definition["spec"]["conversion"]["webhook"]["clientConfig"]["caBundle"];
     let (truth, reason, message) = match certificates::problem(bundle.as_str().unwrap_or_default()) {
         None => (Truth::True, "InitialNamesAccepted", "the initial names have been accepted"),
         Some(_) => (Truth::False, "InvalidCABundle", "The conversion webhook CABundle is invalid"),
     };
-    Condition { name: ESTABLISHED, truth, reason, message: message.into() }
+    DefinitionCondition { name: ESTABLISHED, truth, reason, message: message.into() }
 }
 
-fn approved(definition: &Value) -> Option<Condition<'static>> {
+fn approved(definition: &Value) -> Option<DefinitionCondition<'static>> {
     if !approval::is_protected(text(&definition["spec"], "group")) {
         return None;
     }
@@ -215,7 +219,7 @@ fn approved(definition: &Value) -> Option<Condition<'static>> {
         approval::Approval::Invalid => (Truth::False, "InvalidAnnotation"),
         approval::Approval::Missing => (Truth::False, "MissingAnnotation"),
     };
-    Some(Condition { name: APPROVED, truth, reason, message: why.into() })
+    Some(DefinitionCondition { name: APPROVED, truth, reason, message: why.into() })
 }
 
 fn in_use(name: &str) -> String {

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use gantry_cel::Schema;
+use gantry_cel::ValueSchema;
 use gantry_primitives::Patterns;
 
 pub use constraints::Constraints;
@@ -154,7 +154,7 @@ impl AdditionalProperties {
     }
 }
 
-impl Schema for StructuralSchema {
+impl ValueSchema for StructuralSchema {
     fn schema_type(&self) -> Option<SchemaType> {
         self.schema_type
     }
@@ -171,30 +171,30 @@ impl Schema for StructuralSchema {
         self.embedded
     }
 
-    fn property(&self, name: &str) -> Option<&dyn Schema> {
-        self.properties.get(name).map(|property| property as &dyn Schema)
+    fn property(&self, name: &str) -> Option<&dyn ValueSchema> {
+        self.properties.get(name).map(|property| property as &dyn ValueSchema)
     }
 
     fn has_properties(&self) -> bool {
         !self.properties.is_empty()
     }
 
-    fn additional(&self) -> Option<&dyn Schema> {
+    fn additional(&self) -> Option<&dyn ValueSchema> {
         match &self.values {
             AdditionalProperties::Schema(values) => Some(&**values),
             AdditionalProperties::None | AdditionalProperties::Any => None,
         }
     }
 
-    fn elements(&self) -> Option<&dyn Schema> {
-        self.items.as_deref().map(|items| items as &dyn Schema)
+    fn elements(&self) -> Option<&dyn ValueSchema> {
+        self.items.as_deref().map(|items| items as &dyn ValueSchema)
     }
 
     fn list_type(&self) -> &ListType {
         &self.lists
     }
 
-    fn equals(&self, other: &dyn Schema) -> bool {
+    fn equals(&self, other: &dyn ValueSchema) -> bool {
         (other as &dyn Any).downcast_ref() == Some(self)
     }
 }

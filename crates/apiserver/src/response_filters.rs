@@ -1,6 +1,6 @@
-//! What every answer gets before it leaves: its layout, its encoding, and the headers that all answers have.
+//! Filters of all responses: pretty-printing, YAML, compression, common headers.
 //!
-//! Nothing here looks at what an answer means. Streams pass untouched but for their headers.
+//! They do not depend on the meaning of a response. Streams only get headers.
 
 use std::io::Write as _;
 
@@ -15,31 +15,31 @@ use http::header::{
 use http::request::Parts;
 use http::{Response, StatusCode};
 
-use crate::Surroundings;
+use crate::Environment;
 use crate::accept::{Media, media};
-use crate::answer::{Answer, Body};
 use crate::query::Query;
+use crate::response::{ApiResponse, Body};
 
 pub(crate) const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 
-/// Bodies beyond this are compressed for those who can read it.
+/// Larger bodies are compressed.
 const COMPRESS_FROM: usize = 128 << 10;
 
-/// Programs behind which somebody is looking.
-const READ_BY_PEOPLE: [&str; 3] = ["curl", "Wget", "Mozilla/5.0"];
+/// User agents that get pretty-printed JSON by default.
+const PRETTY_USER_AGENTS: [&str; 3] = ["curl", "Wget", "Mozilla/5.0"];
 
-/// Makes the response of an answer to a request.
-pub(crate) fn finish(
-    answer: Result<Answer, Refusal>,
+/// Converts a handler's result into the final response.
+pub(crate) fn apply(
+    answer: Result<ApiResponse, Refusal>,
     parts: &Parts,
-    surroundings: &dyn Surroundings,
+    environment: &dyn Environment,
 ) -> Response<Body> {
-    let answer = answer.unwrap_or_else(|refusal| Answer::refused(&refusal));
+    let answer = answer.unwrap_or_else(|refusal| ApiResponse::refused(&refusal));
     let mut response = answer.into_response();
-    lay_out(&mut response, parts);
+    format_body(&mut response, parts);
     compress(&mut response, parts);
     let given = parts.headers.get(AUDIT_ID).cloned();
-    if let Some(id) = given.or_else(|| HeaderValue::from_str(&surroundings.uid()).ok()) {
+    if let Some(id) = given.or_else(|| HeaderValue::from_str(&environment.uid()).ok()) {
         response.headers_mut().insert(AUDIT_ID, id);
     }
     if response.status() == StatusCode::FORBIDDEN {
@@ -48,13 +48,13 @@ pub(crate) fn finish(
     response
 }
 
-/// Text of a header, if it is one.
+/// The value of a header; empty if absent or not text.
 pub(crate) fn header(parts: &Parts, name: HeaderName) -> &str {
     parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
 
-/// Whether a client can read what is compressed.
-pub(crate) fn reads_gzip(parts: &Parts) -> bool {
+/// Whether the client accepts gzip.
+pub(crate) fn accepts_gzip(parts: &Parts) -> bool {
     let mut codings = header(parts, ACCEPT_ENCODING).split(',');
     codings.any(|coding| {
         let (name, quality) = coding.split_once(';').unwrap_or((coding, ""));
@@ -62,15 +62,15 @@ pub(crate) fn reads_gzip(parts: &Parts) -> bool {
     })
 }
 
-/// Compresses, quickly rather than well.
+/// Compresses with the fastest level.
 pub(crate) fn gzip(bytes: &[u8]) -> Option<Bytes> {
     let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 4), Compression::fast());
     encoder.write_all(bytes).ok()?;
     encoder.finish().ok().map(Bytes::from)
 }
 
-/// JSON for people, or YAML, where that is wanted.
-fn lay_out(response: &mut Response<Body>, parts: &Parts) {
+/// Converts JSON to YAML or pretty-prints it, where requested.
+fn format_body(response: &mut Response<Body>, parts: &Parts) {
     let is_json = response
         .headers()
         .get(CONTENT_TYPE)
@@ -86,14 +86,14 @@ fn lay_out(response: &mut Response<Body>, parts: &Parts) {
             *body = yaml.into();
             response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/yaml"));
         }
-    } else if refused || is_for_people(parts) {
+    } else if refused || wants_pretty(parts) {
         *body = encode::pretty(body).into();
     }
 }
 
-fn is_for_people(parts: &Parts) -> bool {
+fn wants_pretty(parts: &Parts) -> bool {
     let query = parts.uri.query().unwrap_or_default();
-    // The parameter decides, whatever the program; most requests have neither.
+    // The parameter takes precedence over the user agent.
     if query.contains("pretty") {
         let query = Query::parse(query);
         if query.first("pretty").is_some() {
@@ -101,13 +101,13 @@ fn is_for_people(parts: &Parts) -> bool {
         }
     }
     let agent = header(parts, USER_AGENT);
-    READ_BY_PEOPLE.iter().any(|program| agent.starts_with(program))
+    PRETTY_USER_AGENTS.iter().any(|program| agent.starts_with(program))
 }
 
 fn compress(response: &mut Response<Body>, parts: &Parts) {
     let done = response.headers().contains_key(CONTENT_ENCODING);
     let Body::Whole(Some(body)) = response.body_mut() else { return };
-    if done || body.len() <= COMPRESS_FROM || !reads_gzip(parts) {
+    if done || body.len() <= COMPRESS_FROM || !accepts_gzip(parts) {
         return;
     }
     let Some(compressed) = gzip(body) else { return };

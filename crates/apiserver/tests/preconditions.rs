@@ -1,4 +1,5 @@
-//! What a new object stands on lasts until it is stored: nothing is left in a namespace that is gone, or of a kind that is.
+//! Preconditions of a create hold until the object is stored: no object is left in a deleted namespace or of a deleted
+//! kind.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -17,7 +18,7 @@ use tokio::sync::Semaphore;
 
 use harness::{Noon, call};
 
-/// A store in which every write of an object called `late` waits until it is let through.
+/// A store in which every write of an object called `late` waits until it is released.
 #[derive(Debug)]
 struct Gated {
     store: MemoryStore,
@@ -52,7 +53,7 @@ impl Store for Gated {
     }
 }
 
-/// What becomes of an object that is created while somebody else does something that takes all it needs.
+/// Creates an object, and makes a concurrent change before it is stored.
 async fn overtaken(
     prepare: &[(Method, &str, Value)],
     create: (&str, Value),
@@ -86,9 +87,9 @@ async fn overtaken(
     (status, answer, left)
 }
 
-/// 2.6: an object that comes too late for its namespace does not come at all.
+/// 2.6: an object whose namespace was deleted meanwhile is refused.
 #[tokio::test]
-async fn nothing_is_left_in_a_namespace_that_is_gone() {
+async fn no_object_is_created_in_a_deleted_namespace() {
     let shop = json!({"metadata": {"name": "shop"}});
     let gone = json!({"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": "shop"}, "spec": {}});
     let (status, answer, left) = overtaken(
@@ -104,9 +105,9 @@ async fn nothing_is_left_in_a_namespace_that_is_gone() {
     assert_eq!(answer["message"], "namespaces \"shop\" not found");
 }
 
-/// 2.6: the same while the namespace is still on its way out; a change that is none to the object does it no harm.
+/// 2.6: the same if the namespace is terminating; an unrelated change of the namespace has no effect.
 #[tokio::test]
-async fn a_namespace_that_goes_takes_nothing_new() {
+async fn no_object_is_created_in_a_terminating_namespace() {
     let shop = || json!({"metadata": {"name": "shop"}});
     let late = || ("/api/v1/namespaces/shop/configmaps", json!({"metadata": {"name": "late"}}));
     let prepare = [(Method::POST, "/api/v1/namespaces", shop())];
@@ -122,9 +123,9 @@ async fn a_namespace_that_goes_takes_nothing_new() {
     assert_eq!((status, left), (201, 1), "{answer}");
 }
 
-/// Appendix E: an object that comes too late for its kind does not come at all.
+/// Appendix E: an object whose definition was deleted meanwhile is refused.
 #[tokio::test]
-async fn nothing_is_left_of_a_kind_that_is_gone() {
+async fn no_object_is_created_of_a_deleted_kind() {
     let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
     let definition = json!({
         "metadata": {"name": "widgets.example.com"},

@@ -1,4 +1,4 @@
-//! Nobody hands out rights that they do not have.
+//! Privilege escalation through roles and bindings is refused.
 
 use http::Method;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ fn role(name: &str, rules: &Value) -> Value {
     json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": {"name": name}, "rules": rules})
 }
 
-/// A7.9: a role beyond one's own rights is refused, however it is written.
+/// A7.9: a role with more permissions than one's own is refused, by every write.
 #[tokio::test]
 async fn a_role_is_not_written_beyond_ones_rights() {
     let cluster = mallorys().await;
@@ -51,12 +51,12 @@ async fn a_role_is_not_written_beyond_ones_rights() {
         let request = http::Request::builder().method(Method::PATCH).uri(format!("{path}{query}"));
         let request = request.header("authorization", &bearer).header("content-type", kind);
         let request = request.body(wider.to_string().into_bytes().into()).unwrap();
-        let (status, refused) = read(cluster.server.answer(request).await).await;
+        let (status, refused) = read(cluster.server.handle(request).await).await;
         assert_eq!((status, &refused["message"]), (403, &json!(message)), "{kind}");
     }
 }
 
-/// A7.9: what is already too strong cannot be changed either, but its finalizers can.
+/// A7.9: a role that already grants too much cannot be changed either, except for its finalizers.
 #[tokio::test]
 async fn housekeeping_needs_no_rights() {
     let cluster = mallorys().await;
@@ -70,7 +70,7 @@ async fn housekeeping_needs_no_rights() {
     assert_eq!(cluster.ask("mallory", Method::PUT, &path, strong).await.0, 403);
 }
 
-/// A7.9: a binding gives what its role gives.
+/// A7.9: a binding grants what its role grants.
 #[tokio::test]
 async fn a_role_is_not_bound_beyond_ones_rights() {
     let cluster = mallorys().await;
@@ -92,7 +92,7 @@ async fn a_role_is_not_bound_beyond_ones_rights() {
     assert_eq!(cluster.ask("mallory", Method::POST, BINDINGS, binding("b", "strong")).await.0, 201);
 }
 
-/// A7.9: with the verb `escalate` one may write any role.
+/// A7.9: the verb `escalate` allows writing any role.
 #[tokio::test]
 async fn escalating_is_a_right_of_its_own() {
     let cluster = mallorys().await;
@@ -105,7 +105,7 @@ async fn escalating_is_a_right_of_its_own() {
     assert_eq!(cluster.ask("mallory", Method::POST, ROLES, secrets).await.0, 201);
 }
 
-/// A7.9: an aggregation is for those who may do everything; the server leaves its rules to a controller.
+/// A7.9: an aggregation rule requires all permissions; a controller writes the rules.
 #[tokio::test]
 async fn aggregating_takes_all_rights() {
     let cluster = cluster().await;

@@ -1,4 +1,4 @@
-//! Tokens of service accounts: what is claimed, and whether it is still true.
+//! Service account tokens: their claims, and whether these still hold.
 
 use gantry_registry::Refusal;
 use gantry_registry::Timestamp;
@@ -6,30 +6,30 @@ use gantry_registry::access::User;
 use gantry_registry::kinds::kinds;
 use serde_json::{Value, json};
 
-use super::Bearer;
-use super::jwt::Unverified;
+use super::TokenUser;
+use super::jwt::UnverifiedToken;
 use crate::ApiServer;
-use crate::objects::Place;
+use crate::objects::ObjectRef;
 
-/// By how much the clocks of two servers may differ, and for how long what is deleted may still speak.
+/// The tolerated clock skew, and the time that a token outlives the deletion of its objects.
 const LEEWAY_SECONDS: i64 = 60;
-/// The claim under which everything of Kubernetes' own stands.
+/// The claim with the names and uids of Kubernetes objects.
 const OWN: &str = "kubernetes.io";
-/// What the keys of a user's extras begin with.
+/// The prefix of the keys of user extras.
 const EXTRA: &str = "authentication.kubernetes.io";
 
-/// Why a token is not believed.
+/// Why a token is rejected.
 #[derive(Debug)]
 pub(crate) enum BadToken {
-    /// It is none of ours.
+    /// It was not issued by this cluster.
     Unknown,
-    /// It is, or says so, but does not hold; the text says why.
+    /// It is invalid, for this reason.
     Invalid(String),
-    /// Nobody can tell: the store does not answer.
+    /// It could not be verified, because the store failed.
     Unreadable(Refusal),
 }
 
-/// What a token is to say.
+/// The claims of a new token.
 pub(crate) struct Claims<'a> {
     pub(crate) issuer: &'a str,
     pub(crate) id: &'a str,
@@ -38,7 +38,7 @@ pub(crate) struct Claims<'a> {
     pub(crate) audiences: &'a Value,
     pub(crate) now: Timestamp,
     pub(crate) lifetime_seconds: i64,
-    /// What else must exist for the token to hold, by kind in lower case: `pod`, `node`, `secret`.
+    /// The objects the token is bound to, by lower-case kind: `pod`, `node`, `secret`.
     pub(crate) bound: Vec<(&'static str, Value)>,
 }
 
@@ -57,32 +57,31 @@ impl Claims<'_> {
     }
 }
 
-/// Whom the token stands for, if all that it claims still holds.
+/// Returns the user of a token whose signature, claims and bound objects are valid.
 pub(crate) async fn authenticate(
     server: &ApiServer,
     token: &str,
     audiences: &[String],
-) -> Result<Bearer, BadToken> {
-    let token = Unverified::parse(token).ok_or(BadToken::Unknown)?;
+) -> Result<TokenUser, BadToken> {
+    let token = UnverifiedToken::parse(token).ok_or(BadToken::Unknown)?;
     if token.claims["iss"] != server.settings.access.issuer {
         return Err(BadToken::Unknown);
     }
-    let key =
-        server.guard.keys.existing(server.objects.store.as_ref()).await.map_err(BadToken::Unreadable)?;
+    let key = server.signing_keys.get(server.objects.store.as_ref()).await.map_err(BadToken::Unreadable)?;
     if !key.is_some_and(|key| token.is_signed_by(&key)) {
         return invalid("the signature is not of this cluster");
     }
-    check_time(&token.claims, server.surroundings.now())?;
+    check_time(&token.claims, server.environment.now())?;
     let audiences = common_audiences(&token.claims, audiences)?;
     let user = user_of(&token.claims);
     if token.claims["sub"] != user.name {
         return invalid("the subject is not the account");
     }
-    check_bonds(server, &token.claims[OWN]).await?;
-    Ok(Bearer { user, audiences })
+    check_bound_objects(server, &token.claims[OWN]).await?;
+    Ok(TokenUser { user, audiences })
 }
 
-/// The user that the claims speak of.
+/// The user that the claims name.
 fn user_of(claims: &Value) -> User {
     let own = &claims[OWN];
     let text = |pointer: &str| own.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
@@ -102,8 +101,8 @@ fn user_of(claims: &Value) -> User {
     }
 }
 
-/// The account, and all else that the token is bound to, must still be there.
-async fn check_bonds(server: &ApiServer, own: &Value) -> Result<(), BadToken> {
+/// Checks that the service account and the bound objects still exist.
+async fn check_bound_objects(server: &ApiServer, own: &Value) -> Result<(), BadToken> {
     let namespace = own["namespace"].as_str();
     check_exists(server, "serviceaccounts", namespace, &own["serviceaccount"]).await?;
     for (claim, resource) in [("pod", "pods"), ("secret", "secrets")] {
@@ -111,7 +110,7 @@ async fn check_bonds(server: &ApiServer, own: &Value) -> Result<(), BadToken> {
             check_exists(server, resource, namespace, &own[claim]).await?;
         }
     }
-    // The node of a pod is information; only a token bound to the node itself ends with it.
+    // The node of a pod is informational; only a token bound to the node itself depends on it.
     if own["pod"].is_null() && !own["node"].is_null() {
         check_exists(server, "nodes", None, &own["node"]).await?;
     }
@@ -136,7 +135,7 @@ fn check_time(claims: &Value, now: Timestamp) -> Result<(), BadToken> {
     }
 }
 
-/// The audiences that are both wanted and meant.
+/// The audiences that are both requested and in the token. Returns an error if there are none.
 fn common_audiences(claims: &Value, wanted: &[String]) -> Result<Vec<String>, BadToken> {
     let meant = match &claims["aud"] {
         Value::String(one) => vec![one.as_str()],
@@ -150,7 +149,7 @@ fn common_audiences(claims: &Value, wanted: &[String]) -> Result<Vec<String>, Ba
     Ok(common)
 }
 
-/// What a token is bound to must be there, be the same, and not be deleted for long.
+/// Checks that an object exists, has the same uid, and is not being deleted for longer than the leeway.
 async fn check_exists(
     server: &ApiServer,
     resource: &str,
@@ -159,7 +158,7 @@ async fn check_exists(
 ) -> Result<(), BadToken> {
     let Some(kind) = kinds().resource("", "v1", resource) else { return invalid("no such kind") };
     let name = reference["name"].as_str().unwrap_or_default();
-    let found = match server.objects.get(Place { kind, namespace, name }).await {
+    let found = match server.objects.get(ObjectRef { kind, namespace, name }).await {
         Ok(found) => found,
         Err(refusal) if refusal.code == 404 => return invalid(format!("{resource} \"{name}\" is gone")),
         Err(refusal) => return Err(BadToken::Unreadable(refusal)),
@@ -168,7 +167,7 @@ async fn check_exists(
         return invalid(format!("{resource} \"{name}\" is not the one that the token was made for"));
     }
     let deleted = found["metadata"]["deletionTimestamp"].as_str().and_then(Timestamp::parse);
-    if deleted.is_some_and(|deleted| server.surroundings.now().seconds_after(deleted) > LEEWAY_SECONDS) {
+    if deleted.is_some_and(|deleted| server.environment.now().seconds_after(deleted) > LEEWAY_SECONDS) {
         return invalid(format!("{resource} \"{name}\" is being deleted"));
     }
     Ok(())
@@ -176,7 +175,7 @@ async fn check_exists(
 
 fn reference(object: &Value) -> Value {
     let mut reference = json!({"name": object["metadata"]["name"]});
-    // A node that nobody knows any more has a name and no uid.
+    // A deleted node has a name and no uid.
     if let Some(uid) = object["metadata"]["uid"].as_str() {
         reference["uid"] = json!(uid);
     }

@@ -1,4 +1,4 @@
-//! Acting as somebody else: the `Impersonate-…` headers, and what it takes to be allowed to.
+//! Impersonation: the `Impersonate-…` headers, and the permissions they require.
 
 use std::collections::BTreeMap;
 
@@ -11,17 +11,17 @@ use crate::query::unescape_path;
 const EXTRA: &str = "impersonate-extra-";
 const AUTHENTICATION: &str = "authentication.k8s.io";
 
-/// Whom a request wants to be taken for.
+/// The user to impersonate.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Pretence {
+pub(crate) struct Impersonation {
     name: String,
     groups: Vec<String>,
     uid: String,
     extra: BTreeMap<String, Vec<String>>,
 }
 
-impl Pretence {
-    /// Reads the headers; most requests have none of them.
+impl Impersonation {
+    /// Parses the headers; `None` without any.
     pub(crate) fn read(headers: &HeaderMap) -> Result<Option<Self>, Refusal> {
         let texts = |name: &str| -> Vec<String> {
             let values = headers.get_all(name).iter();
@@ -34,24 +34,24 @@ impl Pretence {
                 extra.entry(unescape_path(key)).or_default().push(value.to_owned());
             }
         }
-        let pretence = Self {
+        let impersonation = Self {
             name: first("impersonate-user"),
             groups: texts("impersonate-group"),
             uid: first("impersonate-uid"),
             extra,
         };
-        if !pretence.name.is_empty() {
-            return Ok(Some(pretence));
+        if !impersonation.name.is_empty() {
+            return Ok(Some(impersonation));
         }
-        if pretence.groups.is_empty() && pretence.uid.is_empty() && pretence.extra.is_empty() {
+        if impersonation.groups.is_empty() && impersonation.uid.is_empty() && impersonation.extra.is_empty() {
             return Ok(None);
         }
         Err(Refusal::server_error("requested groups, a uid or extras without impersonating a user"))
     }
 
-    /// Everything that one must be allowed for this.
-    pub(crate) fn demands(&self) -> Vec<Request> {
-        let demand =
+    /// The requests that the caller must be allowed to make in order to impersonate this user.
+    pub(crate) fn required_permissions(&self) -> Vec<Request> {
+        let permission =
             |group: &str, resource: &str, part: Option<&str>, namespace: Option<&str>, name: &str| {
                 let target = Target::Resource {
                     group: group.to_owned(),
@@ -64,22 +64,24 @@ impl Pretence {
             };
         let named = User { name: self.name.clone(), ..User::default() };
         let user = match named.service_account() {
-            Some((namespace, name)) => demand("", "serviceaccounts", None, Some(namespace), name),
-            None => demand("", "users", None, None, &self.name),
+            Some((namespace, name)) => permission("", "serviceaccounts", None, Some(namespace), name),
+            None => permission("", "users", None, None, &self.name),
         };
-        let mut demands = vec![user];
-        demands.extend(self.groups.iter().map(|group| demand("", "groups", None, None, group)));
+        let mut required_permissions = vec![user];
+        required_permissions
+            .extend(self.groups.iter().map(|group| permission("", "groups", None, None, group)));
         for (key, values) in &self.extra {
             let each = values.iter();
-            demands.extend(each.map(|value| demand(AUTHENTICATION, "userextras", Some(key), None, value)));
+            required_permissions
+                .extend(each.map(|value| permission(AUTHENTICATION, "userextras", Some(key), None, value)));
         }
         if !self.uid.is_empty() {
-            demands.push(demand(AUTHENTICATION, "uids", None, None, &self.uid));
+            required_permissions.push(permission(AUTHENTICATION, "uids", None, None, &self.uid));
         }
-        demands
+        required_permissions
     }
 
-    /// The user that the request is then from.
+    /// Returns the impersonated user.
     pub(crate) fn user(self) -> User {
         let Self { name, mut groups, uid, extra } = self;
         let named = User { name, ..User::default() };

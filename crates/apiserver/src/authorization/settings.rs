@@ -1,59 +1,59 @@
-//! What whoever runs the server decides about access.
+//! Settings of authentication and authorization.
 
 use gantry_registry::access::User;
 
-/// Who is let in, and how far.
+/// Settings of authentication and authorization.
 ///
-/// By default everybody may do everything: whoever holds the server in process is trusted, and so are tests. A listener
-/// that others reach is given [`Access::rbac`].
+/// By default everything is allowed, for tests and trusted in-process clients. Servers with a listener use
+/// [`Access::rbac`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// What decides what somebody may do.
+    /// The authorization mode.
     pub authorization: Authorization,
-    /// Where no credentials are needed.
+    /// Where anonymous requests are accepted.
     pub anonymous: Anonymous,
-    /// Bearer tokens that do not end.
+    /// Bearer tokens without expiry.
     pub tokens: Vec<StaticToken>,
-    /// Who service account tokens are from. It is part of every token: with another issuer, they no longer hold.
+    /// The issuer of service account tokens. Tokens of another issuer are rejected.
     pub issuer: String,
-    /// For whom service account tokens are that name no audience. Empty stands for the issuer alone.
+    /// The audiences of service account tokens that request none. Empty means the issuer.
     pub api_audiences: Vec<String>,
 }
 
-/// What decides what somebody may do.
+/// The authorization mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Authorization {
-    /// Nothing: everybody may do everything.
+    /// Every request is allowed.
     AlwaysAllow,
     /// The roles and bindings in the store.
     Rbac,
 }
 
-/// Where no credentials are needed. What somebody may do without them is decided as for everybody.
+/// Where anonymous requests are accepted; they are authorized like all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anonymous {
-    /// Everywhere: whoever shows none is `system:anonymous`.
+    /// Everywhere: a request without credentials is `system:anonymous`.
     Everywhere,
-    /// Only to see whether the server is well, and which one it is; elsewhere it is 401.
+    /// Only for health and version; elsewhere they get 401.
     HealthAndVersion,
 }
 
-/// A bearer token and whom it stands for.
+/// A bearer token and its user.
 #[derive(Clone, PartialEq, Eq)]
 pub struct StaticToken {
     /// The secret.
     pub token: String,
-    /// Whom it stands for; `system:authenticated` is added to the groups.
+    /// The user; `system:authenticated` is added to the groups.
     pub user: User,
 }
 
 impl Access {
-    /// Nobody without credentials, and everybody as far as roles and bindings go.
+    /// No anonymous requests except for health and version, and authorization by RBAC.
     pub fn rbac() -> Self {
         Self { authorization: Authorization::Rbac, anonymous: Anonymous::HealthAndVersion, ..Self::default() }
     }
 
-    /// For whom tokens are, if nothing is said.
+    /// The audiences of tokens that request none.
     pub(crate) fn audiences(&self) -> Vec<String> {
         if self.api_audiences.is_empty() { vec![self.issuer.clone()] } else { self.api_audiences.clone() }
     }

@@ -1,6 +1,6 @@
-//! A store whose watches tell nothing of their own accord: only who asks how far they are is told what happened before.
+//! A store whose watches deliver events only when progress is requested.
 //!
-//! It stands for a store across a network, whose watches come later than the answers to writes.
+//! It stands for a store across a network, whose watch events arrive after the responses to writes.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -72,7 +72,7 @@ impl Store for Lagging {
     }
 }
 
-/// A7.9: a write of a role or binding counts from its answer on, however late the watches are.
+/// A7.9: a write of a role or binding applies once it is acknowledged, however late the watches are.
 #[tokio::test]
 async fn a_decision_is_never_older_than_an_answered_write() {
     let cluster = on(lagging(), guarded()).await;
@@ -94,9 +94,9 @@ async fn a_decision_is_never_older_than_an_answered_write() {
     assert!(refused["message"].as_str().unwrap().ends_with(why), "A7.3: {refused}");
 }
 
-/// A7.4: what is open to everybody needs no roles, and so no store; anything else is refused without them.
+/// A7.4: public paths need no roles and so no store; all others fail without them.
 #[tokio::test]
-async fn without_roles_nobody_is_let_in_but_to_see_the_version() {
+async fn without_roles_only_public_paths_respond() {
     let store = lagging();
     let cluster = on(Arc::clone(&store) as _, guarded()).await;
     store.1.store(true, Ordering::Relaxed);

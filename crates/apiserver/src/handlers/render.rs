@@ -1,4 +1,4 @@
-//! Objects and lists in the form that was asked for.
+//! Renders objects and lists in the negotiated representation.
 
 use gantry_registry::kinds::Kind;
 use gantry_registry::selector::Selectable;
@@ -11,62 +11,68 @@ use serde_json::Value;
 
 use super::call::Call;
 use crate::accept::View;
-use crate::answer::Answer;
-use crate::objects::Shown;
-use crate::served;
+use crate::objects::ObjectResponse;
+use crate::response::ApiResponse;
+use crate::storage_codec;
 
 impl Call<'_> {
-    /// One object as an answer.
-    pub(super) fn render(&self, status: u16, object: &Value) -> Result<Answer, Refusal> {
+    /// Renders an object.
+    pub(super) fn render(&self, status: u16, object: &Value) -> Result<ApiResponse, Refusal> {
         Ok(match self.view {
-            View::Plain | View::Discovery => Answer::json(status, encode::object(object, &self.kind.nature)),
+            View::Plain | View::Discovery => {
+                ApiResponse::json(status, encode::object(object, &self.kind.nature))
+            }
             View::Table(version) => {
                 let layout = Layout { version, include: self.include()?, headings: Headings::Shown };
-                Answer::value(
+                ApiResponse::value(
                     status,
-                    &self.printer().table_of_one(object, layout, self.server.surroundings.now()),
+                    &self.printer().table_of_one(object, layout, self.server.environment.now()),
                 )
             }
-            View::Partial(version) => Answer::value(status, &partial(object, version)),
+            View::Partial(version) => ApiResponse::value(status, &partial(object, version)),
             View::PartialList(_) => return Err(not_a_list(self.kind.group, self.kind.kind)),
         })
     }
 
-    /// A stored object as an answer.
-    pub(super) fn render_stored(&self, status: u16, stored: &Versioned) -> Result<Answer, Refusal> {
+    /// Renders an object from its stored bytes.
+    pub(super) fn render_stored(&self, status: u16, stored: &Versioned) -> Result<ApiResponse, Refusal> {
         if !matches!(self.view, View::Plain | View::Discovery) {
-            let object = served::parse(self.kind, &stored.value, stored.revision)?;
+            let object = storage_codec::decode(self.kind, &stored.value, stored.revision)?;
             return self.render(status, &object);
         }
         let mut bytes = Vec::with_capacity(stored.value.len() + 48);
-        served::write_object(self.kind, &stored.value, stored.revision, &mut bytes)?;
+        storage_codec::write_object(self.kind, &stored.value, stored.revision, &mut bytes)?;
         bytes.push(b'\n');
-        Ok(Answer::json(status, bytes))
+        Ok(ApiResponse::json(status, bytes))
     }
 
-    /// What a write came to, as an answer.
-    pub(super) fn render_shown(&self, status: u16, shown: &Shown) -> Result<Answer, Refusal> {
+    /// Renders the result of a write.
+    pub(super) fn render_response(
+        &self,
+        status: u16,
+        shown: &ObjectResponse,
+    ) -> Result<ApiResponse, Refusal> {
         match (self.view, shown.bytes()) {
             (View::Plain | View::Discovery, Some(stored)) => self.render_stored(status, stored),
             _ => self.render(status, shown),
         }
     }
 
-    /// A list as an answer.
-    pub(super) fn render_list(&self, metadata: &Value, items: &[Value]) -> Result<Answer, Refusal> {
+    /// Renders a list.
+    pub(super) fn render_list(&self, metadata: &Value, items: &[Value]) -> Result<ApiResponse, Refusal> {
         Ok(match self.view {
             View::Plain | View::Discovery => {
                 let Kind { list_kind, api_version, nature, .. } = self.kind.as_ref();
-                Answer::json(200, encode::list(list_kind, api_version, metadata, items, nature))
+                ApiResponse::json(200, encode::list(list_kind, api_version, metadata, items, nature))
             }
             View::Table(version) => {
                 let layout = Layout { version, include: self.include()?, headings: Headings::Shown };
-                Answer::value(
+                ApiResponse::value(
                     200,
-                    &self.printer().table(metadata, items, layout, self.server.surroundings.now()),
+                    &self.printer().table(metadata, items, layout, self.server.environment.now()),
                 )
             }
-            View::PartialList(version) => Answer::value(200, &partial_list(metadata, items, version)),
+            View::PartialList(version) => ApiResponse::value(200, &partial_list(metadata, items, version)),
             View::Partial(_) => return Err(is_a_list(self.kind.group, self.kind.kind)),
         })
     }
@@ -75,7 +81,7 @@ impl Call<'_> {
         Printer::of_kind(self.kind)
     }
 
-    /// By which fields objects of the kind can be selected.
+    /// The fields that field selectors of this kind support.
     pub(super) fn selectable(&self) -> Selectable<'_> {
         Selectable::of_kind(self.kind)
     }

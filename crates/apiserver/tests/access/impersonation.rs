@@ -1,4 +1,4 @@
-//! Acting as somebody else.
+//! Impersonation.
 
 use http::Method;
 use serde_json::{Value, json};
@@ -7,9 +7,9 @@ use crate::cluster::{PODS, RBAC, cluster, read, rule, token_of};
 
 const WHO: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 
-/// A7.10: the administrator may act as anybody, and then has their rights and no others.
+/// A7.10: the administrator may impersonate any user, and then has only their permissions.
 #[tokio::test]
-async fn the_administrator_may_act_as_anybody() {
+async fn the_administrator_may_impersonate_any_user() {
     let cluster = cluster().await;
     let user = [("impersonate-user", "some-user"), ("impersonate-group", "some-group")];
     let (status, refused) = cluster.acting_as(&user, Method::GET, PODS, Value::Null).await;
@@ -23,9 +23,9 @@ async fn the_administrator_may_act_as_anybody() {
     assert_eq!(cluster.acting_as(&master, Method::GET, "/api/v1/nodes", Value::Null).await.0, 200);
 }
 
-/// A7.10: uid and extras are taken over, service accounts get their groups, nobody is unauthenticated.
+/// A7.10: uid and extras are taken over, service accounts get their groups, and `system:anonymous` is unauthenticated.
 #[tokio::test]
-async fn whoever_is_acted_as_is_complete() {
+async fn impersonated_users_are_complete() {
     let cluster = cluster().await;
     let who = async |headers: &[(&str, &str)]| {
         let (status, review) = cluster.acting_as(headers, Method::POST, WHO, json!({})).await;
@@ -50,7 +50,7 @@ async fn whoever_is_acted_as_is_complete() {
     assert_eq!(nobody["groups"], json!(["system:masters", "system:unauthenticated"]));
 }
 
-/// A7.10: others need the verb `impersonate` on every user, group, uid and extra that they claim.
+/// A7.10: others need the verb `impersonate` on every user, group, uid and extra.
 #[tokio::test]
 async fn others_need_to_be_allowed_each_part() {
     let cluster = cluster().await;
@@ -60,9 +60,9 @@ async fn others_need_to_be_allowed_each_part() {
         let (status, said) = read(cluster.send(&headers, Method::GET, "/version", &Value::Null).await).await;
         (status, said["message"].as_str().unwrap_or_default().to_owned())
     };
-    let refused = |what: &str, resource: &str, group: &str, place: &str| {
+    let refused = |what: &str, resource: &str, group: &str, scope: &str| {
         let head = format!("{what} is forbidden: User \"bob\" cannot impersonate");
-        (403, format!("{head} resource \"{resource}\" in API group \"{group}\" {place}"))
+        (403, format!("{head} resource \"{resource}\" in API group \"{group}\" {scope}"))
     };
     let cluster_wide = "at the cluster scope";
     let ann = ("impersonate-user", "ann");
@@ -94,15 +94,15 @@ async fn others_need_to_be_allowed_each_part() {
         )
     );
     let robot = ("impersonate-user", "system:serviceaccount:default:robot");
-    let place = "in the namespace \"default\"";
-    assert_eq!(act(&[robot]).await, refused("serviceaccounts \"robot\"", "serviceaccounts", "", place));
+    let scope = "in the namespace \"default\"";
+    assert_eq!(act(&[robot]).await, refused("serviceaccounts \"robot\"", "serviceaccounts", "", scope));
     cluster.grant("bob", json!([rule(&["impersonate"], &["serviceaccounts"])])).await;
     assert_eq!(act(&[robot]).await.0, 200);
 }
 
-/// A7.10: there are no groups, uids and extras of nobody.
+/// A7.10: groups, uids and extras without a user are refused.
 #[tokio::test]
-async fn groups_of_nobody_are_refused() {
+async fn groups_without_a_user_are_refused() {
     let cluster = cluster().await;
     for header in [("impersonate-group", "g"), ("impersonate-uid", "u"), ("impersonate-extra-a", "b")] {
         let (status, _) = cluster.acting_as(&[header], Method::GET, PODS, Value::Null).await;

@@ -1,4 +1,4 @@
-//! How long a request may take: what its `timeout` parameter says, and never longer than the server allows.
+//! Request timeouts: the `timeout` parameter, up to the server's limit.
 
 use std::time::Duration;
 
@@ -8,13 +8,14 @@ use http::request::Parts;
 
 use crate::query::Query;
 
-/// The longest time a write may take.
+/// The limit for writes.
 const WRITE_MAX: Duration = Duration::from_secs(34);
-/// The longest time anything may take, reading its body included. A watch has answered when it has begun.
+/// The limit for all requests, including reading the body. It ends when the response starts, so watches may run
+/// longer.
 const REQUEST_MAX: Duration = Duration::from_secs(60);
 
-/// How long this request may take.
-pub(crate) fn of(parts: &Parts) -> Result<Duration, Refusal> {
+/// Returns the timeout of a request.
+pub(crate) fn parse(parts: &Parts) -> Result<Duration, Refusal> {
     let longest = if parts.method == Method::GET { REQUEST_MAX } else { WRITE_MAX };
     let query = parts.uri.query().unwrap_or_default();
     if !query.contains("timeout=") {
@@ -27,7 +28,7 @@ pub(crate) fn of(parts: &Parts) -> Result<Duration, Refusal> {
     match query.first("timeout").unwrap_or_default() {
         "" => Ok(longest),
         text => match duration(text) {
-            // Zero and less mean that the client has no wish of its own.
+            // Zero and negative values mean the default.
             Ok(asked) if asked.is_zero() => Ok(longest),
             Ok(asked) => Ok(asked.min(longest)),
             Err(wrong) => Err(Refusal {
@@ -40,7 +41,7 @@ pub(crate) fn of(parts: &Parts) -> Result<Duration, Refusal> {
     }
 }
 
-/// What a client is told whose request took longer.
+/// Returns 504.
 pub(crate) fn exceeded() -> Refusal {
     Refusal {
         code: 504,
@@ -50,7 +51,7 @@ pub(crate) fn exceeded() -> Refusal {
     }
 }
 
-/// Reads a duration as Go writes it, such as `1m30s`; one that is negative counts as none.
+/// Parses a duration in Go's format, such as `1m30s`; negative ones are zero.
 fn duration(text: &str) -> Result<Duration, String> {
     let invalid = || format!("time: invalid duration {text:?}");
     let (negative, mut rest) = match text.strip_prefix('-') {
@@ -95,12 +96,12 @@ mod tests {
 
     fn allowed(method: Method, uri: &str) -> Result<Duration, String> {
         let request = http::Request::builder().method(method).uri(uri).body(()).unwrap();
-        of(&request.into_parts().0).map_err(|refusal| refusal.message)
+        parse(&request.into_parts().0).map_err(|refusal| refusal.message)
     }
 
-    /// A0.10: the client's wish counts as far as the server allows it.
+    /// A0.10: the shorter of parameter and limit is used.
     #[test]
-    fn the_shorter_of_wish_and_limit_counts() {
+    fn the_shorter_of_parameter_and_limit_is_used() {
         let get = |uri: &str| allowed(Method::GET, uri).unwrap().as_millis();
         assert_eq!(get("/api/v1/pods"), 60_000);
         assert_eq!(get("/api/v1/pods?timeout=32s"), 32_000);
@@ -113,16 +114,16 @@ mod tests {
         assert_eq!(allowed(Method::PUT, "/x?timeout=50s").unwrap(), WRITE_MAX);
     }
 
-    /// A0.10: for a watch only `timeoutSeconds` counts.
+    /// A0.10: watches ignore it; they have `timeoutSeconds`.
     #[test]
-    fn a_watch_does_not_look_at_it() {
+    fn a_watch_ignores_it() {
         assert_eq!(allowed(Method::GET, "/api/v1/pods?watch=true&timeout=abc").unwrap(), REQUEST_MAX);
         assert_eq!(allowed(Method::GET, "/api/v1/pods?timeoutSeconds=5").unwrap(), REQUEST_MAX);
     }
 
-    /// A0.10: what is no duration is refused in Go's words.
+    /// A0.10: malformed durations are rejected with Go's messages.
     #[test]
-    fn what_is_no_duration_is_refused() {
+    fn malformed_durations_are_refused() {
         let refused = |text: &str| allowed(Method::GET, &format!("/api?timeout={text}")).unwrap_err();
         let start = "invalid timeout specified in the request URL - ";
         assert_eq!(refused("abc"), format!("{start}time: invalid duration \"abc\""));

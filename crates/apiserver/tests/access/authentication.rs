@@ -1,4 +1,4 @@
-//! Who somebody is.
+//! Authentication.
 
 use gantry_apiserver::{Access, Anonymous};
 use gantry_registry::access::User;
@@ -9,7 +9,7 @@ use crate::cluster::{PODS, cluster, cluster_with, guarded, read};
 
 const WHO: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 
-/// A7.1: a static token stands for its user, who is then somebody.
+/// A7.1: a static token authenticates its user, who is in `system:authenticated`.
 #[tokio::test]
 async fn a_static_token_stands_for_its_user() {
     let cluster = cluster().await;
@@ -23,9 +23,9 @@ async fn a_static_token_stands_for_its_user() {
     );
 }
 
-/// A7.1, A7.7: whoever a listener has identified is that user, with all that is known of them.
+/// A7.1, A7.7: a user authenticated by a listener is accepted with groups, uid and extras.
 #[tokio::test]
-async fn whom_a_listener_identified_is_believed() {
+async fn a_user_authenticated_by_a_listener_is_accepted() {
     let cluster = cluster().await;
     let carol =
         User { name: "carol".to_owned(), groups: vec!["system:masters".to_owned()], ..User::default() };
@@ -36,7 +36,7 @@ async fn whom_a_listener_identified_is_believed() {
     assert!(refused["message"].as_str().unwrap().contains("User \"dave\""), "{refused}");
 }
 
-/// A7.2: a token that is none is 401 with nothing else said, wherever it is shown.
+/// A7.2: an invalid token gets 401 on every path.
 #[tokio::test]
 async fn a_bad_token_is_unauthorized() {
     let cluster = cluster().await;
@@ -51,9 +51,9 @@ async fn a_bad_token_is_unauthorized() {
     }
 }
 
-/// A7.2, A7.4: without credentials nothing but health and version.
+/// A7.2, A7.4: without credentials only health and version are readable.
 #[tokio::test]
-async fn nobody_sees_health_and_version_only() {
+async fn anonymous_requests_see_health_and_version_only() {
     let cluster = cluster().await;
     for path in ["/healthz", "/livez", "/readyz", "/version", "/version/"] {
         assert_eq!(cluster.send(&[], Method::GET, path, &Value::Null).await.status(), 200, "{path}");
@@ -67,9 +67,9 @@ async fn nobody_sees_health_and_version_only() {
     assert_eq!(status, 401, "another kind of credentials is as good as none");
 }
 
-/// A7.2: where anonymous requests are let in, they are somebody without rights.
+/// A7.2: where anonymous requests are accepted, they have no permissions.
 #[tokio::test]
-async fn nobody_may_be_somebody_without_rights() {
+async fn anonymous_users_have_no_permissions() {
     let cluster = cluster_with(Access { anonymous: Anonymous::Everywhere, ..guarded() }).await;
     let (status, refused) = read(cluster.send(&[], Method::GET, PODS, &Value::Null).await).await;
     let message = "pods is forbidden: User \"system:anonymous\" cannot list resource \"pods\" in API group \"\" in the \
@@ -78,9 +78,9 @@ async fn nobody_may_be_somebody_without_rights() {
     assert_eq!(cluster.send(&[], Method::GET, "/version", &Value::Null).await.status(), 200);
 }
 
-/// A7.4: whoever is somebody may find out what is served and what they may do.
+/// A7.4: every authenticated user may read discovery and review their own access.
 #[tokio::test]
-async fn somebody_may_find_out_what_is_there() {
+async fn authenticated_users_may_read_discovery() {
     let cluster = cluster().await;
     for path in ["/api", "/apis", "/api/v1", "/apis/apps", "/apis/apps/v1", "/version"] {
         assert_eq!(cluster.get("bob", path).await.0, 200, "{path}");
@@ -99,9 +99,9 @@ async fn somebody_may_find_out_what_is_there() {
     );
 }
 
-/// A7.1: without access control everybody may do everything.
+/// A7.1: with AlwaysAllow everything is allowed.
 #[tokio::test]
-async fn a_server_that_allows_everything_asks_nobody() {
+async fn always_allow_allows_everything() {
     let cluster = cluster_with(Access::default()).await;
     assert_eq!(cluster.send(&[], Method::GET, PODS, &Value::Null).await.status(), 200);
 }

@@ -1,4 +1,4 @@
-//! Answers: a status, headers, and a body that is whole or a stream.
+//! Responses: a status, headers, and a body that is complete or a stream.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -11,36 +11,36 @@ use http::{HeaderValue, Response, StatusCode, header};
 use http_body::Frame;
 use serde_json::Value;
 
-/// The body of an answer.
+/// The body of a response.
 pub enum Body {
-    /// All of it.
+    /// A complete body.
     Whole(Option<Bytes>),
-    /// A watch.
+    /// A stream, such as a watch.
     Stream(Pin<Box<dyn Chunks>>),
 }
 
-/// Something that hands out bytes until it ends.
+/// A stream of bytes.
 pub trait Chunks: Send {
-    /// The next bytes; `None` is the end.
+    /// The next bytes; `None` at the end.
     fn poll_chunk(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Bytes>>;
 }
 
-/// An answer before it is put on the wire.
-pub(crate) struct Answer {
+/// A response of a handler.
+pub(crate) struct ApiResponse {
     status: u16,
     content_type: &'static str,
     headers: Vec<(header::HeaderName, String)>,
     body: Body,
 }
 
-impl Answer {
-    /// JSON that was encoded already.
+impl ApiResponse {
+    /// A response with encoded JSON.
     pub(crate) fn json(status: u16, body: impl Into<Bytes>) -> Self {
         let body = Body::Whole(Some(body.into()));
         Self { status, content_type: "application/json", headers: Vec::new(), body }
     }
 
-    /// JSON of something that no schema describes.
+    /// A response with a value as JSON.
     pub(crate) fn value(status: u16, value: &Value) -> Self {
         let mut bytes = encode::plain(value);
         bytes.push(b'\n');
@@ -52,7 +52,7 @@ impl Answer {
         Self { status, content_type: "text/plain; charset=utf-8", headers: Vec::new(), body }
     }
 
-    /// Nothing but a status and headers.
+    /// A response without a body.
     pub(crate) fn empty(status: u16) -> Self {
         Self { status, content_type: "", headers: Vec::new(), body: Body::Whole(None) }
     }
@@ -62,7 +62,7 @@ impl Answer {
         Self { status: 200, content_type: "application/json", headers: Vec::new(), body }
     }
 
-    /// What a refused client is told.
+    /// The response for an error.
     pub(crate) fn refused(refusal: &Refusal) -> Self {
         let answer = Self::value(refusal.code, &refusal.status());
         match refusal.details.as_ref().map(|details| details.retry_after_seconds) {
@@ -81,7 +81,7 @@ impl Answer {
         self
     }
 
-    /// Adds a warning that clients show to people.
+    /// Adds a `Warning` header, which kubectl prints.
     pub(crate) fn warning(self, text: &str) -> Self {
         let escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
         self.with(header::WARNING, format!("299 - \"{escaped}\""))
@@ -97,7 +97,7 @@ impl Answer {
         }
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
         for (name, value) in self.headers {
-            // A text that no header can hold is left out rather than breaking the answer.
+            // A value that is not a valid header is left out.
             if let Ok(value) = HeaderValue::from_str(&value) {
                 if name == header::WARNING {
                     headers.append(name, value);

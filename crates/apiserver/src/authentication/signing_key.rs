@@ -1,7 +1,8 @@
-//! The key that signs service account tokens: one per cluster, made when it is first needed, kept in the store.
+//! The key that signs service account tokens: one per cluster, created on first use, stored outside of the served
+//! resources.
 //!
-//! In the store, because all servers on one store must believe each other's tokens, and a token must outlive a restart.
-//! Whoever makes a key first wins; the others take it over. It lies outside of what the API serves.
+//! It is in the store because all servers on one store must accept each other's tokens, and tokens must survive a
+//! restart. The first server to create a key wins; the others use it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,43 +22,43 @@ use tokio::sync::OnceCell;
 
 use crate::objects::failed;
 
-/// Where the key lies, as PKCS#8. No resource is called like that, so no path of the API leads there; yet whoever may
-/// write objects in etcd may write it.
-const PLACE: &str = "/registry/!gantry/keys/service-account";
+/// The key in the store; the value is PKCS#8. No resource has this name, so the API does not reach it, but clients of
+/// etcd do.
+const STORE_KEY: &str = "/registry/!gantry/keys/service-account";
 
-/// The signing key of a cluster, once it was needed.
+/// The cached signing key of the cluster.
 #[derive(Debug, Default)]
-pub(crate) struct Keys(OnceCell<Arc<SigningKey>>);
+pub(crate) struct SigningKeys(OnceCell<Arc<SigningKey>>);
 
-/// A key that signs tokens.
+/// A key pair that signs tokens.
 pub(crate) struct SigningKey {
     pair: KeyPair,
     id: String,
 }
 
-impl Keys {
-    /// The key, if any server ever made one. If not, there is no token to believe either.
-    pub(crate) async fn existing(&self, store: &dyn Store) -> Result<Option<Arc<SigningKey>>, Refusal> {
+impl SigningKeys {
+    /// Returns the key if one was ever created. If not, there is no valid token either.
+    pub(crate) async fn get(&self, store: &dyn Store) -> Result<Option<Arc<SigningKey>>, Refusal> {
         if let Some(key) = self.0.get() {
             return Ok(Some(Arc::clone(key)));
         }
-        let fetched = store.get(&place()?).await.map_err(|error| failed(&error))?;
+        let fetched = store.get(&store_key()?).await.map_err(|error| failed(&error))?;
         let Some(found) = fetched.found else { return Ok(None) };
         let key = Arc::new(SigningKey::read(&found.value)?);
         Ok(Some(Arc::clone(self.0.get_or_init(|| async { key }).await)))
     }
 
-    /// The key, made now if there was none.
-    pub(crate) async fn ensured(&self, store: &dyn Store) -> Result<Arc<SigningKey>, Refusal> {
-        if let Some(key) = self.existing(store).await? {
+    /// Returns the key; creates it if there is none.
+    pub(crate) async fn get_or_create(&self, store: &dyn Store) -> Result<Arc<SigningKey>, Refusal> {
+        if let Some(key) = self.get(store).await? {
             return Ok(key);
         }
-        // Takes a tenth of a second, once in the life of a cluster.
+        // Takes a tenth of a second, once per cluster.
         let made = SigningKey::generate().ok_or_else(unusable)?;
         let bytes = made.to_bytes().ok_or_else(unusable)?;
-        match store.commit(Transaction::create(place()?, bytes)).await {
-            // Somebody else may have been quicker: either way, what is stored is the key.
-            Ok(_) | Err(Error::Conflict { .. }) => self.existing(store).await?.ok_or_else(unusable),
+        match store.commit(Transaction::create(store_key()?, bytes)).await {
+            // Another server may have created it first; the stored key counts.
+            Ok(_) | Err(Error::Conflict { .. }) => self.get(store).await?.ok_or_else(unusable),
             Err(error) => Err(failed(&error)),
         }
     }
@@ -83,7 +84,7 @@ impl SigningKey {
         Some(Bytes::copy_from_slice(der.as_ref()))
     }
 
-    /// What tells this key from others: a digest of its public half.
+    /// The key id: a digest of the public key.
     pub(crate) fn id(&self) -> &str {
         &self.id
     }
@@ -99,7 +100,7 @@ impl SigningKey {
         UnparsedPublicKey::new(algorithm, self.pair.public_key().as_ref()).verify(message, signature).is_ok()
     }
 
-    /// The public half, for those who check tokens themselves.
+    /// The public key as a JSON web key.
     pub(crate) fn public(&self) -> Value {
         let public = self.pair.public_key();
         let number = |bytes: &[u8]| base64url::encode(bytes);
@@ -117,12 +118,12 @@ impl fmt::Debug for SigningKey {
     }
 }
 
-fn place() -> Result<Key, Refusal> {
-    Key::new(PLACE).map_err(|_| unusable())
+fn store_key() -> Result<Key, Refusal> {
+    Key::new(STORE_KEY).map_err(|_| unusable())
 }
 
 fn unusable() -> Refusal {
     Refusal::server_error(format!(
-        "the key for service account tokens cannot be used: see {PLACE} in the store, and remove it to have a new one made"
+        "the key for service account tokens cannot be used: see {STORE_KEY} in the store, and remove it to have a new one made"
     ))
 }

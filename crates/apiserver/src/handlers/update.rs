@@ -1,4 +1,4 @@
-//! The last steps of every write: who owns what, what the server itself writes, whether it may be stored.
+//! Plans the update of an existing object: field ownership, server-managed fields, validation.
 
 use gantry_managed_fields::ownership::{FieldSet, Write, differ_only_in_times, track_update};
 use gantry_registry::Refusal;
@@ -11,41 +11,41 @@ use serde_json::{Value, json};
 
 use super::call::Call;
 use super::write::Part;
-use crate::admission::{self, Refused};
-use crate::objects::{Change, Place, conflict};
+use crate::admission::{self, RejectedObject};
+use crate::objects::{Change, ObjectRef, conflict};
 use crate::query::WriteOptions;
-use crate::served;
+use crate::storage_codec;
 
-/// What a write to an object that exists comes to.
-pub(super) struct Settled {
+/// The planned update of an existing object.
+pub(super) struct PlannedUpdate {
     pub(super) change: Change,
-    /// What the client is shown instead of what becomes of the object.
-    pub(super) shown: Option<Value>,
-    /// What is odd about the object.
+    /// The object to respond with, if not the stored one.
+    pub(super) response: Option<Value>,
+    /// Warnings about the object.
     pub(super) warnings: Vec<String>,
-    /// What was wanted instead of the change, if that is wrong.
-    pub(super) refused: Option<Refused>,
+    /// The rejected object and why, if it is invalid.
+    pub(super) refused: Option<RejectedObject>,
 }
 
-/// What becomes of an object that exists when this is written to it.
-pub(super) fn settle(
+/// Plans the update of an existing object to the wanted state.
+pub(super) fn plan_update(
     call: &Call<'_>,
     stored: &Value,
     mut wanted: Value,
     part: Part,
     options: &WriteOptions,
     ownership: Ownership,
-) -> Result<Settled, Refusal> {
-    check_version(call.place(), stored, &wanted)?;
-    call.check_handout(Some(stored), &wanted)?;
+) -> Result<PlannedUpdate, Refusal> {
+    check_version(call.object_ref(), stored, &wanted)?;
+    call.check_escalation(Some(stored), &wanted)?;
     if !options.dry_run {
         lifecycle::forget_link(&mut wanted);
     }
     let mut warnings: Vec<String> = validation::fold_owners(&mut wanted).into_iter().collect();
     if ownership == Ownership::ByChange {
-        let now = call.server.surroundings.now().to_string();
+        let now = call.server.environment.now().to_string();
         let reset = reset_fields(call.kind, part);
-        let write = writing(call, part, options, &reset, &now);
+        let write = field_write(call, part, options, &reset, &now);
         track_update(Some(stored), &mut wanted, &write);
     }
     if part == Part::Main {
@@ -54,16 +54,16 @@ pub(super) fn settle(
     let updated = lifecycle::update(stored, wanted, part, call.kind);
     match &updated {
         Updated::Store(object) | Updated::Remove(object) => {
-            let judge = |order: &KeyOrder| validation::part(part, call.kind, stored, object, order);
-            match call.judged(call.place().name, judge) {
+            let check = |order: &KeyOrder| validation::part(part, call.kind, stored, object, order);
+            match call.validate(call.object_ref().name, check) {
                 Ok(found) => warnings.extend(found),
                 Err(why) => {
-                    let refused = Some(Refused { object: object.clone(), why });
-                    return Ok(Settled { change: Change::Keep, shown: None, warnings, refused });
+                    let refused = Some(RejectedObject { object: object.clone(), why });
+                    return Ok(PlannedUpdate { change: Change::Keep, response: None, warnings, refused });
                 }
             }
         }
-        // Warnings are returned although nothing changes.
+        // Warnings are returned even if nothing changes.
         Updated::Unchanged if part == Part::Main => {
             let order = KeyOrder::default();
             warnings.extend(validation::part(part, call.kind, stored, stored, &order).warnings);
@@ -74,33 +74,33 @@ pub(super) fn settle(
         Updated::Store(object) if is_stored_as(call.kind, &object, stored) => Updated::Unchanged,
         updated => updated,
     };
-    let (change, shown) = match updated {
-        // What is written unchanged is stored in the version of today, and with the defaults that it was read with.
-        Updated::Unchanged if served::is_renewed(call.kind) => (Change::Renew, None),
+    let (change, response) = match updated {
+        // An unchanged object is re-encoded in the current storage version, with the current defaults.
+        Updated::Unchanged if storage_codec::must_reencode(call.kind) => (Change::Renew, None),
         Updated::Unchanged => (Change::Keep, None),
         Updated::Store(object) => (Change::Store(object), None),
-        Updated::Remove(shown) => (Change::Remove(None), Some(shown)),
+        Updated::Remove(response) => (Change::Remove(None), Some(response)),
     };
-    Ok(Settled { change, shown, warnings, refused: None })
+    Ok(PlannedUpdate { change, response, warnings, refused: None })
 }
 
-/// Whether storing this object would change nothing, the times in its record of ownership aside.
+/// Whether the object equals the stored one, except for times in managed fields.
 fn is_stored_as(kind: &Kind, object: &Value, stored: &Value) -> bool {
     let object = empties::in_form(Form::Stored, &kind.nature, object);
     *object == *stored || differ_only_in_times(stored, &object)
 }
 
-/// How the owners of fields are found.
+/// How field ownership is determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ownership {
-    /// Whoever changes a field owns it.
+    /// The manager owns the fields that it changes.
     ByChange,
-    /// It is settled already: by server-side apply.
-    Settled,
+    /// Server-side apply has set the managed fields.
+    AlreadyTracked,
 }
 
-/// One write, as ownership sees it.
-pub(super) fn writing<'w>(
+/// The field ownership of a write.
+pub(super) fn field_write<'w>(
     call: &'w Call<'_>,
     part: Part,
     options: &'w WriteOptions,
@@ -119,7 +119,7 @@ pub(super) fn writing<'w>(
     }
 }
 
-/// What a write cannot change, and so cannot own.
+/// The fields that a write cannot change, and so cannot own.
 pub(crate) fn reset_fields(kind: &Kind, part: Part) -> FieldSet {
     match part {
         Part::Status => FieldSet::of_fields(strategies::of(kind).status_reset_fields),
@@ -128,18 +128,18 @@ pub(crate) fn reset_fields(kind: &Kind, part: Part) -> FieldSet {
     }
 }
 
-/// The version that a body names must be that of the stored object.
-fn check_version(place: Place<'_>, stored: &Value, wanted: &Value) -> Result<(), Refusal> {
-    check_number(wanted)?;
+/// The resource version in a body must be that of the stored object.
+fn check_version(object_ref: ObjectRef<'_>, stored: &Value, wanted: &Value) -> Result<(), Refusal> {
+    check_version_syntax(wanted)?;
     let version = text(wanted, "resourceVersion");
     if !matches!(version, "" | "0") && version != text(stored, "resourceVersion") {
-        return Err(conflict(place));
+        return Err(conflict(object_ref));
     }
     Ok(())
 }
 
-/// The version that a body names must be a number.
-pub(super) fn check_number(wanted: &Value) -> Result<(), Refusal> {
+/// The resource version in a body must be a number.
+pub(super) fn check_version_syntax(wanted: &Value) -> Result<(), Refusal> {
     let version = text(wanted, "resourceVersion");
     if !version.is_empty() && version.parse::<u64>().is_err() {
         let problem = format!("strconv.ParseUint: parsing \"{version}\": invalid syntax");
@@ -148,17 +148,17 @@ pub(super) fn check_number(wanted: &Value) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The uid that the body of an update names must be that of the stored object.
-pub(super) fn check_uid(place: Place<'_>, stored: &Value, wanted: &Value) -> Result<(), Refusal> {
+/// The uid in the body of an update must be that of the stored object.
+pub(super) fn check_uid(object_ref: ObjectRef<'_>, stored: &Value, wanted: &Value) -> Result<(), Refusal> {
     let (uid, known) = (text(wanted, "uid"), text(stored, "uid"));
     if !uid.is_empty() && uid != known {
-        let resource = place.kind.group_resource();
+        let resource = object_ref.kind.group_resource();
         let message = format!(
             "Operation cannot be fulfilled on {resource} \"{}\": Precondition failed: UID in precondition: {uid}, UID in \
              object meta: {known}",
-            place.name
+            object_ref.name
         );
-        let details = Some(Box::new(place.details()));
+        let details = Some(Box::new(object_ref.details()));
         return Err(Refusal { code: 409, reason: "Conflict", message, details });
     }
     Ok(())
@@ -168,8 +168,8 @@ fn text<'a>(object: &'a Value, field: &str) -> &'a str {
     object["metadata"][field].as_str().unwrap_or_default()
 }
 
-/// Puts the name and the namespace of the path into an object, or says how they differ.
-pub(super) fn check_place(call: &Call<'_>, object: &mut Value) -> Result<(), Refusal> {
+/// Sets the namespace of an object from the path. Returns 400 if it has another one.
+pub(super) fn check_namespace(call: &Call<'_>, object: &mut Value) -> Result<(), Refusal> {
     use gantry_registry::kinds::Scope;
     let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return Ok(()) };
     match (call.kind.scope, call.namespace) {

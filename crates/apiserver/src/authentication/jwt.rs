@@ -1,21 +1,21 @@
-//! JSON web tokens in their compact form, signed with RS256; nothing else is written or believed.
+//! JSON web tokens in compact form, signed with RS256. No other algorithm is supported.
 
 use gantry_registry::base64url;
 use serde_json::{Value, json};
 
-use super::keys::SigningKey;
+use super::signing_key::SigningKey;
 
-/// A token of three parts whose signature nobody has looked at yet.
-pub(crate) struct Unverified<'t> {
+/// A parsed token whose signature has not been verified.
+pub(crate) struct UnverifiedToken<'t> {
     header: Value,
-    /// What the token claims; not to be believed before [`Unverified::is_signed_by`].
+    /// The claims; not to be trusted before [`UnverifiedToken::is_signed_by`].
     pub(crate) claims: Value,
     signed: &'t str,
     signature: Vec<u8>,
 }
 
-impl<'t> Unverified<'t> {
-    /// Reads a token; anything that is not one is nothing.
+impl<'t> UnverifiedToken<'t> {
+    /// Parses a token; `None` if it is malformed.
     pub(crate) fn parse(token: &'t str) -> Option<Self> {
         let (signed, signature) = token.rsplit_once('.')?;
         let (header, claims) = signed.split_once('.')?;
@@ -28,13 +28,13 @@ impl<'t> Unverified<'t> {
         })
     }
 
-    /// Whether the key made the signature, in the one way that is believed.
+    /// Whether the key made the signature, with RS256.
     pub(crate) fn is_signed_by(&self, key: &SigningKey) -> bool {
         self.header["alg"] == "RS256" && key.has_signed(self.signed.as_bytes(), &self.signature)
     }
 }
 
-/// Writes and signs a token.
+/// Encodes and signs a token.
 pub(crate) fn sign(claims: &Value, key: &SigningKey) -> Option<String> {
     let header = json!({"alg": "RS256", "kid": key.id()});
     let part = |value: &Value| base64url::encode(value.to_string().as_bytes());
@@ -47,23 +47,23 @@ pub(crate) fn sign(claims: &Value, key: &SigningKey) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// A7.8: a token is believed as it was signed, by the key that signed it, and in no other way.
+    /// A7.8: a token is accepted only with its own signature by the right key.
     #[test]
     fn a_token_that_was_touched_is_not_believed() {
         let (key, other) = (SigningKey::generate().unwrap(), SigningKey::generate().unwrap());
         let token = sign(&json!({"sub": "robot"}), &key).unwrap();
-        let read = Unverified::parse(&token).unwrap();
+        let read = UnverifiedToken::parse(&token).unwrap();
         assert!(read.is_signed_by(&key) && read.claims["sub"] == "robot");
         assert!(!read.is_signed_by(&other));
         let parts: Vec<_> = token.split('.').collect();
         let forged = base64url::encode(br#"{"sub":"admin"}"#);
         let forged = format!("{}.{forged}.{}", parts[0], parts[2]);
-        assert!(!Unverified::parse(&forged).unwrap().is_signed_by(&key));
+        assert!(!UnverifiedToken::parse(&forged).unwrap().is_signed_by(&key));
         let unsigned = base64url::encode(br#"{"alg":"none"}"#);
         let unsigned = format!("{unsigned}.{}.", parts[1]);
-        assert!(!Unverified::parse(&unsigned).unwrap().is_signed_by(&key));
+        assert!(!UnverifiedToken::parse(&unsigned).unwrap().is_signed_by(&key));
         for garbage in ["", "a", "a.b", "a.b.c", "..", "....", "Zg.Zg.Zg"] {
-            assert!(Unverified::parse(garbage).is_none(), "{garbage}");
+            assert!(UnverifiedToken::parse(garbage).is_none(), "{garbage}");
         }
     }
 }

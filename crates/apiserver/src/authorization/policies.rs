@@ -5,10 +5,10 @@ use gantry_registry::kinds::Kind;
 use serde_json::Value;
 
 use super::RBAC;
-use crate::mirror::Picture;
+use crate::store_cache::Projection;
 
-impl Picture for Policy {
-    fn shows(kind: &Kind) -> bool {
+impl Projection for Policy {
+    fn includes(kind: &Kind) -> bool {
         kind.group == RBAC
     }
 

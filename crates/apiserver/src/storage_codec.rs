@@ -1,4 +1,4 @@
-//! Objects as bytes: they are stored exactly as they are served, but for their version.
+//! Encodes objects for the store: as they are served, without the resource version.
 //!
 //! ```text
 //! stored  {"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","uid":"…",                       "labels":…
@@ -6,9 +6,9 @@
 //! item    {                                     "metadata":{"name":"a","uid":"…","resourceVersion":"7","labels":…
 //! ```
 //!
-//! So a read copies bytes and parses nothing. What somebody else wrote into the store does not look like that; it is
-//! parsed, brought into normal form, given its defaults and encoded each time it is read. Objects of custom kinds are parsed
-//! each time, too: what their definition declares, and what it says of what is left out, may have changed since.
+//! A read inserts the version and parses nothing. Values that another server wrote have another layout: they are
+//! decoded, defaulted and encoded on each read. So are objects of custom kinds, since their definition may have
+//! changed.
 
 use std::io::Write as _;
 
@@ -21,22 +21,22 @@ use gantry_registry::{Refusal, conversion, defaults, encode};
 use gantry_store::Revision;
 use serde_json::{Value, json};
 
-/// What stands before the version in an object's metadata, in this order: all texts.
+/// The fields before the version in an object's metadata, in this order; all are strings.
 const BEFORE_VERSION: [&[u8]; 5] = [b"name", b"generateName", b"namespace", b"selfLink", b"uid"];
 
-/// The end of a claim that was not updated since it was created.
+/// The end of a PersistentVolumeClaim that was not updated since its creation.
 const NO_PHASE: &[u8] = b",\"status\":{}}";
 
-/// Where an object's stored bytes are cut to be served.
-struct Cut {
-    /// Where `"metadata"` begins: behind kind and version.
+/// Where stored bytes are split to insert the version.
+struct SplicePoints {
+    /// The start of `"metadata"`, after kind and version.
     metadata: usize,
-    /// Where the resource version belongs.
+    /// The position of the resource version.
     version: usize,
 }
 
-/// What is stored of an object: all of it but its version and its empty lists and maps, which are taken out.
-pub(crate) fn stored(kind: &Kind, object: &mut Value) -> Bytes {
+/// Encodes an object without its version. Removes its empty lists and maps.
+pub(crate) fn encode(kind: &Kind, object: &mut Value) -> Bytes {
     empties::drop_empties(Form::Stored, &kind.nature, object);
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.remove("resourceVersion");
@@ -55,39 +55,39 @@ pub(crate) fn stored(kind: &Kind, object: &mut Value) -> Bytes {
         }
         (Nature::BuiltIn(_), None) => encode::object_into(object, &kind.nature, &mut bytes),
     }
-    // What is stored stays for long: without the room that is left.
+    // Stored values live long: no spare capacity.
     bytes.into_boxed_slice().into()
 }
 
-/// What is stored of a new object. What Kubernetes adds to it after it is stored is left out, and added whenever it is
-/// read: the phase of a claim, and the labels that a Job gets together with its selector. The first update stores it too,
-/// and so counts a version even if it changes nothing else.
-pub(crate) fn stored_first(kind: &Kind, object: &mut Value) -> Bytes {
+/// Encodes a new object without the fields that Kubernetes adds after storing it and that defaulting adds on each
+/// read: the phase of a claim, the labels that a Job gets with its selector. The first update stores them, and so
+/// creates a new version even if it changes nothing else.
+pub(crate) fn encode_new(kind: &Kind, object: &mut Value) -> Bytes {
     empties::drop_empties(Form::Stored, &kind.nature, object);
-    if is_claim(kind) {
+    if is_volume_claim(kind) {
         let mut without_phase = object.clone();
         without_phase["status"] = json!({});
-        return stored(kind, &mut without_phase);
+        return encode(kind, &mut without_phase);
     }
     if is_job(kind) && has_generated_labels_only(object) {
         let mut bare = object.clone();
         if let Some(metadata) = bare.get_mut("metadata").and_then(Value::as_object_mut) {
             metadata.remove("labels");
         }
-        let mut bytes = stored(kind, &mut bare).to_vec();
-        // This is not the layout in which complete objects are stored, so it is given its defaults when it is read.
+        let mut bytes = encode(kind, &mut bare).to_vec();
+        // The trailing newline differs from the regular layout, so the object is defaulted when it is read.
         bytes.push(b'\n');
         return bytes.into_boxed_slice().into();
     }
-    stored(kind, object)
+    encode(kind, object)
 }
 
-/// Whether a write that changes nothing is still stored if the stored bytes are not what would be stored today.
-pub(crate) fn is_renewed(kind: &Kind) -> bool {
-    matches!(kind.nature, Nature::Custom(_)) || is_claim(kind) || is_job(kind)
+/// Whether an unchanged object is written again if its encoding differs from the stored bytes.
+pub(crate) fn must_reencode(kind: &Kind) -> bool {
+    matches!(kind.nature, Nature::Custom(_)) || is_volume_claim(kind) || is_job(kind)
 }
 
-fn is_claim(kind: &Kind) -> bool {
+fn is_volume_claim(kind: &Kind) -> bool {
     (kind.group, kind.kind) == ("", "PersistentVolumeClaim")
 }
 
@@ -95,7 +95,7 @@ fn is_job(kind: &Kind) -> bool {
     (kind.group, kind.kind) == ("batch", "Job")
 }
 
-/// Whether the labels of a Job are those of its template, and all of those were generated.
+/// Whether the labels of a Job equal those of its template, and all of them were generated.
 fn has_generated_labels_only(job: &Value) -> bool {
     let (labels, of_pods) = (&job["metadata"]["labels"], &job["spec"]["template"]["metadata"]["labels"]);
     let is_generated = |label: &String| {
@@ -106,52 +106,52 @@ fn has_generated_labels_only(job: &Value) -> bool {
     labels == of_pods && labels.as_object().is_some_and(is_bare)
 }
 
-/// Reads a stored object and gives it its version.
-pub(crate) fn parse(kind: &Kind, stored: &[u8], revision: Revision) -> Result<Value, Refusal> {
-    let object = if cut(kind, stored).is_some() {
+/// Decodes a stored object and sets its version.
+pub(crate) fn decode(kind: &Kind, stored: &[u8], revision: Revision) -> Result<Value, Refusal> {
+    let object = if splice_points(kind, stored).is_some() {
         serde_json::from_slice(stored).map_err(|error| unreadable(&error.to_string()))?
     } else {
-        foreign(kind, stored)?
+        decode_foreign(kind, stored)?
     };
-    Ok(versioned(object, revision))
+    Ok(with_version(object, revision))
 }
 
-/// Gives an object the version of its last write.
-pub(crate) fn versioned(mut object: Value, revision: Revision) -> Value {
+/// Sets the resource version.
+pub(crate) fn with_version(mut object: Value, revision: Revision) -> Value {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.insert("resourceVersion".to_owned(), json!(revision.get().to_string()));
     }
     object
 }
 
-/// Writes a stored object as it is served by itself.
+/// Writes a stored object as a single object.
 pub(crate) fn write_object(
     kind: &Kind,
     stored: &[u8],
     revision: Revision,
     out: &mut Vec<u8>,
 ) -> Result<(), Refusal> {
-    if let Some(cut) = cut(kind, stored) {
-        spliced(&stored[..cut.version], &stored[cut.version..], revision, out);
+    if let Some(at) = splice_points(kind, stored) {
+        spliced(&stored[..at.version], &stored[at.version..], revision, out);
     } else {
-        let object = versioned(foreign(kind, stored)?, revision);
+        let object = with_version(decode_foreign(kind, stored)?, revision);
         encode::object_into(&object, &kind.nature, out);
     }
     Ok(())
 }
 
-/// Writes a stored object as it is served in a list.
+/// Writes a stored object as an item of a list.
 pub(crate) fn write_item(
     kind: &Kind,
     stored: &[u8],
     revision: Revision,
     out: &mut Vec<u8>,
 ) -> Result<(), Refusal> {
-    if let Some(cut) = cut(kind, stored) {
+    if let Some(at) = splice_points(kind, stored) {
         out.push(b'{');
-        spliced(&stored[cut.metadata..cut.version], &stored[cut.version..], revision, out);
+        spliced(&stored[at.metadata..at.version], &stored[at.version..], revision, out);
     } else {
-        let object = versioned(foreign(kind, stored)?, revision);
+        let object = with_version(decode_foreign(kind, stored)?, revision);
         encode::item_into(&object, &kind.nature, out);
     }
     Ok(())
@@ -172,8 +172,8 @@ fn spliced(before: &[u8], after: &[u8], revision: Revision, out: &mut Vec<u8>) {
     out.extend_from_slice(after);
 }
 
-/// Where to cut bytes that were stored by us and are of this kind; `None` for everything else.
-fn cut(kind: &Kind, stored: &[u8]) -> Option<Cut> {
+/// Returns where to split bytes in our own layout of this kind; `None` for everything else.
+fn splice_points(kind: &Kind, stored: &[u8]) -> Option<SplicePoints> {
     let rest = stored.strip_prefix(b"{\"kind\":\"")?.strip_prefix(kind.kind.as_bytes())?;
     let rest = rest.strip_prefix(b"\",\"apiVersion\":\"")?;
     let rest = match kind.group {
@@ -183,8 +183,8 @@ fn cut(kind: &Kind, stored: &[u8]) -> Option<Cut> {
     let rest = rest.strip_prefix(kind.version.as_bytes())?.strip_prefix(b"\",")?;
     let metadata = stored.len() - rest.len();
     let mut rest = rest.strip_prefix(b"\"metadata\":{")?;
-    // Whoever ends with more than a brace laid it out differently elsewhere, too.
-    if stored.last() != Some(&b'}') || is_claim(kind) && stored.ends_with(NO_PHASE) {
+    // Our own layout has no whitespace after the last brace.
+    if stored.last() != Some(&b'}') || is_volume_claim(kind) && stored.ends_with(NO_PHASE) {
         return None;
     }
     let mut version = stored.len() - rest.len();
@@ -196,19 +196,19 @@ fn cut(kind: &Kind, stored: &[u8]) -> Option<Cut> {
             None => break,
         }
     }
-    Some(Cut { metadata, version })
+    Some(SplicePoints { metadata, version })
 }
 
-/// What follows a member of this name whose value is a text.
+/// The rest after a string member of this name.
 fn text_member<'a>(bytes: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     let value = bytes.strip_prefix(b"\"")?.strip_prefix(name)?.strip_prefix(b"\":\"")?;
     let end = value.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
-    // A name with an escape in it is nothing that we stored.
+    // Our own layout has no escapes in names.
     (value[end] == b'"').then(|| &value[end + 1..])
 }
 
-/// An object of a custom kind, as its definition is now.
-fn custom(kind: &Kind, custom: &Custom, stored: &[u8]) -> Result<Value, Refusal> {
+/// Decodes an object of a custom kind by its current definition.
+fn decode_custom(kind: &Kind, custom: &Custom, stored: &[u8]) -> Result<Value, Refusal> {
     let mut object: Value = serde_json::from_slice(stored).map_err(|error| unreadable(&error.to_string()))?;
     if !object.is_object() {
         return Err(unreadable("it is no object"));
@@ -221,7 +221,7 @@ fn custom(kind: &Kind, custom: &Custom, stored: &[u8]) -> Result<Value, Refusal>
     } else {
         object = decode::value(object, &kind.nature).map_err(|problem| unreadable(&problem))?.object;
     }
-    // What is stored in a version of another shape has that version's defaults.
+    // An object that is stored in a version of another schema has that version's defaults.
     if !is_of_another_shape {
         defaults::apply(kind, &mut object);
     }
@@ -229,17 +229,17 @@ fn custom(kind: &Kind, custom: &Custom, stored: &[u8]) -> Result<Value, Refusal>
     Ok(object)
 }
 
-/// An object that is stored as another kind, or that somebody else wrote, as we would have written it.
-fn foreign(kind: &Kind, stored: &[u8]) -> Result<Value, Refusal> {
+/// Decodes an object that is stored as another kind, or in the layout of another server.
+fn decode_foreign(kind: &Kind, stored: &[u8]) -> Result<Value, Refusal> {
     if let Nature::Custom(definition) = &kind.nature {
-        return custom(kind, definition, stored);
+        return decode_custom(kind, definition, stored);
     }
     match conversion::stored_kind(kind) {
-        Some(other) if cut(other, stored).is_some() => {
+        Some(other) if splice_points(other, stored).is_some() => {
             let object = serde_json::from_slice(stored).map_err(|error| unreadable(&error.to_string()))?;
             return Ok(conversion::from_storage(kind, object));
         }
-        Some(other) => return Ok(conversion::from_storage(kind, foreign(other, stored)?)),
+        Some(other) => return Ok(conversion::from_storage(kind, decode_foreign(other, stored)?)),
         None => {}
     }
     let of_store = conversion::stored_kind(kind).unwrap_or(kind);
@@ -285,14 +285,14 @@ mod tests {
         (String::from_utf8(object).unwrap(), String::from_utf8(item).unwrap())
     }
 
-    /// A2.1, A2.2: the version stands where it belongs, and items have no kind.
+    /// A2.1, A2.2: the version is in its place, and items have no kind.
     #[test]
     fn the_version_is_put_behind_the_uid() {
         let mut object = json!({
             "kind": "ConfigMap", "apiVersion": "v1", "data": {"k": "\"}"},
             "metadata": {"name": "a", "namespace": "n", "uid": "u", "resourceVersion": "3", "labels": {"l": ""}},
         });
-        let stored = stored(maps(), &mut object);
+        let stored = encode(maps(), &mut object);
         assert!(!stored.windows(15).any(|part| part == b"resourceVersion"), "{stored:?}");
         let (whole, item) = written(&stored);
         let metadata =
@@ -306,23 +306,23 @@ mod tests {
 
     #[test]
     fn metadata_with_nothing_before_or_behind_the_version_is_cut_as_well() {
-        let cut = |metadata: &str| {
+        let splice = |metadata: &str| {
             written(
                 format!("{}{metadata}}}", r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":"#).as_bytes(),
             )
             .1
         };
-        assert_eq!(cut("{}"), r#"{"metadata":{"resourceVersion":"7"}}"#);
+        assert_eq!(splice("{}"), r#"{"metadata":{"resourceVersion":"7"}}"#);
         assert_eq!(
-            cut(r#"{"labels":{"a":"b"}}"#),
+            splice(r#"{"labels":{"a":"b"}}"#),
             r#"{"metadata":{"resourceVersion":"7","labels":{"a":"b"}}}"#
         );
-        assert_eq!(cut(r#"{"uid":"u"}"#), r#"{"metadata":{"uid":"u","resourceVersion":"7"}}"#);
+        assert_eq!(splice(r#"{"uid":"u"}"#), r#"{"metadata":{"uid":"u","resourceVersion":"7"}}"#);
     }
 
-    /// A2.7: what another server wrote, in its own order, with its own idea of empty, is served as ours.
+    /// A2.7: an object of another server, with other key order and empty maps, is served in our layout.
     #[test]
-    fn what_somebody_else_wrote_is_brought_into_our_form() {
+    fn objects_of_other_servers_are_converted_to_our_form() {
         let foreign =
             br#"{"metadata":{"uid":"u","name":"a","labels":{}}, "apiVersion":"v1","kind":"ConfigMap"}"#;
         let (whole, item) = written(foreign);
@@ -334,7 +334,7 @@ mod tests {
         let pods = kinds().resource("", "v1", "pods").unwrap();
         let bare = br#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}"#;
         assert_eq!(
-            parse(pods, bare, seven()).unwrap()["spec"]["restartPolicy"],
+            self::decode(pods, bare, seven()).unwrap()["spec"]["restartPolicy"],
             "Always",
             "defaults are for reads, too"
         );
@@ -351,14 +351,14 @@ mod tests {
             "kind": "Job", "apiVersion": "batch/v1", "metadata": {"name": "j", "uid": "u", "labels": labels},
             "spec": {"template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "i"}]}}},
         });
-        let first = stored_first(jobs, &mut job);
-        let read = parse(jobs, &first, seven()).unwrap();
+        let first = encode_new(jobs, &mut job);
+        let read = self::decode(jobs, &first, seven()).unwrap();
         assert_eq!(read["metadata"]["labels"], labels);
         assert_ne!(
-            stored(jobs, &mut read.clone()),
+            encode(jobs, &mut read.clone()),
             first,
             "so that an update which changes nothing is written"
         );
-        assert!(is_renewed(jobs));
+        assert!(must_reencode(jobs));
     }
 }

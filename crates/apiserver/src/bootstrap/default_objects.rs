@@ -1,14 +1,14 @@
-//! The objects of a new cluster that are no roles: namespaces, the server's own service, priority classes.
+//! The default objects of a cluster except roles: namespaces, the server's own service, priority classes.
 
 use gantry_registry::kinds::kinds;
 use serde_json::{Value, json};
 
-use super::Wanted;
+use super::DefaultObject;
 use crate::settings::Settings;
 
-/// The namespaces that exist without anybody's doing.
+/// The default namespaces.
 const NAMESPACES: [&str; 4] = ["default", "kube-system", "kube-public", "kube-node-lease"];
-/// Priority classes: name, value, and what they are for.
+/// Priority classes: name, value, description.
 const CLASSES: [(&str, i64, &str); 2] = [
     (
         "system-node-critical",
@@ -22,8 +22,8 @@ const CLASSES: [(&str, i64, &str); 2] = [
     ),
 ];
 
-/// All of it.
-pub(super) fn wanted(settings: &Settings) -> Vec<Wanted> {
+/// All default objects.
+pub(super) fn all(settings: &Settings) -> Vec<DefaultObject> {
     let namespaces =
         NAMESPACES.map(|name| object("v1", "Namespace", json!({"metadata": {"name": name}}), &[]));
     let classes = CLASSES.map(|(name, value, description)| {
@@ -35,7 +35,7 @@ pub(super) fn wanted(settings: &Settings) -> Vec<Wanted> {
 }
 
 /// The service through which pods reach the server.
-fn service(settings: &Settings) -> Option<Wanted> {
+fn service(settings: &Settings) -> Option<DefaultObject> {
     let address = settings.services.addresses.first().to_string();
     let port = settings.advertised.port();
     let labels = json!({"component": "apiserver", "provider": "kubernetes"});
@@ -48,7 +48,7 @@ fn service(settings: &Settings) -> Option<Wanted> {
     object("v1", "Service", service, &["spec.ports"])
 }
 
-fn endpoints(settings: &Settings) -> Option<Wanted> {
+fn endpoints(settings: &Settings) -> Option<DefaultObject> {
     let (ip, port) = (settings.advertised.ip().to_string(), settings.advertised.port());
     let labels = json!({"endpointslice.kubernetes.io/skip-mirror": "true"});
     let endpoints = json!({
@@ -58,7 +58,7 @@ fn endpoints(settings: &Settings) -> Option<Wanted> {
     object("v1", "Endpoints", endpoints, &["subsets"])
 }
 
-fn endpoint_slice(settings: &Settings) -> Option<Wanted> {
+fn endpoint_slice(settings: &Settings) -> Option<DefaultObject> {
     let (ip, port) = (settings.advertised.ip().to_string(), settings.advertised.port());
     let labels = json!({"kubernetes.io/service-name": "kubernetes"});
     let slice = json!({
@@ -70,8 +70,8 @@ fn endpoint_slice(settings: &Settings) -> Option<Wanted> {
     object("discovery.k8s.io/v1", "EndpointSlice", slice, &["endpoints", "ports"])
 }
 
-/// What other servers need to know to recognize this server's users.
-fn authentication(settings: &Settings) -> Option<Wanted> {
+/// The configuration with which extension API servers authenticate this server's users.
+fn authentication(settings: &Settings) -> Option<DefaultObject> {
     let metadata = json!({"name": "extension-apiserver-authentication", "namespace": "kube-system"});
     let mut map = json!({"metadata": metadata});
     if let Some(certificates) = &settings.client_ca {
@@ -80,15 +80,15 @@ fn authentication(settings: &Settings) -> Option<Wanted> {
     object("v1", "ConfigMap", map, &["data.client-ca-file"])
 }
 
-/// An object that must exist; nothing, should its kind not be served.
+/// A default object; `None` if its kind is not served.
 pub(super) fn object(
     api_version: &str,
     kind: &str,
     mut object: Value,
-    follows: &'static [&'static str],
-) -> Option<Wanted> {
+    settings_fields: &'static [&'static str],
+) -> Option<DefaultObject> {
     let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
     object["apiVersion"] = json!(api_version);
     object["kind"] = json!(kind);
-    kinds().kind(group, version, kind).map(|kind| Wanted { kind, object, follows })
+    kinds().kind(group, version, kind).map(|kind| DefaultObject { kind, object, settings_fields })
 }

@@ -1,0 +1,120 @@
+//! Authentication: client certificates (verified by the listener), static tokens and service account tokens.
+//!
+//! ```text
+//! AuthenticatedUser ─┐
+//! static token ──────┤
+//! service account ───┼─► User ─► impersonation ─► authorization
+//! no credentials ────┘ anonymous where that is allowed, 401 elsewhere
+//! ```
+//!
+//! Not here: permissions and TLS.
+
+pub(crate) mod impersonation;
+pub(crate) mod jwt;
+pub(crate) mod service_account;
+pub(crate) mod signing_key;
+
+use aws_lc_rs::constant_time;
+use gantry_registry::Refusal;
+use gantry_registry::access::{AUTHENTICATED, UNAUTHENTICATED, User};
+use http::header::AUTHORIZATION;
+use http::request::Parts;
+
+use crate::ApiServer;
+use crate::authorization::{Anonymous, is_public};
+use service_account::BadToken;
+
+/// A user who was authenticated before the request arrived here: by a client certificate, or a client in this process.
+///
+/// It is an extension of the request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuthenticatedUser(pub User);
+
+/// Marks a request whose client certificate was not verified: unknown authority, or expired.
+///
+/// It is an extension of the request. Without a valid token, such a request gets 401 and is not anonymous.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnverifiedCertificate;
+
+/// The user and the audiences of a token.
+#[derive(Clone, Debug)]
+pub(crate) struct TokenUser {
+    pub(crate) user: User,
+    pub(crate) audiences: Vec<String>,
+}
+
+/// Returns the user of a request, or 401.
+pub(crate) async fn authenticate(server: &ApiServer, parts: &Parts, path: &str) -> Result<User, Refusal> {
+    if let Some(AuthenticatedUser(user)) = parts.extensions.get() {
+        return Ok(with_authenticated_group(user.clone()));
+    }
+    let header = parts.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+    match header.and_then(bearer_token) {
+        Some(token) => match authenticate_token(server, token, &server.settings.access.audiences()).await {
+            Ok(found) => Ok(found.user),
+            Err(BadToken::Unreadable(refusal)) => Err(refusal),
+            Err(BadToken::Unknown | BadToken::Invalid(_)) => Err(unauthorized()),
+        },
+        None if parts.extensions.get::<UnverifiedCertificate>().is_some() => Err(unauthorized()),
+        None => match server.settings.access.anonymous {
+            Anonymous::Everywhere => Ok(User::anonymous()),
+            Anonymous::HealthAndVersion if is_public(path) => Ok(User::anonymous()),
+            Anonymous::HealthAndVersion => Err(unauthorized()),
+        },
+    }
+}
+
+/// Returns the user of a token that is valid for one of the audiences.
+pub(crate) async fn authenticate_token(
+    server: &ApiServer,
+    token: &str,
+    audiences: &[String],
+) -> Result<TokenUser, BadToken> {
+    let same =
+        |known: &str| constant_time::verify_slices_are_equal(known.as_bytes(), token.as_bytes()).is_ok();
+    if let Some(known) = server.settings.access.tokens.iter().find(|known| same(&known.token)) {
+        // Static tokens have no audience restriction.
+        return Ok(TokenUser {
+            user: with_authenticated_group(known.user.clone()),
+            audiences: audiences.to_vec(),
+        });
+    }
+    let found = service_account::authenticate(server, token, audiences).await?;
+    Ok(TokenUser { user: with_authenticated_group(found.user), ..found })
+}
+
+/// Returns the token of an `Authorization: Bearer` header; `None` for other schemes.
+fn bearer_token(header: &str) -> Option<&str> {
+    let (kind, rest) = header.trim().split_once(' ')?;
+    let token = rest.split(' ').next().unwrap_or_default();
+    (kind.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)
+}
+
+/// Adds the group `system:authenticated`.
+fn with_authenticated_group(mut user: User) -> User {
+    let has_group = user.groups.iter().any(|group| group == AUTHENTICATED || group == UNAUTHENTICATED);
+    if !has_group {
+        user.groups.push(AUTHENTICATED.to_owned());
+    }
+    user
+}
+
+/// Returns 401 Unauthorized.
+fn unauthorized() -> Refusal {
+    Refusal { code: 401, reason: "Unauthorized", message: "Unauthorized".to_owned(), details: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A7.1, A7.2: only a bearer token is read from the header.
+    #[test]
+    fn only_bearer_tokens_are_tokens() {
+        assert_eq!(bearer_token("Bearer abc"), Some("abc"));
+        assert_eq!(bearer_token("bearer  abc"), None, "an empty word is no token");
+        assert_eq!(bearer_token("Bearer abc def"), Some("abc"));
+        assert_eq!(bearer_token("Bearer "), None);
+        assert_eq!(bearer_token("Basic abc"), None);
+    }
+}
