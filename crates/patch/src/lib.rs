@@ -104,7 +104,7 @@ mod tests {
 
     /// A3.4: the refusal has neither kind nor name, and one cause in the field `patch`.
     #[test]
-    fn a_result_that_cannot_be_decoded_is_refused_in_the_name_of_nobody() {
+    fn a_result_that_cannot_be_decoded_is_refused_without_kind_and_name() {
         let why = "json: cannot unmarshal number into Go struct field ConfigMap.data of type string";
         let (body, patched) = (json!({"data": {"k": 5}}), json!({"data": {"k": 5}, "kind": "ConfigMap"}));
         let status = undecodable(PatchKind::Merge, &body, &patched, why).status();
@@ -127,10 +127,10 @@ mod tests {
     fn unknown_members_of_operations_are_found() {
         let body = json!([{"op": "remove", "path": "/a"}, {"op": "add", "path": "/a", "value": 1, "was": 2}]);
         let twice = || vec![Finding::Duplicate("[0].path".to_owned())];
-        let told: Vec<_> =
+        let messages: Vec<_> =
             findings(PatchKind::Json, &body, twice()).iter().map(ToString::to_string).collect();
         assert_eq!(
-            told,
+            messages,
             [r#"json patch duplicate field "[0].path""#, r#"json patch unknown field "[1].was""#]
         );
         assert_eq!(findings(PatchKind::Merge, &json!({"was": 2}), twice()), twice());

@@ -1,4 +1,4 @@
-//! Expressions that somebody wrote to do harm: they end, with an error.
+//! Malicious expressions: their evaluation ends with an error.
 
 use proptest::prelude::*;
 
@@ -84,15 +84,15 @@ fn large_values_are_not_copied_for_nothing() {
     let structure = PlainSchema::read(&json!({"type": "object", "properties": {
         "text": {"type": "string"}, "key": {"type": "string", "format": "byte"}, "wait": {"type": "string",
         "format": "duration"}, "map": {"type": "object", "additionalProperties": {"type": "integer"}}}}));
-    let judged = |body: &str| {
+    let evaluated = |body: &str| {
         let text = format!("lists.range(10000).all(i, {body})");
         let program = Program::parse(&text).unwrap_or_else(|why| panic!("{why}"));
         let subject = Input { value: &object, old: None, schema: &structure, is_resource: true };
         program.evaluate_bool(subject, OldSelf::Required, &mut CostMeter::default())
     };
-    assert_eq!(judged("[self.text].size() == 1"), Ok(true));
-    assert_eq!(judged("[self.key, self.key].size() == 2"), Ok(true));
-    assert_eq!(judged("self.map.size() == 1"), Ok(true));
+    assert_eq!(evaluated("[self.text].size() == 1"), Ok(true));
+    assert_eq!(evaluated("[self.key, self.key].size() == 2"), Ok(true));
+    assert_eq!(evaluated("self.map.size() == 1"), Ok(true));
     for body in [
         "self.text == self.text",
         "self.key == self.key",
@@ -105,9 +105,9 @@ fn large_values_are_not_copied_for_nothing() {
         "int(self.text) == 1 || true",
         "timestamp(0).getHours(self.text) == 1 || true",
     ] {
-        assert_eq!(judged(body), Err(EvaluationError::CostExceeded), "{body}");
+        assert_eq!(evaluated(body), Err(EvaluationError::CostExceeded), "{body}");
     }
-    assert!(matches!(judged("self.wait > duration('1s')"), Err(EvaluationError::Failed(_))));
+    assert!(matches!(evaluated("self.wait > duration('1s')"), Err(EvaluationError::Failed(_))));
 }
 
 /// Appendix E: patterns are matched in time that grows with the text, and very large ones are none.

@@ -75,14 +75,14 @@ struct Fate<'a> {
 
 fn stays(shape: Option<Shape<'_>>, value: &mut Value, fate: Fate<'_>) -> bool {
     let Fate { mine, owned, declared, emptied } = fate;
-    let nobody = FieldSet::new();
+    let unowned = FieldSet::new();
     let is_owned = owned.is_some_and(|node| node.owned || declared);
     if (mine.owned || declared) && !is_owned {
         return false;
     }
     let was_empty = is_empty(Some(value));
     if let Some(shape) = shape {
-        prune_value(shape, value, &mine.below, owned.map_or(&nobody, |node| &node.below), emptied);
+        prune_value(shape, value, &mine.below, owned.map_or(&unowned, |node| &node.below), emptied);
     }
     if was_empty || !is_empty(Some(value)) {
         return true;

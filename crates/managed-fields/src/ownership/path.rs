@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_told_and_what_is_unknown_is_left_out() {
+    fn invalid_elements_are_errors_and_unknown_ones_are_ignored() {
         assert!(PathElement::decode("k:[1]").is_err());
         assert!(PathElement::decode("k:{").is_err());
         assert!(PathElement::decode("v:").is_err());

@@ -132,7 +132,7 @@ mod tests {
     }
 
     /// The owners of an object, one in a line: `manager operation version fields`.
-    fn told(owners: &ManagedFields) -> Vec<String> {
+    fn lines(owners: &ManagedFields) -> Vec<String> {
         let entries = owners.encode();
         let one = |entry: &Value| {
             let word = |name: &str| entry[name].as_str().unwrap_or("").to_owned();
@@ -159,14 +159,14 @@ mod tests {
         .unwrap();
         let mut scale = field.to_scale(&parent);
         let replicas = "autoscaling/v1 {\"f:spec\":{\"f:replicas\":{}}}";
-        assert_eq!(told(&scale), [format!("a Apply {replicas}"), format!("b Apply {replicas}")]);
+        assert_eq!(lines(&scale), [format!("a Apply {replicas}"), format!("b Apply {replicas}")]);
 
         scale.remove(&Identity::applier("a", ""));
         let taker = Identity::updater("z", SCALE_VERSION, "scale");
         let fields = FieldSet::of_fields(&["spec.replicas"]);
         scale.set(taker, Entry { api_version: SCALE_VERSION.to_owned(), time: None, fields });
         assert_eq!(
-            told(&field.to_parent(&parent, &scale, "e.com/v1")),
+            lines(&field.to_parent(&parent, &scale, "e.com/v1")),
             [
                 "a Apply e.com/v1 {\"f:spec\":{\"f:x\":{}}}",
                 "b Apply e.com/v2 {\"f:spec\":{\"f:count\":{}}}",

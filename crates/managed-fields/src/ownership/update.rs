@@ -65,11 +65,11 @@ fn same_but_for(
     name: &str,
     old: &Map<String, Value>,
     new: &Map<String, Value>,
-    judge: impl Fn(&Value, &Value) -> bool,
+    is_equal: impl Fn(&Value, &Value) -> bool,
 ) -> bool {
     old.len() == new.len()
         && old.iter().all(|(key, value)| key == name || new.get(key) == Some(value))
-        && old.get(name).zip(new.get(name)).is_some_and(|(old, new)| judge(old, new))
+        && old.get(name).zip(new.get(name)).is_some_and(|(old, new)| is_equal(old, new))
 }
 
 /// Entries are sorted by time, so without times their order is ignored.

@@ -289,7 +289,7 @@ mod tests {
 
     /// Appendix E: columns from the first invalid path on are dropped.
     #[test]
-    fn a_path_that_makes_no_sense_ends_the_table() {
+    fn columns_from_an_invalid_path_on_are_dropped() {
         let column = |name: &str, path: &str| json!({"name": name, "type": "string", "jsonPath": path});
         let columns = Columns::read(&json!({"additionalPrinterColumns": [
             column("A", ".a"), column("B", ".b[?(@.x==1 && @.y==2)]"), column("C", ".c"),

@@ -246,9 +246,10 @@ mod tests {
     /// Appendix E: replicas are counts.
     #[test]
     fn replicas_are_counts() {
-        let told = |errors: Vec<FieldError>| errors.iter().map(ToString::to_string).collect::<Vec<_>>();
-        let spec = |wanted: Value| told(scaling().wrong_spec(&json!({"spec": {"size": {"wanted": wanted}}})));
-        assert_eq!(told(scaling().wrong_spec(&json!({}))), [""; 0]);
+        let messages = |errors: Vec<FieldError>| errors.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let spec =
+            |wanted: Value| messages(scaling().wrong_spec(&json!({"spec": {"size": {"wanted": wanted}}})));
+        assert_eq!(messages(scaling().wrong_spec(&json!({}))), [""; 0]);
         assert_eq!(spec(json!(3)), [""; 0]);
         assert_eq!(
             spec(json!(-1)),
@@ -259,7 +260,7 @@ mod tests {
             [".spec.size.wanted: Invalid value: 2147483648: should be less than or equal to 2147483647"]
         );
         assert_eq!(
-            told(scaling().wrong_status(&json!({"status": {"size": "x", "selector": 1}}))),
+            messages(scaling().wrong_status(&json!({"status": {"size": "x", "selector": 1}}))),
             [
                 ".status.size: Invalid value: 0: .status.size accessor error: x is of the type string, expected int64",
                 ".status.selector: Invalid value: \"\": .status.selector accessor error: 1 is of the type int64, \

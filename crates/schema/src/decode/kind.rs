@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_are_told_from_their_parts() {
+    fn parts_are_not_kinds() {
         let known = |group, version, kind| Gvk::new(group, version, kind).is_known();
         assert!(known("", "v1", "ConfigMap") && known("apps", "v1", "DeploymentList"));
         assert!(

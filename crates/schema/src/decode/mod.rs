@@ -240,8 +240,8 @@ impl Decoded {
 
 /// The error of strict decoding; `None` without findings.
 pub fn strict_problem(findings: &[Finding]) -> Option<String> {
-    let told: Vec<_> = findings.iter().map(ToString::to_string).collect();
-    (!told.is_empty()).then(|| format!("strict decoding error: {}", told.join(", ")))
+    let messages: Vec<_> = findings.iter().map(ToString::to_string).collect();
+    (!messages.is_empty()).then(|| format!("strict decoding error: {}", messages.join(", ")))
 }
 
 /// The kind and version in a body.

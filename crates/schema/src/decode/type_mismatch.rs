@@ -131,33 +131,36 @@ mod tests {
 
     /// A3.4: each mismatch has its message.
     #[test]
-    fn what_does_not_fit_is_told_without_its_place() {
+    fn mismatches_are_reported_without_a_path() {
         let deployment = schema().find("apps/v1.Deployment").unwrap();
         let spec = |spec: Value| type_mismatch(&json!({"spec": spec}), &deployment.into());
-        let told = |text: &str| Some(text.to_owned());
+        let message = |text: &str| Some(text.to_owned());
         assert_eq!(
             spec(json!({"template": {"spec": {"containers": "x"}}})),
-            told("cannot restore slice from string")
+            message("cannot restore slice from string")
         );
-        assert_eq!(spec(json!({"replicas": "x"})), told("unrecognized type: int32"));
+        assert_eq!(spec(json!({"replicas": "x"})), message("unrecognized type: int32"));
         assert_eq!(
             spec(json!({"strategy": {"type": 1}})),
-            told("cannot convert int64 to v1.DeploymentStrategyType")
+            message("cannot convert int64 to v1.DeploymentStrategyType")
         );
         let rolling = |limit: Value| spec(json!({"strategy": {"rollingUpdate": {"maxSurge": limit}}}));
         assert_eq!(rolling(json!("1%")).or(rolling(json!(1))), None);
-        assert_eq!(rolling(json!([])), told("json: cannot unmarshal array into Go value of type int32"));
+        assert_eq!(rolling(json!([])), message("json: cannot unmarshal array into Go value of type int32"));
         assert_eq!(
             type_mismatch(&json!({"metadata": {"deletionTimestamp": []}}), &deployment.into()),
-            told("json: cannot unmarshal array into Go value of type string")
+            message("json: cannot unmarshal array into Go value of type string")
         );
-        assert_eq!(spec(json!({"replicas": 1.5})), told("cannot convert float64 to int32"));
-        assert_eq!(spec(json!({"selector": {"matchLabels": ["x"]}})), told("cannot restore map from slice"));
+        assert_eq!(spec(json!({"replicas": 1.5})), message("cannot convert float64 to int32"));
+        assert_eq!(
+            spec(json!({"selector": {"matchLabels": ["x"]}})),
+            message("cannot restore map from slice")
+        );
         assert_eq!(
             spec(json!({"selector": {"matchLabels": {"x": 1}}})),
-            told("cannot convert int64 to string")
+            message("cannot convert int64 to string")
         );
-        assert_eq!(spec(json!({"selector": true})), told("cannot restore struct from: bool"));
+        assert_eq!(spec(json!({"selector": true})), message("cannot restore struct from: bool"));
         assert_eq!(spec(json!({"replicas": 2, "paused": null, "strategy": {"type": "Recreate"}})), None);
     }
 }

@@ -350,11 +350,11 @@ mod tests {
 
     /// A2.23: keys that stand twice are found, and the last one counts.
     #[test]
-    fn doubled_keys_are_told_by_their_line() {
+    fn duplicate_keys_are_reported_with_their_line() {
         let (mut document, findings) = read(b"data:\n  a: 1\n  a: 2\n").unwrap();
         assert_eq!(document.root.take_value(), json!({"data": {"a": 2}}));
-        let told: Vec<_> = findings.iter().map(ToString::to_string).collect();
-        assert_eq!(told, ["yaml: unmarshal errors:\n  line 3: key \"a\" already set in map"]);
+        let messages: Vec<_> = findings.iter().map(ToString::to_string).collect();
+        assert_eq!(messages, ["yaml: unmarshal errors:\n  line 3: key \"a\" already set in map"]);
     }
 
     #[test]

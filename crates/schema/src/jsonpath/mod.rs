@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_template_that_makes_no_sense_is_refused() {
+    fn an_invalid_template_is_refused() {
         let deep = |open: &str| format!("{{{}", open.repeat(1000));
         let cases = [
             ("{.a", "unclosed action"),

@@ -10,19 +10,19 @@ use gantry_primitives::refusal::quoted;
 pub(super) fn validate(
     constraints: &Constraints,
     at: &Path<'_>,
-    judged: impl Fn(&StructuralSchema) -> Outcome,
+    validate: impl Fn(&StructuralSchema) -> Outcome,
 ) -> Outcome {
     let mut outcome = Outcome::default();
     let here = || quoted(&at.to_string());
     if !constraints.any_of.is_empty() {
-        let found = Alternatives::validate(&constraints.any_of, 1, &judged);
+        let found = Alternatives::validate(&constraints.any_of, 1, &validate);
         if found.valid == 0 {
             outcome.elsewhere(format!("{} must validate at least one schema (anyOf)", here()));
         }
         outcome.merge(found.best);
     }
     if !constraints.one_of.is_empty() {
-        let found = Alternatives::validate(&constraints.one_of, usize::MAX, &judged);
+        let found = Alternatives::validate(&constraints.one_of, usize::MAX, &validate);
         if found.valid != 1 {
             let how_many = match found.valid {
                 0 => "Found none valid".to_owned(),
@@ -36,7 +36,7 @@ pub(super) fn validate(
         }
     }
     let mut valid = 0;
-    for found in constraints.all_of.iter().map(&judged) {
+    for found in constraints.all_of.iter().map(&validate) {
         valid += usize::from(found.errors.is_empty());
         outcome.merge(found);
     }
@@ -44,7 +44,7 @@ pub(super) fn validate(
         let none = if valid == 0 { ". None validated" } else { "" };
         outcome.elsewhere(format!("{} must validate all the schemas (allOf){none}", here()));
     }
-    if constraints.not.as_ref().is_some_and(|not| judged(not).errors.is_empty()) {
+    if constraints.not.as_ref().is_some_and(|not| validate(not).errors.is_empty()) {
         outcome.elsewhere(format!("{} must not validate the schema (not)", here()));
     }
     outcome
@@ -62,11 +62,11 @@ impl Alternatives {
     fn validate(
         schemas: &[StructuralSchema],
         enough: usize,
-        judged: impl Fn(&StructuralSchema) -> Outcome,
+        validate: impl Fn(&StructuralSchema) -> Outcome,
     ) -> Self {
         let mut found = Self { valid: 0, best: Outcome::default() };
         for (index, schema) in schemas.iter().enumerate() {
-            let outcome = judged(schema);
+            let outcome = validate(schema);
             let is_valid = outcome.errors.is_empty();
             let is_better = found.valid == 0 && (is_valid || outcome.matched > found.best.matched);
             if index == 0 || is_better {

@@ -229,7 +229,7 @@ mod tests {
     proptest! {
         /// Any text can be checked against any format and pattern.
         #[test]
-        fn any_text_can_be_judged(text in ".{0,20}|[0-9a-fT:./%+<>@\\[\\]{}^$(|)*?\\\\pQdswx-]{0,12}") {
+        fn any_text_can_be_validated(text in ".{0,20}|[0-9a-fT:./%+<>@\\[\\]{}^$(|)*?\\\\pQdswx-]{0,12}") {
             let names = [
                 "byte", "cidr", "creditcard", "date", "datetime", "duration", "email", "hostname", "ipv4", "ipv6", "isbn",
                 "mac", "rgbcolor", "ssn", "uri", "uuid",

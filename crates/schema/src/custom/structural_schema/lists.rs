@@ -93,7 +93,7 @@ mod tests {
 
     /// Appendix E: values of a set and keys of a map are unique; the second occurrence is reported.
     #[test]
-    fn nothing_stands_twice_in_sets_and_maps() {
+    fn sets_and_maps_have_no_duplicates() {
         let set = json!({"type": "array", "x-kubernetes-list-type": "set", "items": {}});
         let map = |keys: &[&str]| {
             json!({"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": keys,
