@@ -8,6 +8,7 @@ mod cargo;
 mod console;
 mod failure;
 mod home;
+mod import;
 mod install;
 mod lint;
 mod mutants;
@@ -60,6 +61,12 @@ const COMMANDS: &[Subcommand] = &[
         summary: "Rewrite the expected half of every story to what the code does now",
         usage: stories::USAGE,
         run: stories::run,
+    },
+    Subcommand {
+        name: "import",
+        summary: "Regenerate the tables of Kubernetes' API from a checkout of Kubernetes, and show what changes",
+        usage: import::USAGE,
+        run: import::run,
     },
     Subcommand {
         name: "search",

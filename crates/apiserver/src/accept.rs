@@ -1,7 +1,8 @@
 //! Content negotiation: parses the `Accept` header.
 
-use gantry_registry::Refusal;
 use gantry_registry::table::Version;
+
+use crate::error::ApiError;
 
 /// The representation of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,13 +33,15 @@ pub(crate) enum Media {
     Yaml,
 }
 
+const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
+
 /// Returns the first accepted representation that is offered, or 406.
-pub(crate) fn negotiate(accept: &str, offer: Offer) -> Result<View, Refusal> {
+pub(crate) fn negotiate(accept: &str, offer: Offer) -> Result<View, ApiError> {
     if accept.trim().is_empty() {
         return Ok(View::Plain);
     }
     let found = clauses(accept).find_map(|(media, clause)| media.and_then(|_| view(clause, offer)));
-    found.ok_or_else(|| not_acceptable(accept))
+    found.ok_or_else(|| ApiError::NotAcceptable { known: is_known(accept) })
 }
 
 /// Returns the media type of the first clause that is supported; JSON if there is none.
@@ -64,20 +67,12 @@ fn clauses(accept: &str) -> impl Iterator<Item = (Option<Media>, &str)> {
     })
 }
 
-/// Returns 406. The message depends on whether any of the media types is known.
-fn not_acceptable(accept: &str) -> Refusal {
-    const KNOWN: [&str; 3] = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
-    let known = accept.split(',').any(|clause| {
-        matches!(media_type(clause), "*/*" | "application/*") || KNOWN.contains(&media_type(clause))
-    });
-    let (message, details) = if known {
-        let have = "only the following media types are accepted: application/json, application/yaml";
-        (have.to_owned(), None)
-    } else {
-        let have = KNOWN.join(", ");
-        (format!("406: Not Acceptable\n\nAvailable representations: {have}"), Some(Box::default()))
-    };
-    Refusal { code: 406, reason: "NotAcceptable", message, details }
+/// Whether any of the media types is known, be it offered or not.
+fn is_known(accept: &str) -> bool {
+    accept.split(',').any(|clause| {
+        let known = ["*/*", "application/*", "application/json", "application/yaml", PROTOBUF];
+        known.contains(&media_type(clause))
+    })
 }
 
 fn media_type(clause: &str) -> &str {
@@ -147,7 +142,7 @@ mod tests {
     /// A9.1, A9.2: unknown media types and known ones that are not offered get different messages.
     #[test]
     fn there_are_two_messages_of_406() {
-        let refused = |accept: &str| negotiate(accept, Offer::Objects).unwrap_err();
+        let refused = |accept: &str| negotiate(accept, Offer::Objects).unwrap_err().refusal();
         let unknown = refused("text/html, application/cbor");
         assert_eq!(
             (unknown.code, unknown.message.as_str()),

@@ -15,7 +15,8 @@ use serde_json::Value;
 
 use crate::ApiServer;
 use crate::catalogue::{Catalogue, DEFINITIONS, Definition, Definitions};
-use crate::objects::{Change, ObjectRef, Objects, Outcome, failed};
+use crate::error::ApiError;
+use crate::objects::{Change, ObjectRef, Objects, Outcome};
 use crate::storage_codec;
 
 /// The most passes: a name that one definition releases may be accepted for another.
@@ -36,7 +37,7 @@ impl ApiServer {
             // The pass must see all earlier writes.
             self.objects.catalogues.invalidate();
             let definitions = self.objects.catalogues.definitions(self.objects.store.as_ref()).await;
-            let definitions = definitions.map_err(|error| failed(&error))?;
+            let definitions = definitions.map_err(ApiError::from)?;
             let mut is_settled = true;
             for definition in definitions.all() {
                 is_settled &= !self.reconcile_definition(definition, &definitions).await?;
@@ -51,12 +52,12 @@ impl ApiServer {
     }
 
     /// Whether there are no definitions and were none before. Most servers never have one and need no cache of them.
-    async fn has_nothing_custom(&self) -> Result<bool, Refusal> {
+    async fn has_nothing_custom(&self) -> Result<bool, ApiError> {
         if !Arc::ptr_eq(&self.objects.catalogues.last(), &Catalogue::built_in()) {
             return Ok(false);
         }
         let any = ListRequest::all(Objects::prefix(kind_of_definitions()?, None)).limit(1);
-        let page = self.objects.store.list(any).await.map_err(|error| failed(&error))?;
+        let page = self.objects.store.list(any).await?;
         Ok(page.items.is_empty())
     }
 
@@ -65,7 +66,7 @@ impl ApiServer {
         &self,
         definition: &Definition,
         all: &Definitions,
-    ) -> Result<bool, Refusal> {
+    ) -> Result<bool, ApiError> {
         if definition.is_deleting() {
             return self.end_definition(definition).await;
         }
@@ -86,7 +87,7 @@ impl ApiServer {
     }
 
     /// Deletes the objects of a terminating definition, then removes its finalizer.
-    async fn end_definition(&self, definition: &Definition) -> Result<bool, Refusal> {
+    async fn end_definition(&self, definition: &Definition) -> Result<bool, ApiError> {
         let now = self.environment.now();
         let end = |stored: &Value, left| ended(custom::end(stored, left, now));
         let Some(kind) = definition.stored_kind() else {
@@ -98,7 +99,7 @@ impl ApiServer {
         let said = self.change_definition(definition, |stored| match &found {
             Ok(left) => end(stored, *left),
             // A failure of one definition must not block the others.
-            Err(refusal) => ended(custom::hold(stored, &refusal.message, now)),
+            Err(error) => ended(custom::hold(stored, &error.refusal().message, now)),
         });
         Ok(said.await? || began)
     }
@@ -109,11 +110,11 @@ impl ApiServer {
         definition: &Definition,
         kind: &Arc<Kind>,
         now: Timestamp,
-    ) -> Result<usize, Refusal> {
+    ) -> Result<usize, ApiError> {
         let mut request = ListRequest::all(Objects::prefix(kind, None)).limit(PAGE);
         let mut held = 0;
         loop {
-            let page = self.objects.store.list(request.clone()).await.map_err(|error| failed(&error))?;
+            let page = self.objects.store.list(request.clone()).await?;
             // Keys contain the definition's name, so objects belong to it only while it exists.
             if !self.is_still_there(definition).await? {
                 return Ok(held);
@@ -130,7 +131,7 @@ impl ApiServer {
     }
 
     /// Deletes an object; returns whether it has finalizers.
-    async fn delete_one(&self, kind: &Arc<Kind>, object: &Value, now: Timestamp) -> Result<bool, Refusal> {
+    async fn delete_one(&self, kind: &Arc<Kind>, object: &Value, now: Timestamp) -> Result<bool, ApiError> {
         let options = DeleteOptions::default();
         let text = |field: &str| object["metadata"][field].as_str();
         let object_ref =
@@ -145,22 +146,22 @@ impl ApiServer {
             Ok(Outcome::Removed(_)) => Ok(false),
             Ok(Outcome::Kept(_) | Outcome::Stored(_)) => Ok(true),
             // It was deleted concurrently.
-            Err(refusal) if refusal.code == 404 => Ok(false),
-            Err(refusal) => Err(refusal),
+            Err(ApiError::NotFound(_)) => Ok(false),
+            Err(error) => Err(error),
         }
     }
 
     /// Whether the definition is still stored, and not another one of the same name.
-    async fn is_still_there(&self, definition: &Definition) -> Result<bool, Refusal> {
+    async fn is_still_there(&self, definition: &Definition) -> Result<bool, ApiError> {
         match self.definition(definition.name()).await {
             Ok(stored) => Ok(is_same(&stored, &definition.object)),
-            Err(refusal) if refusal.code == 404 => Ok(false),
-            Err(refusal) => Err(refusal),
+            Err(ApiError::NotFound(_)) => Ok(false),
+            Err(error) => Err(error),
         }
     }
 
     /// The stored definition of this name.
-    async fn definition(&self, name: &str) -> Result<Value, Refusal> {
+    async fn definition(&self, name: &str) -> Result<Value, ApiError> {
         self.objects.get(ObjectRef { kind: kind_of_definitions()?, namespace: None, name }).await
     }
 
@@ -169,7 +170,7 @@ impl ApiServer {
         &self,
         definition: &Definition,
         mut decide: impl FnMut(&Value) -> Change,
-    ) -> Result<bool, Refusal> {
+    ) -> Result<bool, ApiError> {
         let object_ref = ObjectRef { kind: kind_of_definitions()?, namespace: None, name: definition.name() };
         let mut is_another = false;
         let changed = self.objects.change(object_ref, |stored| {
@@ -180,8 +181,8 @@ impl ApiServer {
             // The cached definition was replaced by another one: it is read again.
             Ok(Outcome::Kept(_)) => Ok(is_another),
             Ok(_) => Ok(true),
-            Err(refusal) if refusal.code == 404 => Ok(true),
-            Err(refusal) => Err(refusal),
+            Err(ApiError::NotFound(_)) => Ok(true),
+            Err(error) => Err(error),
         }
     }
 
@@ -200,9 +201,9 @@ impl ApiServer {
 }
 
 /// The kind CustomResourceDefinition.
-pub(crate) fn kind_of_definitions() -> Result<&'static Kind, Refusal> {
+pub(crate) fn kind_of_definitions() -> Result<&'static Kind, ApiError> {
     let kind = kinds().resource(DEFINITIONS, "v1", "customresourcedefinitions");
-    kind.ok_or_else(|| Refusal::server_error("definitions are not served"))
+    kind.ok_or_else(|| ApiError::unclassified("definitions are not served"))
 }
 
 /// Whether both are states of the same definition.

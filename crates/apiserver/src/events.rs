@@ -5,7 +5,8 @@ use gantry_registry::{Refusal, lifecycle};
 use gantry_store::{Error, ListRequest, Transaction};
 
 use crate::ApiServer;
-use crate::objects::{Objects, failed};
+use crate::error::ApiError;
+use crate::objects::Objects;
 use crate::storage_codec;
 
 /// The page size of lists.
@@ -22,7 +23,7 @@ impl ApiServer {
         let mut request = ListRequest::all(Objects::prefix(kind, None)).limit(PAGE);
         let mut swept = 0;
         loop {
-            let page = self.objects.store.list(request.clone()).await.map_err(|error| failed(&error))?;
+            let page = self.objects.store.list(request.clone()).await.map_err(ApiError::from)?;
             for item in page.items {
                 let event = storage_codec::decode(kind, &item.value, item.revision)?;
                 if !lifecycle::is_expired(&event, now, lifetime) {
@@ -32,7 +33,7 @@ impl ApiServer {
                     Ok(_) => swept += 1,
                     // It was written just now and has not expired, or it is deleted already.
                     Err(Error::Conflict { .. }) => {}
-                    Err(error) => return Err(failed(&error)),
+                    Err(error) => return Err(ApiError::from(error).into()),
                 }
             }
             match page.next {

@@ -18,6 +18,7 @@ mod bootstrap;
 mod catalogue;
 mod definitions;
 mod environment;
+mod error;
 mod events;
 mod handlers;
 mod health;
@@ -25,6 +26,7 @@ mod logs;
 mod metrics;
 mod objects;
 mod query;
+mod request_info;
 mod request_timeout;
 mod response;
 mod response_filters;
@@ -46,6 +48,7 @@ pub use settings::{ServiceAccounts, Settings, UncontrolledKind};
 use std::sync::Arc;
 
 use bytes::Bytes;
+use gantry_registry::Refusal;
 use gantry_registry::access::Policy;
 use gantry_store::Store;
 
@@ -53,6 +56,8 @@ use authentication::signing_key::SigningKeys;
 use health::HealthState;
 use metrics::{Metrics, TimedStore};
 use objects::Objects;
+use query::unescape_path;
+use request_info::RequestInfo;
 use store_cache::StoreCache;
 
 /// The API over a store.
@@ -85,13 +90,18 @@ impl ApiServer {
 
     /// Handles one request whose body has been read.
     pub async fn handle(&self, request: http::Request<Bytes>) -> http::Response<Body> {
-        let (mut parts, body) = request.into_parts();
-        let measured = self.metrics.begin(&parts, &self.objects.catalogues);
-        let response = match authorization::admit(self, &mut parts).await {
-            Ok(_admitted) => handlers::dispatch(self, &parts, body).await,
-            Err(refusal) => Err(refusal),
+        let (parts, body) = request.into_parts();
+        let path = unescape_path(parts.uri.path());
+        self.respond(&mut RequestInfo::parse(&parts, &path), body).await
+    }
+
+    async fn respond(&self, info: &mut RequestInfo<'_>, body: Bytes) -> http::Response<Body> {
+        let measured = self.metrics.begin(info, &self.objects.catalogues);
+        let result = match authorization::authorize(self, info).await {
+            Ok(_authorized) => handlers::dispatch(self, info, body).await,
+            Err(error) => Err(error),
         };
-        measured.end(response_filters::apply(response, &parts, self.environment.as_ref()))
+        measured.end(response_filters::apply(result, info, self.environment.as_ref()))
     }
 
     /// Sets the health that `/healthz`, `/livez` and `/readyz` report.
@@ -100,7 +110,7 @@ impl ApiServer {
     }
 
     /// Creates the default objects of a cluster where they are missing, and reconciles the definitions.
-    pub async fn prepare(&self) -> Result<(), gantry_registry::Refusal> {
+    pub async fn prepare(&self) -> Result<(), Refusal> {
         bootstrap::prepare(self).await?;
         self.reconcile_definitions().await
     }

@@ -10,12 +10,12 @@ use gantry_registry::admission::ServiceRanges;
 use gantry_registry::admission::services::Allotment;
 use gantry_registry::kinds::{Kind, Scope};
 use gantry_registry::lifecycle::Deletion;
-use gantry_registry::{Details, Refusal};
 use gantry_store::{Error, Key, Op, Prefix, Revision, Store, Transaction, Versioned};
 use serde_json::Value;
 
 use crate::admission::{self, Allocated, Preconditions, RejectedObject, is_allocation, needs_allocation};
 use crate::catalogue::Catalogues;
+use crate::error::{ApiError, ExistingObject};
 use crate::storage_codec;
 
 /// The prefix of all keys.
@@ -96,12 +96,12 @@ impl Objects {
     }
 
     /// Returns the stored bytes of an object.
-    pub(crate) async fn fetch(&self, object_ref: ObjectRef<'_>) -> Result<Versioned, Refusal> {
-        let fetched = self.store.get(&key(object_ref)?).await.map_err(|error| failed(&error))?;
-        fetched.found.ok_or_else(|| not_found(object_ref))
+    pub(crate) async fn fetch(&self, object_ref: ObjectRef<'_>) -> Result<Versioned, ApiError> {
+        let fetched = self.store.get(&key(object_ref)?).await?;
+        fetched.found.ok_or_else(|| ApiError::not_found(object_ref))
     }
 
-    pub(crate) async fn get(&self, object_ref: ObjectRef<'_>) -> Result<Value, Refusal> {
+    pub(crate) async fn get(&self, object_ref: ObjectRef<'_>) -> Result<Value, ApiError> {
         let found = self.fetch(object_ref).await?;
         storage_codec::decode(object_ref.kind, &found.value, found.revision)
     }
@@ -111,8 +111,8 @@ impl Objects {
         &self,
         object_ref: ObjectRef<'_>,
         object: Value,
-    ) -> Result<ObjectResponse, Refusal> {
-        let fetched = self.store.get(&key(object_ref)?).await.map_err(|error| failed(&error))?;
+    ) -> Result<ObjectResponse, ApiError> {
+        let fetched = self.store.get(&key(object_ref)?).await?;
         match fetched.found {
             Some(current) => Err(already_exists(object_ref, Some(&current))),
             None => Ok(object.into()),
@@ -126,7 +126,7 @@ impl Objects {
         mut object: Value,
         also: &[(Key, Op)],
         preconditions: &Preconditions,
-    ) -> Result<Created, Refusal> {
+    ) -> Result<Created, ApiError> {
         let key = key(object_ref)?;
         let unallocated = needs_allocation(object_ref).then(|| object.clone());
         for _ in 0..ATTEMPTS_MAX {
@@ -140,14 +140,14 @@ impl Objects {
             let value = storage_codec::encode_new(object_ref.kind, &mut object);
             let transaction = Transaction::create(key.clone(), value.clone());
             let transaction = self.with_allocations(object_ref, transaction, None, Some(&object)).await;
-            let transaction = transaction.map_err(|error| failed(&error))?;
+            let transaction = transaction?;
             match self.store.commit(preconditions.apply_to(with(transaction, also)?)).await {
                 Ok(revision) => return Ok(Created::Stored(ObjectResponse::stored(object, value, revision))),
                 Err(Error::Conflict { key: conflicting, current }) if conflicting == key => {
                     return Err(already_exists(object_ref, current.as_ref()));
                 }
                 Err(Error::Conflict { key: conflicting, .. }) if is_allocation(&conflicting) => {
-                    let allocated = self.allocated().await.map_err(|error| failed(&error))?;
+                    let allocated = self.allocated().await?;
                     object = unallocated.clone().unwrap_or(object);
                     self.allocate(object_ref, None, &mut object, &allocated, Allotment::Real)?;
                 }
@@ -155,24 +155,24 @@ impl Objects {
                     return Ok(Created::PreconditionFailed(object));
                 }
                 Err(Error::Conflict { .. }) => return Ok(Created::Conflicted(object)),
-                Err(error) => return Err(failed(&error)),
+                Err(error) => return Err(error.into()),
             }
         }
-        Err(conflict(object_ref))
+        Err(ApiError::modified(object_ref))
     }
 
     /// Changes an existing object. Calls `decide` again on write conflicts.
     pub(crate) async fn change(
         &self,
         object_ref: ObjectRef<'_>,
-        mut decide: impl FnMut(&Value) -> Result<Change, Refusal>,
-    ) -> Result<Outcome, Refusal> {
+        mut decide: impl FnMut(&Value) -> Result<Change, ApiError>,
+    ) -> Result<Outcome, ApiError> {
         let key = key(object_ref)?;
-        let fetched = self.store.get(&key).await.map_err(|error| failed(&error))?;
+        let fetched = self.store.get(&key).await?;
         let mut current = fetched.found;
         let mut allocated = Allocated::default();
         for _ in 0..ATTEMPTS_MAX {
-            let found = current.take().ok_or_else(|| not_found(object_ref))?;
+            let found = current.take().ok_or_else(|| ApiError::not_found(object_ref))?;
             let object = storage_codec::decode(object_ref.kind, &found.value, found.revision)?;
             let mut change = decide(&object)?;
             let mut charges = Vec::new();
@@ -187,15 +187,15 @@ impl Objects {
                 }
                 Err(Error::Conflict { key: conflicting, .. }) if conflicting != key => {
                     if is_allocation(&conflicting) {
-                        allocated = self.allocated().await.map_err(|error| failed(&error))?;
+                        allocated = self.allocated().await?;
                     }
-                    current = self.store.get(&key).await.map_err(|error| failed(&error))?.found;
+                    current = self.store.get(&key).await?.found;
                 }
                 Err(Error::Conflict { current: other, .. }) => current = other,
-                Err(error) => return Err(failed(&error)),
+                Err(error) => return Err(error.into()),
             }
         }
-        Err(conflict(object_ref))
+        Err(ApiError::modified(object_ref))
     }
 
     async fn attempt(
@@ -258,10 +258,10 @@ impl Objects {
 }
 
 /// Adds writes to other keys to the transaction.
-fn with(transaction: Transaction, also: &[(Key, Op)]) -> Result<Transaction, Refusal> {
+fn with(transaction: Transaction, also: &[(Key, Op)]) -> Result<Transaction, ApiError> {
     also.iter().try_fold(transaction, |transaction, (key, op)| {
         let more = transaction.and(key.clone(), op.clone());
-        more.map_err(|twice| Refusal::server_error(twice.to_string()))
+        more.map_err(|twice| ApiError::unclassified(twice.to_string()))
     })
 }
 
@@ -318,65 +318,18 @@ impl std::ops::Deref for ObjectResponse {
 }
 
 /// The key of an object.
-pub(crate) fn key(object_ref: ObjectRef<'_>) -> Result<Key, Refusal> {
+pub(crate) fn key(object_ref: ObjectRef<'_>) -> Result<Key, ApiError> {
     let ObjectRef { kind, namespace, name } = object_ref;
     let path = match (kind.scope, namespace) {
         (Scope::Namespaced, Some(namespace)) => format!("{ROOT}/{}/{namespace}/{name}", kind.segment),
         _ => format!("{ROOT}/{}/{name}", kind.segment),
     };
-    Key::new(path).map_err(|_| Refusal::bad_request("the name of the object is too long"))
+    Key::new(path).map_err(|_| ApiError::bad_request("the name of the object is too long"))
 }
 
-impl ObjectRef<'_> {
-    /// The details of an error about this object.
-    pub(crate) fn details(self) -> Details {
-        Details {
-            name: self.name.to_owned(),
-            group: self.kind.group.to_owned(),
-            kind: self.kind.resource.to_owned(),
-            ..Details::default()
-        }
-    }
-}
-
-pub(crate) fn not_found(object_ref: ObjectRef<'_>) -> Refusal {
-    let message = format!("{} \"{}\" not found", object_ref.kind.group_resource(), object_ref.name);
-    Refusal { code: 404, reason: "NotFound", message, details: Some(Box::new(object_ref.details())) }
-}
-
-fn already_exists(object_ref: ObjectRef<'_>, current: Option<&Versioned>) -> Refusal {
-    let is_deleting = |found: &Versioned| {
-        let object = storage_codec::decode(object_ref.kind, &found.value, found.revision);
-        object.is_ok_and(|object| object["metadata"]["deletionTimestamp"].is_string())
-    };
-    let prefix = if current.is_some_and(is_deleting) { "object is being deleted: " } else { "" };
-    let message =
-        format!("{prefix}{} \"{}\" already exists", object_ref.kind.group_resource(), object_ref.name);
-    Refusal { code: 409, reason: "AlreadyExists", message, details: Some(Box::new(object_ref.details())) }
-}
-
-pub(crate) fn conflict(object_ref: ObjectRef<'_>) -> Refusal {
-    let message = format!(
-        "Operation cannot be fulfilled on {} \"{}\": the object has been modified; please apply your changes to the latest \
-         version and try again",
-        object_ref.kind.group_resource(),
-        object_ref.name
-    );
-    Refusal { code: 409, reason: "Conflict", message, details: Some(Box::new(object_ref.details())) }
-}
-
-/// Converts a failure of the store.
-pub(crate) fn failed(error: &Error) -> Refusal {
-    internal_error(&error.to_string())
-}
-
-/// Returns 500 with a cause.
-pub(crate) fn internal_error(why: &str) -> Refusal {
-    let cause = gantry_registry::Cause { reason: "", message: why.to_owned(), field: String::new() };
-    Refusal {
-        code: 500,
-        reason: "InternalError",
-        message: format!("Internal error occurred: {why}"),
-        details: Some(Box::new(Details { causes: vec![cause], ..Details::default() })),
-    }
+fn already_exists(object_ref: ObjectRef<'_>, current: Option<&Versioned>) -> ApiError {
+    let is_deleting = current.is_some_and(|found| {
+        storage_codec::is_deleting(object_ref.kind, &found.value, found.revision).unwrap_or(false)
+    });
+    ApiError::AlreadyExists(ExistingObject { object: object_ref.into(), is_deleting })
 }

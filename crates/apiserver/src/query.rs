@@ -1,9 +1,13 @@
 //! Query parameters, and the options of writes.
 
+use std::borrow::Cow;
+
 use gantry_managed_fields::apply::OnConflict;
 use gantry_registry::admission::services::Allotment;
-use gantry_registry::{FieldError, Refusal, Wrong};
+use gantry_registry::{FieldError, Wrong};
 use serde_json::json;
+
+use crate::error::ApiError;
 
 /// The query parameters of a request, in order.
 #[derive(Clone, Debug, Default)]
@@ -49,7 +53,7 @@ impl Query {
     }
 
     /// Parses the options of a write; `kind` is their kind, such as `CreateOptions`.
-    pub(crate) fn write_options(&self, kind: &str, user_agent: &str) -> Result<WriteOptions, Refusal> {
+    pub(crate) fn write_options(&self, kind: &str, user_agent: &str) -> Result<WriteOptions, ApiError> {
         let mut errors = Vec::new();
         let dry_run: Vec<&str> =
             self.0.iter().filter(|(key, _)| key == "dryRun").map(|(_, value)| value.as_str()).collect();
@@ -76,7 +80,7 @@ impl Query {
             }
         };
         if !errors.is_empty() {
-            return Err(Refusal::invalid(kind, "meta.k8s.io", "", &errors));
+            return Err(ApiError::invalid(kind, "meta.k8s.io", "", &errors));
         }
         let force = self.first("force").map(gantry_registry::paging::flag);
         let manager = if given.is_empty() { manager_of(user_agent) } else { given.to_owned() };
@@ -111,15 +115,21 @@ fn manager_of(user_agent: &str) -> String {
 
 /// Decodes `%41` and `+` in a query; malformed escapes stay unchanged.
 fn unescape(text: &str) -> String {
-    resolve(text, b' ')
+    match text.contains('+') {
+        true => decode_percent(&text.replace('+', " ")).into_owned(),
+        false => decode_percent(text).into_owned(),
+    }
 }
 
 /// Decodes `%41` in a path, where a `+` is literal; malformed escapes stay unchanged.
-pub(crate) fn unescape_path(text: &str) -> String {
-    resolve(text, b'+')
+pub(crate) fn unescape_path(text: &str) -> Cow<'_, str> {
+    decode_percent(text)
 }
 
-fn resolve(text: &str, plus: u8) -> String {
+fn decode_percent(text: &str) -> Cow<'_, str> {
+    if !text.contains('%') {
+        return Cow::Borrowed(text);
+    }
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut index = 0;
@@ -129,11 +139,11 @@ fn resolve(text: &str, plus: u8) -> String {
             out.push(byte);
             index += 3;
         } else {
-            out.push(if bytes[index] == b'+' { plus } else { bytes[index] });
+            out.push(bytes[index]);
             index += 1;
         }
     }
-    String::from_utf8_lossy(&out).into_owned()
+    Cow::Owned(String::from_utf8_lossy(&out).into_owned())
 }
 
 #[cfg(test)]
@@ -158,8 +168,9 @@ mod tests {
     /// A2.15, A2.22, A2.23: invalid options are rejected with their name.
     #[test]
     fn options_that_make_no_sense_are_refused() {
-        let refused =
-            |query: &str| Query::parse(query).write_options("CreateOptions", "").unwrap_err().message;
+        let refused = |query: &str| {
+            Query::parse(query).write_options("CreateOptions", "").unwrap_err().refusal().message
+        };
         assert!(
             refused("dryRun=Foo")
                 .ends_with("dryRun: Unsupported value: [\"Foo\"]: supported values: \"All\"")

@@ -2,52 +2,30 @@
 
 use std::time::Duration;
 
-use gantry_registry::Refusal;
 use http::Method;
-use http::request::Parts;
 
-use crate::query::Query;
+use crate::error::ApiError;
+use crate::request_info::RequestInfo;
 
 /// The limit for writes.
 const WRITE_MAX: Duration = Duration::from_secs(34);
-/// The limit for all requests, including reading the body. It ends when the response starts, so watches may run
-/// longer.
+/// The limit for all requests, including reading the body. It ends when the response starts, so watches may run longer.
 const REQUEST_MAX: Duration = Duration::from_secs(60);
 
 /// Returns the timeout of a request.
-pub(crate) fn parse(parts: &Parts) -> Result<Duration, Refusal> {
-    let longest = if parts.method == Method::GET { REQUEST_MAX } else { WRITE_MAX };
-    let query = parts.uri.query().unwrap_or_default();
-    if !query.contains("timeout=") {
-        return Ok(longest);
-    }
-    let query = Query::parse(query);
-    if query.flag("watch") {
-        return Ok(longest);
-    }
-    match query.first("timeout").unwrap_or_default() {
-        "" => Ok(longest),
+pub(crate) fn of(info: &RequestInfo<'_>) -> Result<Duration, ApiError> {
+    let limit = if *info.method == Method::GET { REQUEST_MAX } else { WRITE_MAX };
+    match info.query.first("timeout").unwrap_or_default() {
+        "" => Ok(limit),
+        _ if info.query.flag("watch") => Ok(limit),
         text => match duration(text) {
             // Zero and negative values mean the default.
-            Ok(asked) if asked.is_zero() => Ok(longest),
-            Ok(asked) => Ok(asked.min(longest)),
-            Err(wrong) => Err(Refusal {
-                code: 400,
-                reason: "BadRequest",
-                message: format!("invalid timeout specified in the request URL - {wrong}"),
-                details: None,
-            }),
+            Ok(requested) if requested.is_zero() => Ok(limit),
+            Ok(requested) => Ok(requested.min(limit)),
+            Err(why) => {
+                Err(ApiError::bad_request(format!("invalid timeout specified in the request URL - {why}")))
+            }
         },
-    }
-}
-
-/// Returns 504.
-pub(crate) fn exceeded() -> Refusal {
-    Refusal {
-        code: 504,
-        reason: "Timeout",
-        message: "Timeout: request did not complete within the allotted timeout".to_owned(),
-        details: Some(Box::default()),
     }
 }
 
@@ -96,7 +74,8 @@ mod tests {
 
     fn allowed(method: Method, uri: &str) -> Result<Duration, String> {
         let request = http::Request::builder().method(method).uri(uri).body(()).unwrap();
-        parse(&request.into_parts().0).map_err(|refusal| refusal.message)
+        let (parts, ()) = request.into_parts();
+        of(&RequestInfo::parse(&parts, parts.uri.path())).map_err(|error| error.refusal().message)
     }
 
     /// A0.10: the shorter of parameter and limit is used.

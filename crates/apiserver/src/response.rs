@@ -6,10 +6,12 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use gantry_registry::{Refusal, encode};
+use gantry_registry::encode;
 use http::{HeaderValue, Response, StatusCode, header};
 use http_body::Frame;
 use serde_json::Value;
+
+use crate::error::ApiError;
 
 /// The body of a response.
 pub enum Body {
@@ -63,11 +65,12 @@ impl ApiResponse {
     }
 
     /// The response for an error.
-    pub(crate) fn refused(refusal: &Refusal) -> Self {
-        let answer = Self::value(refusal.code, &refusal.status());
+    pub(crate) fn error(error: &ApiError) -> Self {
+        let refusal = error.refusal();
+        let response = Self::value(refusal.code, &refusal.status());
         match refusal.details.as_ref().map(|details| details.retry_after_seconds) {
-            Some(seconds @ 1..) => answer.with(header::RETRY_AFTER, seconds.to_string()),
-            _ => answer,
+            Some(seconds @ 1..) => response.with(header::RETRY_AFTER, seconds.to_string()),
+            _ => response,
         }
     }
 

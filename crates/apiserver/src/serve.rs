@@ -11,14 +11,13 @@ use std::task::Poll;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use gantry_registry::Refusal;
 use http::header::EXPECT;
-use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
+use http::{HeaderMap, Request, Response};
 
-use crate::response::ApiResponse;
-use crate::{ApiServer, Body, handlers, request_timeout};
-
-const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
+use crate::error::ApiError;
+use crate::query::unescape_path;
+use crate::request_info::RequestInfo;
+use crate::{ApiServer, Body, handlers, request_timeout, response_filters};
 
 /// The most bytes of a too large body that are discarded, and the timeout of each read.
 const DISCARDED_BYTES_MAX: usize = 64 << 20;
@@ -32,33 +31,28 @@ impl ApiServer {
         B::Error: Display,
     {
         let (parts, body) = request.into_parts();
-        let audit_id = parts.headers.get(AUDIT_ID).cloned();
-        let mut response = match request_timeout::parse(&parts) {
-            Ok(allowed) => {
-                let answered = tokio::time::timeout(allowed, async {
-                    match read(&parts.headers, body).await {
-                        Ok(body) => self.handle(Request::from_parts(parts, body)).await,
-                        Err(refusal) => refused(&refusal),
-                    }
+        let path = unescape_path(parts.uri.path());
+        let mut info = RequestInfo::parse(&parts, &path);
+        let result = match request_timeout::of(&info) {
+            Ok(timeout) => {
+                let response = tokio::time::timeout(timeout, async {
+                    let body = read(info.headers, body).await?;
+                    Ok(self.respond(&mut info, body).await)
                 });
-                let answered = surviving(answered).await;
-                answered.map_or_else(
-                    || refused(&panicked()),
-                    |answered| answered.unwrap_or_else(|_| refused(&request_timeout::exceeded())),
-                )
+                match catch_panic(response).await {
+                    Some(Ok(result)) => result,
+                    Some(Err(_elapsed)) => Err(ApiError::Timeout),
+                    None => Err(ApiError::Panic),
+                }
             }
-            Err(refusal) => refused(&refusal),
+            Err(error) => Err(error),
         };
-        if !response.headers().contains_key(AUDIT_ID) {
-            let id = audit_id.or_else(|| HeaderValue::from_str(&self.environment.uid()).ok());
-            response.headers_mut().extend(id.map(|id| (AUDIT_ID, id)));
-        }
-        response
+        result.unwrap_or_else(|error| response_filters::apply(Err(error), &info, self.environment.as_ref()))
     }
 }
 
 /// Returns the output of a future; `None` if it panicked.
-async fn surviving<T>(future: impl Future<Output = T>) -> Option<T> {
+async fn catch_panic<T>(future: impl Future<Output = T>) -> Option<T> {
     let mut future = pin!(future);
     // State of the future is dropped with it; the store has transactions.
     let polled = poll_fn(move |context| {
@@ -68,21 +62,8 @@ async fn surviving<T>(future: impl Future<Output = T>) -> Option<T> {
     polled.await
 }
 
-fn panicked() -> Refusal {
-    Refusal {
-        code: 500,
-        reason: "InternalError",
-        message: "Internal error occurred: this request made the server panic; its log says where".to_owned(),
-        details: None,
-    }
-}
-
-fn refused(refusal: &Refusal) -> Response<Body> {
-    ApiResponse::refused(refusal).into_response()
-}
-
 /// Reads a body up to the size limit.
-async fn read<B>(headers: &HeaderMap, body: B) -> Result<Bytes, Refusal>
+async fn read<B>(headers: &HeaderMap, body: B) -> Result<Bytes, ApiError>
 where
     B: http_body::Body<Data = Bytes>,
     B::Error: Display,
@@ -94,15 +75,15 @@ where
         if !headers.contains_key(EXPECT) {
             discard(body).await;
         }
-        return Err(handlers::too_large());
+        return Err(ApiError::BodyTooLarge);
     }
     let mut first = Bytes::new();
     let mut all = BytesMut::new();
     while let Some(frame) = poll_fn(|context| body.as_mut().poll_frame(context)).await {
-        let Ok(data) = frame.map_err(|error| broken_off(&error))?.into_data() else { continue };
+        let Ok(data) = frame.map_err(unreadable)?.into_data() else { continue };
         if first.len() + all.len() + data.len() > limit {
             discard(body).await;
-            return Err(handlers::too_large());
+            return Err(ApiError::BodyTooLarge);
         }
         // Most bodies arrive in one piece, which needs no copy.
         if first.is_empty() && all.is_empty() {
@@ -129,11 +110,6 @@ where
     }
 }
 
-fn broken_off(error: &impl Display) -> Refusal {
-    Refusal {
-        code: 400,
-        reason: "BadRequest",
-        message: format!("the body of the request could not be read: {error}"),
-        details: None,
-    }
+fn unreadable(error: impl Display) -> ApiError {
+    ApiError::bad_request(format!("the body of the request could not be read: {error}"))
 }

@@ -10,6 +10,7 @@
 //! decoded, defaulted and encoded on each read. So are objects of custom kinds, since their definition may have
 //! changed.
 
+use std::borrow::Cow;
 use std::io::Write as _;
 
 use bytes::Bytes;
@@ -17,9 +18,12 @@ use gantry_registry::custom::Custom;
 use gantry_registry::decode::{self, Format, Gvk};
 use gantry_registry::empties::{self, Form};
 use gantry_registry::kinds::{Kind, Nature};
-use gantry_registry::{Refusal, conversion, defaults, encode};
+use gantry_registry::{conversion, defaults, encode};
 use gantry_store::Revision;
+use serde::Deserialize;
 use serde_json::{Value, json};
+
+use crate::error::ApiError;
 
 /// The fields before the version in an object's metadata, in this order; all are strings.
 const BEFORE_VERSION: [&[u8]; 5] = [b"name", b"generateName", b"namespace", b"selfLink", b"uid"];
@@ -107,13 +111,35 @@ fn has_generated_labels_only(job: &Value) -> bool {
 }
 
 /// Decodes a stored object and sets its version.
-pub(crate) fn decode(kind: &Kind, stored: &[u8], revision: Revision) -> Result<Value, Refusal> {
+pub(crate) fn decode(kind: &Kind, stored: &[u8], revision: Revision) -> Result<Value, ApiError> {
     let object = if splice_points(kind, stored).is_some() {
         serde_json::from_slice(stored).map_err(|error| unreadable(&error.to_string()))?
     } else {
         decode_foreign(kind, stored)?
     };
     Ok(with_version(object, revision))
+}
+
+/// Whether a stored object is being deleted; of objects in our own layout, only the metadata is parsed.
+pub(crate) fn is_deleting(kind: &Kind, stored: &[u8], revision: Revision) -> Result<bool, ApiError> {
+    if splice_points(kind, stored).is_none() {
+        return Ok(!decode(kind, stored, revision)?["metadata"]["deletionTimestamp"].is_null());
+    }
+    let head: Head<'_> = serde_json::from_slice(stored).map_err(|error| unreadable(&error.to_string()))?;
+    Ok(head.metadata.deletion_timestamp.is_some())
+}
+
+/// The part of a stored object that is read without decoding all of it.
+#[derive(Deserialize)]
+struct Head<'s> {
+    #[serde(borrow)]
+    metadata: Metadata<'s>,
+}
+
+#[derive(Deserialize)]
+struct Metadata<'s> {
+    #[serde(borrow, rename = "deletionTimestamp")]
+    deletion_timestamp: Option<Cow<'s, str>>,
 }
 
 /// Sets the resource version.
@@ -130,7 +156,7 @@ pub(crate) fn write_object(
     stored: &[u8],
     revision: Revision,
     out: &mut Vec<u8>,
-) -> Result<(), Refusal> {
+) -> Result<(), ApiError> {
     if let Some(at) = splice_points(kind, stored) {
         spliced(&stored[..at.version], &stored[at.version..], revision, out);
     } else {
@@ -146,7 +172,7 @@ pub(crate) fn write_item(
     stored: &[u8],
     revision: Revision,
     out: &mut Vec<u8>,
-) -> Result<(), Refusal> {
+) -> Result<(), ApiError> {
     if let Some(at) = splice_points(kind, stored) {
         out.push(b'{');
         spliced(&stored[at.metadata..at.version], &stored[at.version..], revision, out);
@@ -208,7 +234,7 @@ fn text_member<'a>(bytes: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
 }
 
 /// Decodes an object of a custom kind by its current definition.
-fn decode_custom(kind: &Kind, custom: &Custom, stored: &[u8]) -> Result<Value, Refusal> {
+fn decode_custom(kind: &Kind, custom: &Custom, stored: &[u8]) -> Result<Value, ApiError> {
     let mut object: Value = serde_json::from_slice(stored).map_err(|error| unreadable(&error.to_string()))?;
     if !object.is_object() {
         return Err(unreadable("it is no object"));
@@ -230,7 +256,7 @@ fn decode_custom(kind: &Kind, custom: &Custom, stored: &[u8]) -> Result<Value, R
 }
 
 /// Decodes an object that is stored as another kind, or in the layout of another server.
-fn decode_foreign(kind: &Kind, stored: &[u8]) -> Result<Value, Refusal> {
+fn decode_foreign(kind: &Kind, stored: &[u8]) -> Result<Value, ApiError> {
     if let Nature::Custom(definition) = &kind.nature {
         return decode_custom(kind, definition, stored);
     }
@@ -260,8 +286,8 @@ fn decode_foreign(kind: &Kind, stored: &[u8]) -> Result<Value, Refusal> {
     Ok(object)
 }
 
-fn unreadable(problem: &str) -> Refusal {
-    Refusal::server_error(format!("a stored object cannot be read: {problem}"))
+fn unreadable(problem: &str) -> ApiError {
+    ApiError::unclassified(format!("a stored object cannot be read: {problem}"))
 }
 
 #[cfg(test)]

@@ -157,7 +157,7 @@ fn apply_event(projection: &mut impl Projection, kind: &Kind, event: &Event) -> 
         Change::Deleted { previous } => (&previous.value, false),
     };
     let object = storage_codec::decode(kind, value, event.revision)
-        .map_err(|refusal| Error::Unavailable { why: refusal.message })?;
+        .map_err(|error| Error::Unavailable { why: error.refusal().message })?;
     if is_there {
         projection.add(&object);
     } else {

@@ -4,8 +4,14 @@
 
 mod harness;
 
-use gantry_apiserver::{ApiServer, Health};
-use harness::{ask, server};
+use std::sync::Arc;
+
+use gantry_apiserver::{ApiServer, Health, Settings};
+use gantry_store::memory::MemoryStore;
+use gantry_store::{
+    Answer, Bounds, Error, Fetched, Key, ListRequest, Page, Prefix, Revision, Store, Transaction, Watch,
+};
+use harness::{Noon, ask, server};
 use http::Method;
 
 async fn get(server: &ApiServer, path: &str) -> (u16, String) {
@@ -57,4 +63,44 @@ async fn a_server_that_starts_or_stops_is_alive_but_not_ready() {
     assert_eq!(get(&server, "/readyz?exclude=shutdown").await, ok());
     server.set_health(Health::Ready);
     assert_eq!(get(&server, "/readyz").await, ok());
+}
+
+/// A store that reads and does not write, as on a read-only file system.
+#[derive(Debug, Default)]
+struct ReadOnlyStore(MemoryStore);
+
+impl Store for ReadOnlyStore {
+    fn get<'a>(&'a self, key: &'a Key) -> Answer<'a, Fetched> {
+        self.0.get(key)
+    }
+    fn list(&self, request: ListRequest) -> Answer<'_, Page> {
+        self.0.list(request)
+    }
+    fn commit(&self, _: Transaction) -> Answer<'_, Revision> {
+        Box::pin(async { Err(Error::Unavailable { why: "the file system is read-only".to_owned() }) })
+    }
+    fn watch(&self, prefix: Prefix, after: Revision) -> Answer<'_, Watch> {
+        self.0.watch(prefix, after)
+    }
+    fn compact(&self, through: Revision) -> Answer<'_, ()> {
+        self.0.compact(through)
+    }
+    fn bounds(&self) -> Answer<'_, Bounds> {
+        self.0.bounds()
+    }
+    fn health(&self) -> Answer<'_, ()> {
+        Box::pin(async { Err(Error::Unavailable { why: "the file system is read-only".to_owned() }) })
+    }
+}
+
+/// A1.8: a server whose store cannot write is neither alive nor ready.
+#[tokio::test]
+async fn a_server_whose_store_cannot_write_fails_every_endpoint() {
+    let server =
+        ApiServer::new(Arc::new(ReadOnlyStore::default()), Arc::new(Noon::default()), Settings::default());
+    for endpoint in ["healthz", "livez", "readyz"] {
+        let (status, text) = get(&server, &format!("/{endpoint}")).await;
+        assert_eq!(status, 500);
+        assert!(text.contains("[-]etcd failed: reason withheld\n"), "{text}");
+    }
 }

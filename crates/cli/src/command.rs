@@ -101,7 +101,7 @@ enum Command {
         /// The story file, `-` for standard input
         story: PathBuf,
     },
-    /// Check, back up and restore the directory of an embedded store
+    /// Check, back up, restore and repair the directory of an embedded store
     #[command(subcommand, after_help = STORE_EXAMPLE)]
     Store(StoreCommand),
     /// Print a completion script for a shell

@@ -1,4 +1,4 @@
-//! `gantry store`: check, backup and restore of an embedded store's directory.
+//! `gantry store`: check, backup, restore and repair of an embedded store's directory.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 use gantry_runtime::chain;
-use gantry_store_embedded::{CheckReport, OpenError, backup, check, restore};
+use gantry_store_embedded::{CheckReport, OpenError, RepairReport, backup, check, repair, restore};
 
 use crate::output::{fail, print};
 
@@ -15,8 +15,8 @@ use crate::output::{fail, print};
 pub(crate) enum StoreCommand {
     /// Check the integrity of all data
     ///
-    /// The store must not be in use. Nothing is changed. For damaged data, the file, the offset in it and what to do are
-    /// printed.
+    /// The store must not be in use. Nothing is written, so the directory may be read-only. For damaged data, the file, the
+    /// offset in it, what is missing and what to do are printed.
     #[command(verbatim_doc_comment, after_help = "Example:\n  gantry store check ~/.local/share/gantry")]
     Check {
         /// The store's directory
@@ -44,6 +44,23 @@ pub(crate) enum StoreCommand {
         /// The directory to create
         directory: PathBuf,
     },
+    /// Repair a damaged store by giving up what cannot be read
+    ///
+    /// Prefer putting the undamaged file back, or restoring a backup. The store must not be in use. What was written up
+    /// to the first damage is kept, all later changes are lost. Without --accept-loss only what would be kept is
+    /// printed. The damaged files are kept too, with `.damaged` after their names. Revisions continue well above all
+    /// others, so that clients list again.
+    #[command(
+        verbatim_doc_comment,
+        after_help = "Example:\n  gantry store repair --accept-loss ~/.local/share/gantry"
+    )]
+    Repair {
+        /// Give up what cannot be read
+        #[arg(long)]
+        accept_loss: bool,
+        /// The store's directory
+        directory: PathBuf,
+    },
 }
 
 impl StoreCommand {
@@ -57,6 +74,12 @@ impl StoreCommand {
                 let (keys, from, at) = (made.keys, made.revision, made.continues_at);
                 format!("{keys} keys of revision {from} restored; the store continues at revision {at}\n")
             }),
+            Self::Repair { accept_loss, directory } => {
+                return match repair(&directory, accept_loss) {
+                    Ok(report) => describe_repair(&report),
+                    Err(error) => fail(&explain(&error)),
+                };
+            }
         };
         match outcome {
             Ok(text) => print(&text),
@@ -88,6 +111,19 @@ fn describe(report: &CheckReport) -> String {
         let _ = writeln!(text, "{leftover} is not needed; the next start removes it");
     }
     text
+}
+
+fn describe_repair(report: &RepairReport) -> ExitCode {
+    let (keys, revision) = (report.keys, report.revision);
+    match (&report.damage, report.continues_at) {
+        (None, _) => print(&format!("in order: {keys} keys at revision {revision}; nothing was changed\n")),
+        (Some(_), Some(at)) => print(&format!(
+            "{keys} keys of revision {revision} kept, later changes are lost; the store continues at revision {at}\n"
+        )),
+        (Some(damage), None) => fail(&format!(
+            "{damage}\nhint: {keys} keys of revision {revision} would be kept; later changes would be lost"
+        )),
+    }
 }
 
 fn explain(error: &OpenError) -> String {

@@ -90,14 +90,60 @@ async fn damage_is_named_with_its_place_and_what_to_do() {
     let scratch = Scratch::new("damage");
     let data = scratch.join("data");
     drop(filled(&data).await);
-    let logs = std::fs::read_dir(&data).unwrap().map(|entry| entry.unwrap().path());
-    let log = logs.filter(|path| path.extension().is_some_and(|extension| extension == "log")).min().unwrap();
+    let log = log(&data);
     let mut bytes = std::fs::read(&log).unwrap();
-    bytes[200] ^= 0xff;
+    bytes[1700] ^= 0xff;
     std::fs::write(&log, bytes).unwrap();
     let refused = gantry(&["store", "check"], &[&data]);
     assert_eq!(refused.status.code(), Some(1));
     let error = said(&refused);
     assert!(error.contains(log.file_name().unwrap().to_str().unwrap()), "{error}");
     assert!(error.contains("gantry store restore"), "{error}");
+}
+
+/// The only log of a store with this few writes.
+fn log(data: &Path) -> PathBuf {
+    let files = std::fs::read_dir(data).unwrap().map(|entry| entry.unwrap().path());
+    files.filter(|path| path.extension().is_some_and(|extension| extension == "log")).min().unwrap()
+}
+
+#[tokio::test]
+async fn a_truncated_log_is_refused_until_the_loss_is_accepted() {
+    let scratch = Scratch::new("truncated");
+    let data = scratch.join("data");
+    drop(filled(&data).await);
+    let whole = std::fs::read(log(&data)).unwrap();
+    std::fs::write(log(&data), &whole[..2500]).unwrap();
+
+    let (server, check) = (
+        gantry(&["apiserver", "--listen", "127.0.0.1:0", "--data-dir"], &[&data]),
+        gantry(&["store", "check"], &[&data]),
+    );
+    for refused in [server, check] {
+        assert_eq!(refused.status.code(), Some(1));
+        let error = said(&refused);
+        assert!(
+            error.contains("is damaged at byte 2500: the file has 2500 bytes and was made with"),
+            "{error}"
+        );
+        assert!(error.contains("to 21 are missing"), "{error}");
+        assert!(
+            error.contains(&format!("`gantry store repair --accept-loss {}`", data.display())),
+            "{error}"
+        );
+    }
+
+    let asked = gantry(&["store", "repair"], &[&data]);
+    assert_eq!(asked.status.code(), Some(1));
+    assert!(said(&asked).contains("would be kept; later changes would be lost"), "{}", said(&asked));
+    let repaired = gantry(&["store", "repair", "--accept-loss"], &[&data]);
+    let text = String::from_utf8_lossy(&repaired.stdout).into_owned();
+    assert!(
+        text.contains("kept, later changes are lost; the store continues at revision 10000000"),
+        "{repaired:?}"
+    );
+    let checked = gantry(&["store", "check"], &[&data]);
+    assert!(String::from_utf8_lossy(&checked.stdout).starts_with("in order: "), "{checked:?}");
+    let key = Key::new("/registry/pods/default/p0").unwrap();
+    assert!(open(&data).get(&key).await.unwrap().found.is_some(), "what came before is there");
 }

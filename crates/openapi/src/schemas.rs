@@ -10,19 +10,19 @@ use super::{Dialect, Parts, Writing};
 use gantry_schema::kinds::{Kind, Kinds, Nature};
 use gantry_schema::schema::{Field, MessageId, Omit, Other, Owning, StrategicMerge, Type, schema};
 
-/// The schemas that a document refers to.
+/// The schemas that a document refers to, each made once.
 pub(super) struct Schemas {
     pub(super) dialect: Dialect,
     pub(super) writing: Writing,
     made: Parts,
-    /// Messages that were referred to and are not rendered yet.
+    /// What was referred to and is still to be made.
     wanted: Vec<MessageId>,
     seen: BTreeSet<MessageId>,
-    /// The group, version and kind of messages that are kinds.
+    /// Group, version and kind of messages that are kinds of their own.
     kinds: BTreeMap<MessageId, Value>,
 }
 
-/// Messages that are kinds without a resource.
+/// Messages that are kinds although no resource has them.
 const KINDS_WITHOUT_RESOURCE: [(&str, &str, &str, &str); 5] = [
     ("autoscaling/v1.Scale", "autoscaling", "v1", "Scale"),
     ("policy/v1.Eviction", "policy", "v1", "Eviction"),
@@ -32,7 +32,7 @@ const KINDS_WITHOUT_RESOURCE: [(&str, &str, &str, &str); 5] = [
 ];
 
 const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";
-/// The extension with group, version and kind.
+/// Under what a schema says of which kind it is.
 const NAMED: &str = "x-kubernetes-group-version-kind";
 const DEFINITIONS: &str = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1";
 
@@ -50,7 +50,7 @@ impl Schemas {
         Self { dialect, writing, made: Parts::new(), wanted: Vec::new(), seen: BTreeSet::new(), kinds }
     }
 
-    /// A reference to a message, which will be rendered.
+    /// A reference to a message, which will be among the schemas.
     pub(super) fn message(&mut self, id: MessageId) -> Value {
         if self.seen.insert(id) {
             self.wanted.push(id);
@@ -100,7 +100,7 @@ impl Schemas {
         self.reference(&name)
     }
 
-    /// A reference to a patch, which has no schema.
+    /// A reference to a patch, which may be anything.
     pub(super) fn patch(&mut self) -> Value {
         self.well_known(&format!("{META}.Patch"), &json!({"type": "object"}))
     }
@@ -127,7 +127,7 @@ impl Schemas {
                 describe(&mut property, schema().message(*metadata).name, field.json);
             }
             describe(&mut property, message.name, field.json);
-            // Clients of OpenAPI 2 ignore it.
+            // Clients that read OpenAPI 2 do not look at it.
             if self.dialect == Dialect::V3 {
                 enumerate(&mut property, message.name, field.json);
             }
@@ -155,7 +155,7 @@ impl Schemas {
         object
     }
 
-    /// The properties of every object or list, with this kind of metadata.
+    /// What every object or list has, with metadata of this sort.
     fn head(&mut self, metadata: &str) -> Head {
         let mut head = type_meta();
         if let Some(id) = schema().find(metadata) {
@@ -184,7 +184,7 @@ impl Schemas {
         property
     }
 
-    /// A type in a field. OpenAPI 3 allows nothing beside a reference, so it is wrapped there.
+    /// A type where it is used. OpenAPI 3 has nothing beside a reference, so it is wrapped there.
     fn within(&mut self, kind: &Type) -> Value {
         let plain = |word: &str| json!({"type": word});
         let formatted = |word: &str, format: &str| json!({"type": word, "format": format});
@@ -217,13 +217,13 @@ impl Schemas {
         }
     }
 
-    /// A part of a definition that has several types.
+    /// A part of a definition that may be of several types.
     fn untyped(&mut self, name: &str) -> Value {
         let reference = self.well_known(&format!("{DEFINITIONS}.{name}"), &json!({}));
         self.wrapped(reference)
     }
 
-    /// Types with special JSON representations.
+    /// Types that have rules of their own, and what they are in JSON.
     fn text_in_disguise(&self, kind: &Type) -> (String, Value) {
         let date = json!({"type": "string", "format": "date-time"});
         let v3 = self.dialect == Dialect::V3;
@@ -268,7 +268,7 @@ impl Schemas {
     }
 }
 
-/// `apiVersion` and `kind`, which are not fields of messages.
+/// What tells one kind from another, which no message has as a field.
 fn type_meta() -> Head {
     let property = |name: &str| {
         let mut property = json!({"type": "string"});
@@ -282,7 +282,7 @@ fn named(group: &str, version: &str, kind: &str) -> Value {
     json!([{"group": group, "version": version, "kind": kind}])
 }
 
-/// The name of a custom kind or its list in documents: `com.example.v1.Widget`.
+/// What documents call a custom kind, or its list: `com.example.v1.Widget`.
 fn custom_name(kind: &Kind, word: &str) -> String {
     let group: Vec<_> = kind.group.rsplit('.').collect();
     format!("{}.{}.{word}", group.join("."), kind.version)
@@ -297,7 +297,7 @@ fn definition_name(message: &str) -> String {
     }
 }
 
-/// Adds the description of a message or a field, if there is one.
+/// Says what a message or a field is for, where somebody has written that down.
 fn describe(schema: &mut Value, message: &str, field: &str) {
     static SENTENCES: LazyLock<Rows> = LazyLock::new(|| rows(include_str!("descriptions.tsv")));
     if let Some(sentence) = SENTENCES.get(&(message, field)) {
@@ -305,14 +305,20 @@ fn describe(schema: &mut Value, message: &str, field: &str) {
     }
 }
 
+/// Lists the values that a field, the elements of a list or the values of a map may have.
 fn enumerate(schema: &mut Value, message: &str, field: &str) {
     static VALUES: LazyLock<Rows> = LazyLock::new(|| rows(include_str!("enums.tsv")));
     if let Some(values) = VALUES.get(&(message, field)) {
-        schema["enum"] = values.split(',').collect();
+        let within = ["items", "additionalProperties"].into_iter().find(|part| schema.get(part).is_some());
+        let described = match within {
+            Some(part) => &mut schema[part],
+            None => schema,
+        };
+        described["enum"] = values.split(',').collect();
     }
 }
 
-/// The row of a table for a field of a message.
+/// What a table says about a field of a message.
 type Rows = BTreeMap<(&'static str, &'static str), &'static str>;
 
 fn rows(table: &'static str) -> Rows {
@@ -325,16 +331,23 @@ fn rows(table: &'static str) -> Rows {
     columns.collect()
 }
 
-/// Whether a field is required: those that are always written, except a few with a default.
+/// Whether a field is required: those that are always written, except for the fields in the two tables.
 fn is_required(message: &str, field: &Field) -> bool {
-    static OPTIONAL: LazyLock<BTreeSet<(&str, &str)>> = LazyLock::new(|| {
-        let rows = include_str!("optional.tsv").lines().filter_map(|line| line.split_once('\t'));
-        rows.flat_map(|(message, fields)| fields.split(',').map(move |field| (message, field))).collect()
-    });
-    field.omit == Omit::Never && field.kind != Type::Raw && !OPTIONAL.contains(&(message, field.json))
+    static OPTIONAL: LazyLock<FieldSet> = LazyLock::new(|| field_set(include_str!("optional.tsv")));
+    static REQUIRED: LazyLock<FieldSet> = LazyLock::new(|| field_set(include_str!("required.tsv")));
+    let key = (message, field.json);
+    if field.omit == Omit::Never { !OPTIONAL.contains(&key) } else { REQUIRED.contains(&key) }
 }
 
-/// Messages that are owned as a whole everywhere.
+/// Fields by message and name.
+type FieldSet = BTreeSet<(&'static str, &'static str)>;
+
+fn field_set(table: &'static str) -> FieldSet {
+    let rows = table.lines().filter_map(|line| line.split_once('\t'));
+    rows.flat_map(|(message, fields)| fields.split(',').map(move |field| (message, field))).collect()
+}
+
+/// Messages that are owned as a whole wherever they stand.
 static ATOMIC: LazyLock<BTreeSet<MessageId>> = LazyLock::new(|| {
     let fields = schema().messages().flat_map(|(_, message)| &message.fields);
     let whole = fields.filter_map(|field| match (&field.kind, field.merging.owning) {

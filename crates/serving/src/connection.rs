@@ -14,7 +14,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 
 use crate::client_cert_verifier::{ClientCertificate, verify};
-use crate::request_line_escaper::RequestLineEscaper;
+use crate::first_request_line::FirstRequestLine;
 use crate::response_body::ResponseBody;
 use crate::server::ConnectionLimits;
 use crate::stop::Stop;
@@ -73,7 +73,7 @@ impl Connections {
         let ended = match version {
             HttpVersion::Http1 => {
                 let connection = http1(&self.limits)
-                    .serve_connection(TokioIo::new(RequestLineEscaper::new(stream)), service);
+                    .serve_connection(TokioIo::new(FirstRequestLine::new(stream)), service);
                 let mut connection = std::pin::pin!(connection);
                 tokio::select! {
                     ended = connection.as_mut() => ended,

@@ -10,11 +10,11 @@ use gantry_store::{Item, Revision};
 
 use crate::disk::{Directory, Disk};
 use crate::error::OpenError;
-use crate::lock::DirectoryLock;
+use crate::lock::{self, DirectoryLock};
 use crate::maintenance;
 use crate::options::Options;
 use crate::recovery;
-use crate::segment::{self, Header};
+use crate::segment;
 use crate::snapshot;
 
 /// What a backup holds.
@@ -44,7 +44,7 @@ const ATTEMPTS: usize = 5;
 
 /// How many revisions a restored store skips, so that none is used twice: clients may have seen later ones than the
 /// backup has, and would not notice that the state went back. A million writes a day would take years.
-const SKIPPED: u64 = 1_000_000_000;
+pub(crate) const SKIPPED: u64 = 1_000_000_000;
 
 const FIRST_SEGMENT: u64 = 1;
 
@@ -73,7 +73,7 @@ pub fn restore(file: impl AsRef<Path>, directory: impl AsRef<Path>) -> Result<Re
     let path = directory.as_ref();
     let disk = Directory::create(path).map_err(OpenError::writing(path))?;
     let names = disk.names().map_err(OpenError::read(path))?;
-    if let Some(name) = names.iter().find(|name| *name != "LOCK") {
+    if let Some(name) = names.iter().find(|name| *name != lock::NAME) {
         return Err(OpenError::NotEmpty { path: disk.path(name) });
     }
     let _lock = DirectoryLock::take(path)?;
@@ -84,8 +84,8 @@ pub fn restore(file: impl AsRef<Path>, directory: impl AsRef<Path>) -> Result<Re
     // The snapshot first: a directory with a log and no snapshot would look like an empty store.
     write_state(&disk, &snapshot::name(continues_at), header, &state)?;
     let options = Options::default();
-    let first = Header { number: FIRST_SEGMENT, nonce: maintenance::nonce((options.clock)(), FIRST_SEGMENT) };
-    let prepared = segment::prepare(&disk, first, options.segment_bytes_min);
+    let nonce = maintenance::nonce((options.clock)(), FIRST_SEGMENT);
+    let prepared = segment::prepare(&disk, FIRST_SEGMENT, nonce, options.segment_bytes_min);
     prepared.map_err(OpenError::writing(&disk.path(&segment::name(FIRST_SEGMENT))))?;
     Ok(Restored { revision, continues_at, keys: state.live().len() })
 }
@@ -101,8 +101,8 @@ fn read_beside(disk: &Directory) -> Result<State, OpenError> {
     Ok(recovered.state)
 }
 
-fn write_state(
-    disk: &Directory,
+pub(crate) fn write_state(
+    disk: &dyn Disk,
     name: &str,
     header: snapshot::Header,
     state: &State,

@@ -43,10 +43,10 @@ pub struct SegmentReport {
     pub frames: u64,
 }
 
-/// Reads all files of a store that is not in use, and changes nothing.
+/// Reads all files of a store that is not in use. Writes nothing, so that a directory may be read-only.
 pub fn check(directory: impl AsRef<Path>) -> Result<CheckReport, OpenError> {
     let path = directory.as_ref();
-    let _lock = DirectoryLock::take(path)?;
+    let _lock = DirectoryLock::share(path)?;
     check_disk(&Directory::existing(path))
 }
 

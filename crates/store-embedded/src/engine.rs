@@ -9,11 +9,12 @@ use gantry_store::{Error, Revision, Transaction};
 use crate::disk::{Disk, DiskFile};
 use crate::error::OpenError;
 use crate::frame::{self, Kind};
+use crate::high_water_mark::{HighWaterMark, Slots};
 use crate::log::Log;
-use crate::maintenance::{self, Maintenance};
+use crate::maintenance::{self, Files, Maintenance, Sealed};
 use crate::options::Options;
 use crate::recovery::{self, Recovered, Tail};
-use crate::segment::{self, Header, Segment};
+use crate::segment::{self, FIRST_FRAME, Segment};
 
 /// A store and its log.
 #[derive(Debug)]
@@ -34,10 +35,16 @@ impl Engine {
     pub(crate) fn open(disk: Arc<dyn Disk>, options: Options) -> Result<Self, OpenError> {
         let recovered = recovery::read(&*disk, options.history)?;
         make_durable(&*disk, &recovered)?;
-        let Recovered { state, files, tail, .. } = recovered;
+        let Recovered { state, mut files, tail, .. } = recovered;
         let (segment, end) = match tail {
-            Some(tail) => (repair(&*disk, &tail)?, tail.end),
-            None => (first_segment(&*disk, files.current, &options)?, segment::HEADER_BYTES as u64),
+            None => (new_segment(&*disk, files.current, &options)?, FIRST_FRAME as u64),
+            Some(tail) => {
+                let current = state.bounds().current;
+                match tail.slots {
+                    Some(slots) => (repair(&*disk, &tail, slots, current)?, tail.end),
+                    None => (upgrade(&*disk, &tail, &mut files, current, &options)?, FIRST_FRAME as u64),
+                }
+            }
         };
         let live = Live::new(state);
         let maintenance = Arc::new(Maintenance::new(disk, Arc::clone(&live), options, files, segment.bytes));
@@ -52,9 +59,19 @@ impl Engine {
         &self.maintenance
     }
 
-    /// Why nothing can be written any more, if so.
-    pub(crate) fn stopped(&self) -> Option<&str> {
-        self.log.stopped()
+    /// Why the last write failed, if it did.
+    pub(crate) fn failure(&self) -> Option<&Error> {
+        self.log.failure()
+    }
+
+    /// Whether [`Engine::sync_mark`] has something to do.
+    pub(crate) fn is_mark_unsynced(&self) -> bool {
+        self.log.is_mark_unsynced()
+    }
+
+    /// Makes the high-water mark durable when nothing is written for a while.
+    pub(crate) fn sync_mark(&mut self) {
+        self.log.sync_mark();
     }
 
     /// Decides on a batch, makes it durable, and then visible.
@@ -68,11 +85,9 @@ impl Engine {
         let at_millis = self.now();
         let base = self.live.bounds().current;
         let transactions = staged.transactions();
-        let bytes = frame_bytes(transactions);
-        match self
-            .log
-            .append(base, at_millis, bytes, |nonce| frame::batch(nonce, base, at_millis, transactions))
-        {
+        let (bytes, through) = (frame_bytes(transactions), base.advanced(transactions.len() as u64));
+        let frame = |nonce| frame::batch(nonce, base, at_millis, transactions);
+        match self.log.append(base, through, at_millis, bytes, frame) {
             Ok(()) => BatchResult { answers, wakes: Some(self.live.publish(staged, at_millis)) },
             Err(error) => {
                 // A conflict with a change that was then not made must not be reported.
@@ -93,7 +108,7 @@ impl Engine {
         }
         let (base, at_millis) = (bounds.current, self.now());
         let frame = |nonce| frame::compact(nonce, base, at_millis, through);
-        self.log.append(base, at_millis, frame::HEADER_BYTES + 8, frame)?;
+        self.log.append(base, base, at_millis, frame::HEADER_BYTES + 8, frame)?;
         self.live.compact(through)
     }
 
@@ -103,7 +118,8 @@ impl Engine {
         let (base, at_millis) = (self.live.bounds().current, self.now());
         let mark = |nonce| frame::mark(nonce, Kind::Close, base, at_millis);
         // Without that record the next start is as after a crash.
-        let _ = self.log.append(base, at_millis, frame::HEADER_BYTES, mark);
+        let _ = self.log.append(base, base, at_millis, frame::HEADER_BYTES, mark);
+        self.log.sync_mark();
     }
 
     fn now(&self) -> u64 {
@@ -137,26 +153,56 @@ fn make_durable(disk: &dyn Disk, recovered: &Recovered) -> Result<(), OpenError>
     if recovered.leftovers.is_empty() { Ok(()) } else { disk.sync_names().map_err(syncing()) }
 }
 
-fn first_segment(disk: &dyn Disk, number: u64, options: &Options) -> Result<Segment, OpenError> {
-    let header = Header { number, nonce: maintenance::nonce((options.clock)(), number) };
+fn new_segment(disk: &dyn Disk, number: u64, options: &Options) -> Result<Segment, OpenError> {
+    let nonce = maintenance::nonce((options.clock)(), number);
     let path = disk.path(&segment::name(number));
-    segment::prepare(disk, header, options.segment_bytes_min).map_err(OpenError::writing(&path))
+    segment::prepare(disk, number, nonce, options.segment_bytes_min).map_err(OpenError::writing(&path))
 }
 
-/// Opens the last segment for writing, after erasing a torn frame.
-fn repair(disk: &dyn Disk, tail: &Tail) -> Result<Segment, OpenError> {
+/// Opens the last segment for writing: erases a torn frame, and marks what was read as acknowledged, because from now on
+/// it may be read.
+fn repair(disk: &dyn Disk, tail: &Tail, slots: Slots, current: Revision) -> Result<Segment, OpenError> {
     let name = segment::name(tail.header.number);
-    let path = disk.path(&name);
-    let open = || -> io::Result<Box<dyn DiskFile>> {
+    let open = || -> io::Result<Segment> {
         let file = disk.open(&name)?;
-        if tail.torn_bytes > 0 {
-            erase(&*file, tail.end, tail.torn_bytes)?;
-            file.sync()?;
+        erase(&*file, tail.end, tail.torn_bytes)?;
+        let (number, nonce) = (tail.header.number, tail.header.nonce);
+        let (mark, slot) = (slots.newest, slots.slot);
+        let mut segment = Segment { number, nonce, file, bytes: tail.bytes, mark, slot };
+        // It was read from the cache, like the last frame. The other slot is written only when this one is durable.
+        segment.rewrite_mark()?;
+        segment.file.sync()?;
+        if tail.end > mark.end {
+            segment.write_mark(HighWaterMark { end: tail.end, revision: Some(current) })?;
+            segment.file.sync()?;
         }
-        Ok(file)
+        Ok(segment)
     };
-    let file = open().map_err(OpenError::writing(&path))?;
-    Ok(Segment { number: tail.header.number, nonce: tail.header.nonce, file, bytes: tail.bytes })
+    open().map_err(OpenError::writing(&disk.path(&name)))
+}
+
+/// Seals the last segment of a log of version 1, which goes on in a segment of today's.
+fn upgrade(
+    disk: &dyn Disk,
+    tail: &Tail,
+    files: &mut Files,
+    current: Revision,
+    options: &Options,
+) -> Result<Segment, OpenError> {
+    let number = tail.header.number;
+    let next = new_segment(disk, number + 1, options)?;
+    let name = segment::name(number);
+    let seal = || {
+        let file = disk.open(&name)?;
+        erase(&*file, tail.end, tail.torn_bytes)?;
+        file.sync()?;
+        file.write_at(&frame::mark(tail.header.nonce, Kind::Seal, current, (options.clock)()), tail.end)?;
+        file.sync()
+    };
+    seal().map_err(OpenError::writing(&disk.path(&name)))?;
+    files.sealed.insert(number, Sealed { bytes: tail.bytes, last: current });
+    files.current = next.number;
+    Ok(next)
 }
 
 fn erase(file: &dyn DiskFile, from: u64, bytes: u64) -> io::Result<()> {

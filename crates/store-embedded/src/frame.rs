@@ -1,8 +1,8 @@
 //! Frames: the unit of the log that is complete or absent.
 //!
 //! One group commit is one frame. The next is not begun before this one is synced, so at most one frame, the last, can be
-//! torn by a crash. Hence the rule of recovery: a frame that does not check out is a torn tail if no good frame
-//! follows it, and damage if one does.
+//! torn by a crash. Hence the rule of recovery: a frame that does not check out is a torn tail if it is after the
+//! high-water mark and no good frame follows it, and damage otherwise.
 //!
 //! ```text
 //! 0        4        8          16          24       28       32
@@ -24,6 +24,9 @@ pub(crate) const ALIGNMENT: usize = 8;
 
 /// Payloads beyond this are damage, not data: a batch is a few transactions of at most 4 MiB.
 const PAYLOAD_BYTES_MAX: usize = 64 << 20;
+
+/// What is wrong with a frame that ends after its segment.
+pub(crate) const TOO_LONG: &str = "a frame longer than its segment";
 
 /// What a frame is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,8 +184,7 @@ fn parse<'a>(header: &[u8; HEADER_BYTES], rest: &'a [u8], nonce: u64) -> Result<
         return Err(Malformed("an impossible length"));
     }
     let padded = (HEADER_BYTES + bytes).next_multiple_of(ALIGNMENT);
-    let padded_payload =
-        rest.get(..padded - HEADER_BYTES).ok_or(Malformed("a frame longer than its segment"))?;
+    let padded_payload = rest.get(..padded - HEADER_BYTES).ok_or(Malformed(TOO_LONG))?;
     let payload = &padded_payload[..bytes];
     // Cheap checks first: the search for frames runs them at every eighth byte.
     let kind = Kind::from_code(kind)?;

@@ -10,7 +10,7 @@ use gantry_store::{Error, Prefix, Revision};
 
 use crate::disk::{Disk, is_full};
 use crate::options::Options;
-use crate::segment::{self, Header, Segment};
+use crate::segment::{self, Segment};
 use crate::snapshot;
 
 /// The files of the store besides the end of the log.
@@ -184,7 +184,7 @@ impl Maintenance {
     }
 
     fn make(&self, number: u64, bytes: u64) -> io::Result<Segment> {
-        segment::prepare(&*self.disk, Header { number, nonce: nonce((self.options.clock)(), number) }, bytes)
+        segment::prepare(&*self.disk, number, nonce((self.options.clock)(), number), bytes)
     }
 
     fn spare(&self) -> MutexGuard<'_, Spare> {

@@ -1,13 +1,11 @@
 //! The background thread of the store: prepares the next segment, writes snapshots and removes files.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use crate::disk_health::DiskHealth;
 use crate::maintenance::{Maintenance, MaintenanceRequest};
-
-/// The error of the last run, if it failed.
-pub(crate) type LastFailure = Arc<Mutex<Option<String>>>;
 
 /// When to retry after a failure; the log grows meanwhile, and a full disk may have space again.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
@@ -15,14 +13,14 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// Starts the thread; it ends on [`MaintenanceRequest::Quit`].
 pub(crate) fn start(
     maintenance: Arc<Maintenance>,
-    last_failure: LastFailure,
+    health: Arc<DiskHealth>,
 ) -> std::io::Result<JoinHandle<()>> {
     thread::Builder::new().name("store-maintain".to_owned()).spawn(move || {
         let mut retry_after = None;
         while maintenance.wait_for_request(retry_after) != MaintenanceRequest::Quit {
             let failed = run_tasks(&maintenance).err();
             retry_after = failed.as_ref().map(|_| RETRY_AFTER);
-            *last_failure.lock().unwrap_or_else(PoisonError::into_inner) = failed;
+            health.record_maintenance(failed);
         }
     })
 }

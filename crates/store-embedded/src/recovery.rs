@@ -2,18 +2,21 @@
 //! result.
 //!
 //! What a crash can leave behind is repaired: unfinished and superseded files, a torn last frame. Anything else is
-//! damage, and the store refuses to open.
+//! damage, and the store refuses to open. Both are told apart by the high-water mark: what is torn was never
+//! acknowledged.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::path::PathBuf;
 
-use gantry_store::Revision;
 use gantry_store::memory::{HistoryLimits, State};
+use gantry_store::{Corruption, Revision};
 
 use crate::codec::Malformed;
 use crate::disk::{Disk, read_into};
 use crate::error::OpenError;
 use crate::frame::{self, Frame, Kind, ScannedFrame};
+use crate::high_water_mark::{Slot, Slots};
 use crate::maintenance::{Files, Sealed};
 use crate::segment::{self, Header};
 use crate::snapshot;
@@ -31,6 +34,8 @@ pub(crate) struct Recovered {
     /// The segments, for a report.
     pub(crate) segments: Vec<Read>,
     pub(crate) snapshot_bytes: u64,
+    /// Why the rest of the log could not be read.
+    pub(crate) damage: Option<Corruption>,
 }
 
 /// The end of the log.
@@ -42,6 +47,8 @@ pub(crate) struct Tail {
     pub(crate) end: u64,
     /// Bytes after the end that a crash left there.
     pub(crate) torn_bytes: u64,
+    /// The high-water mark; `None` in version 1.
+    pub(crate) slots: Option<Slots>,
 }
 
 /// The last frame of the log, to be written once more.
@@ -55,6 +62,14 @@ pub(crate) struct LastFrame {
     pub(crate) bytes: Vec<u8>,
 }
 
+/// How the frames of a segment end.
+enum LogEnd {
+    /// The log goes on in the next segment.
+    Sealed,
+    /// What is where the next frame would be.
+    Here(&'static str),
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Read {
     pub(crate) number: u64,
@@ -63,8 +78,14 @@ pub(crate) struct Read {
     pub(crate) frames: u64,
 }
 
-/// Reads a directory.
+/// Reads a directory, all of it.
 pub(crate) fn read(disk: &dyn Disk, limits: HistoryLimits) -> Result<Recovered, OpenError> {
+    let mut recovered = read_intact(disk, limits)?;
+    recovered.damage.take().map_or(Ok(recovered), |damage| Err(OpenError::Corrupt(damage)))
+}
+
+/// Reads a directory up to the first damage of its log.
+pub(crate) fn read_intact(disk: &dyn Disk, limits: HistoryLimits) -> Result<Recovered, OpenError> {
     let names = disk.names().map_err(OpenError::read(&disk.path("")))?;
     let snapshot_at = names.iter().filter_map(|name| snapshot::revision_of(name)).max();
     let (state, first_segment, snapshot_bytes) = match snapshot_at {
@@ -75,44 +96,40 @@ pub(crate) fn read(disk: &dyn Disk, limits: HistoryLimits) -> Result<Recovered, 
             (state, snapshot.header.first_segment, snapshot.bytes)
         }
     };
-    let numbers = segment_numbers(disk, &names, first_segment, snapshot_at)?;
+    let (numbers, missing) = segment_numbers(&names, first_segment, snapshot_at);
+    let missing = missing.map(|number| disk.path(&segment::name(number)));
+    let missing = missing.map(|path| {
+        OpenError::damaged(path, 0, "the file is missing, and with it changes that were acknowledged")
+    });
     let mut replay = Replay::new(disk, state);
-    // One buffer for all segments: most of the time of a start is first access to memory.
-    let mut buffer = Vec::new();
-    for number in &numbers {
-        replay.segment(*number, &mut buffer)?;
-    }
-    replay.finish()?;
+    let replayed = match missing {
+        // Without the beginning of the log, and without a snapshot, there is nothing to keep.
+        Some(missing) if numbers.is_empty() && snapshot_at.is_none() => return Err(missing),
+        missing => replay.all(&numbers).and_then(|()| missing.map_or_else(|| replay.finish(), Err)),
+    };
     let Replay { state, sealed, tail, segments, spares, last_frame, .. } = replay;
+    let damage = match replayed {
+        Ok(()) => None,
+        Err(OpenError::Corrupt(found)) => Some(repairable(found, disk, state.bounds().current)),
+        Err(other) => return Err(other),
+    };
     let mut leftovers = leftover_names(&names, first_segment, snapshot_at);
     leftovers.extend(spares);
     let current = tail.as_ref().map_or(first_segment, |tail| tail.header.number);
     let files = Files { sealed, snapshot: snapshot_at, current };
-    Ok(Recovered { state, files, tail, last_frame, leftovers, segments, snapshot_bytes })
+    Ok(Recovered { state, files, tail, last_frame, leftovers, segments, snapshot_bytes, damage })
 }
 
-/// The numbers of the segments to replay: from the first on, without a hole.
-fn segment_numbers(
-    disk: &dyn Disk,
-    names: &[String],
-    first: u64,
-    snapshot: Option<Revision>,
-) -> Result<Vec<u64>, OpenError> {
+/// The numbers of the segments to replay, from the first on without a gap, and the number of the segment that is
+/// missing, if one is.
+fn segment_numbers(names: &[String], first: u64, snapshot: Option<Revision>) -> (Vec<u64>, Option<u64>) {
     let mut numbers: Vec<u64> = names.iter().filter_map(|name| segment::number_of(name)).collect();
     numbers.retain(|number| *number >= first);
     numbers.sort_unstable();
-    if numbers.is_empty() && snapshot.is_none() {
-        return Ok(numbers);
-    }
-    let missing =
-        (first..).zip(&numbers).find(|(expected, number)| expected != *number).map(|(expected, _)| expected);
-    match missing.or(numbers.is_empty().then_some(first)) {
-        None => Ok(numbers),
-        Some(missing) => {
-            let why = "the file is missing, and with it changes that were acknowledged";
-            Err(OpenError::damaged(disk.path(&segment::name(missing)), 0, why))
-        }
-    }
+    let gapless = (first..).zip(&numbers).take_while(|(expected, number)| expected == *number).count();
+    let is_missing = gapless < numbers.len() || (numbers.is_empty() && snapshot.is_some());
+    numbers.truncate(gapless);
+    (numbers, is_missing.then_some(first + gapless as u64))
 }
 
 fn leftover_names(names: &[String], first_segment: u64, snapshot: Option<Revision>) -> Vec<String> {
@@ -122,6 +139,17 @@ fn leftover_names(names: &[String], first_segment: u64, snapshot: Option<Revisio
             || snapshot::revision_of(name).is_some_and(|revision| Some(revision) < snapshot)
     };
     names.iter().filter(is_leftover).cloned().collect()
+}
+
+/// Damage of the log: what was read before it can be kept.
+fn repairable(mut damage: Corruption, disk: &dyn Disk, intact: Revision) -> Corruption {
+    let directory = disk.path("").components().as_path().display().to_string();
+    damage.advice = format!(
+        "nothing was changed, and everything up to revision {intact} can be read; put the undamaged file back, or \
+         restore the latest backup into an empty directory with `gantry store restore`, or go on without what is \
+         missing: `gantry store repair --accept-loss {directory}`"
+    );
+    damage
 }
 
 /// The log being replayed.
@@ -147,6 +175,16 @@ impl<'a> Replay<'a> {
         Self { disk, state, known, reached: None, sealed, tail: None, last_frame: None, segments, spares }
     }
 
+    /// Replays every segment from the first on.
+    fn all(&mut self, numbers: &[u64]) -> Result<(), OpenError> {
+        // One buffer for all segments: most of the time of a start is first access to memory.
+        let mut buffer = Vec::new();
+        for number in numbers {
+            self.segment(*number, &mut buffer)?;
+        }
+        Ok(())
+    }
+
     fn segment(&mut self, number: u64, bytes: &mut Vec<u8>) -> Result<(), OpenError> {
         let name = segment::name(number);
         let path = self.disk.path(&name);
@@ -162,15 +200,21 @@ impl<'a> Replay<'a> {
         if let Some(tail) = &self.tail {
             return self.behind_the_end(&tail.clone(), name, bytes, header);
         }
-        let mut tail =
-            Tail { header, bytes: bytes.len() as u64, end: segment::HEADER_BYTES as u64, torn_bytes: 0 };
-        let (frames, is_sealed) = self.frames(&name, bytes, &mut tail)?;
-        self.segments.push(Read { number, bytes: tail.bytes, used_bytes: tail.end, frames });
-        if is_sealed {
-            let last = self.reached.unwrap_or(self.known);
-            self.sealed.insert(number, Sealed { bytes: tail.bytes, last });
-        } else {
-            self.tail = Some(tail);
+        let (length, end) = (bytes.len() as u64, header.first_frame() as u64);
+        let slots = Slots::read(bytes, header.nonce).filter(|_| header.bytes.is_some());
+        let mut tail = Tail { header, bytes: length, end, torn_bytes: 0, slots };
+        let (frames, end) = self.frames(&name, bytes, &mut tail)?;
+        self.segments.push(Read { number, bytes: length, used_bytes: tail.end, frames });
+        self.check_length(path.clone(), &tail)?;
+        match end {
+            LogEnd::Sealed => {
+                let last = self.reached.unwrap_or(self.known);
+                self.sealed.insert(number, Sealed { bytes: length, last });
+            }
+            LogEnd::Here(found) => {
+                self.check_end(path, &tail, found)?;
+                self.tail = Some(tail);
+            }
         }
         Ok(())
     }
@@ -183,7 +227,7 @@ impl<'a> Replay<'a> {
         bytes: &[u8],
         header: Header,
     ) -> Result<(), OpenError> {
-        if frame::find(bytes, segment::HEADER_BYTES, header.nonce).is_some() {
+        if frame::find(bytes, header.first_frame(), header.nonce).is_some() {
             let broken = self.disk.path(&segment::name(tail.header.number));
             let found = format!("the log ends here, but goes on in {name}");
             return Err(OpenError::damaged(broken, tail.end, found));
@@ -192,8 +236,54 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// Replays the frames of a segment; returns how many there were and whether the last one seals it.
-    fn frames(&mut self, name: &str, bytes: &[u8], tail: &mut Tail) -> Result<(u64, bool), OpenError> {
+    /// A file that is not as long as it was made has lost something, or is not what was written.
+    fn check_length(&self, path: PathBuf, tail: &Tail) -> Result<(), OpenError> {
+        match tail.header.bytes {
+            Some(made) if made != tail.bytes => {
+                let found = format!("the file has {} bytes and was made with {made}", tail.bytes);
+                Err(OpenError::damaged(path, made.min(tail.bytes), self.with_missing(found, tail)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Tells the end of the log from damage: acknowledged writes are never torn.
+    fn check_end(&self, path: PathBuf, tail: &Tail, found: &str) -> Result<(), OpenError> {
+        if tail.header.bytes.is_none() {
+            // Of a file of version 1 it is only known that there was room for the last frame and a seal.
+            let is_cut = found == frame::TOO_LONG || tail.bytes < tail.end + frame::HEADER_BYTES as u64;
+            let found = "the file ends here, and did not when it was written";
+            return if is_cut { Err(OpenError::damaged(path, tail.bytes, found)) } else { Ok(()) };
+        }
+        let unknown = "it is not known which writes were acknowledged";
+        let Some(Slots { newest, slot, is_other_torn }) = tail.slots else {
+            let found = format!("no valid high-water mark, so {unknown}");
+            return Err(OpenError::damaged(path, Slot::First.offset() as u64, found));
+        };
+        if tail.end < newest.end {
+            let found = format!("{found}, though writes up to byte {} were acknowledged", newest.end);
+            return Err(OpenError::damaged(path, tail.end, self.with_missing(found, tail)));
+        }
+        if is_other_torn && tail.end == newest.end {
+            let found = format!("a high-water mark whose checksum does not match, so {unknown}");
+            return Err(OpenError::damaged(path, slot.other().offset() as u64, found));
+        }
+        Ok(())
+    }
+
+    /// Adds which revisions are missing, as far as the high-water mark says so.
+    fn with_missing(&self, found: String, tail: &Tail) -> String {
+        let acknowledged = tail.slots.and_then(|slots| slots.newest.revision);
+        let next = self.reached.unwrap_or(self.known).next();
+        match acknowledged.filter(|acknowledged| *acknowledged >= next) {
+            Some(last) if last == next => format!("{found}; revision {last} is missing"),
+            Some(last) => format!("{found}; revisions {next} to {last} are missing"),
+            None => found,
+        }
+    }
+
+    /// Replays the frames of a segment; returns how many there were and how they end.
+    fn frames(&mut self, name: &str, bytes: &[u8], tail: &mut Tail) -> Result<(u64, LogEnd), OpenError> {
         let nonce = tail.header.nonce;
         let mut frames = 0;
         let mut last = None;
@@ -209,7 +299,7 @@ impl<'a> Replay<'a> {
                     tail.end += frame.bytes as u64;
                     if frame.kind == Kind::Seal {
                         self.remember(tail.header.number, last, bytes);
-                        return Ok((frames, true));
+                        return Ok((frames, LogEnd::Sealed));
                     }
                 }
                 other => {
@@ -221,7 +311,7 @@ impl<'a> Replay<'a> {
                     let written = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
                     tail.torn_bytes = (written as u64).saturating_sub(tail.end);
                     self.remember(tail.header.number, last, bytes);
-                    return Ok((frames, false));
+                    return Ok((frames, LogEnd::Here(why)));
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! The port over the engine: reads from memory, writes through the writer thread.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use gantry_store::memory::{Live, Usage};
@@ -12,12 +12,15 @@ use gantry_store::{
 use tokio::sync::oneshot;
 
 use crate::disk::{Directory, Disk};
+use crate::disk_health::DiskHealth;
 use crate::engine::Engine;
 use crate::error::OpenError;
-use crate::lock::DirectoryLock;
+use crate::lock::{self, DirectoryLock};
 use crate::maintenance::{Maintenance, MaintenanceRequest};
-use crate::maintenance_thread::{self, LastFailure};
+use crate::maintenance_thread;
 use crate::options::Options;
+use crate::segment;
+use crate::snapshot;
 use crate::writer::{self, Queue, Request};
 
 /// A durable store in a directory of its own.
@@ -28,8 +31,7 @@ pub struct EmbeddedStore {
     live: Arc<Live>,
     queue: Arc<Queue>,
     maintenance: Arc<Maintenance>,
-    last_failure: LastFailure,
-    stopped: Arc<OnceLock<String>>,
+    disk_health: Arc<DiskHealth>,
     threads: Mutex<Vec<JoinHandle<()>>>,
     // Last, so that it is released after everything else has ended.
     lock: Mutex<Option<DirectoryLock>>,
@@ -41,6 +43,7 @@ impl EmbeddedStore {
         let path = directory.as_ref();
         let disk = Directory::create(path).map_err(OpenError::writing(path))?;
         let lock = DirectoryLock::take(path)?;
+        disk.restrict_files(is_store_file).map_err(OpenError::writing(path))?;
         let store = Self::start(Arc::new(disk), options)?;
         *store.lock.lock().unwrap_or_else(PoisonError::into_inner) = Some(lock);
         Ok(store)
@@ -50,14 +53,14 @@ impl EmbeddedStore {
     pub(crate) fn start(disk: Arc<dyn Disk>, options: Options) -> Result<Self, OpenError> {
         let engine = Engine::open(disk, options)?;
         let (live, maintenance) = (Arc::clone(engine.live()), Arc::clone(engine.maintenance()));
-        let (queue, stopped) = (Arc::<Queue>::default(), Arc::<OnceLock<String>>::default());
+        let (queue, disk_health) = (Arc::<Queue>::default(), Arc::<DiskHealth>::default());
         let starting = || OpenError::io("starting the store's threads");
-        let writer = writer::start(engine, Arc::clone(&queue), Arc::clone(&stopped)).map_err(starting())?;
+        let writer =
+            writer::start(engine, Arc::clone(&queue), Arc::clone(&disk_health)).map_err(starting())?;
         let (threads, lock) = (Mutex::new(vec![writer]), Mutex::default());
-        let store =
-            Self { live, queue, maintenance, last_failure: LastFailure::default(), stopped, threads, lock };
+        let store = Self { live, queue, maintenance, disk_health, threads, lock };
         let maintenance_thread =
-            maintenance_thread::start(Arc::clone(&store.maintenance), Arc::clone(&store.last_failure))
+            maintenance_thread::start(Arc::clone(&store.maintenance), Arc::clone(&store.disk_health))
                 .map_err(starting())?;
         store.threads.lock().unwrap_or_else(PoisonError::into_inner).push(maintenance_thread);
         Ok(store)
@@ -68,12 +71,9 @@ impl EmbeddedStore {
         self.live.usage()
     }
 
-    /// The state of the disk: why nothing can be written, or why the last maintenance failed.
+    /// The state of the disk: why the last write failed, or why the last maintenance did.
     pub fn last_failure(&self) -> Option<String> {
-        if let Some(why) = self.stopped.get() {
-            return Some(why.clone());
-        }
-        self.last_failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.disk_health.failure()
     }
 
     /// Completes queued writes, ends every watch, and unlocks the directory. Later writes are refused.
@@ -98,6 +98,13 @@ impl EmbeddedStore {
         let ended = |_| Error::OutcomeUnknown { why: "the store's writer ended".to_owned() };
         answered.await.map_err(ended)?
     }
+}
+
+/// Whether a file of this name is the store's; the directory may have others.
+fn is_store_file(name: &str) -> bool {
+    let name =
+        [".new", ".damaged"].iter().fold(name, |name, suffix| name.strip_suffix(suffix).unwrap_or(name));
+    name == lock::NAME || segment::number_of(name).is_some() || snapshot::revision_of(name).is_some()
 }
 
 impl Store for EmbeddedStore {
@@ -129,6 +136,12 @@ impl Store for EmbeddedStore {
 
     fn bounds(&self) -> Answer<'_, Bounds> {
         Box::pin(async { Ok(self.live.bounds()) })
+    }
+
+    fn health(&self) -> Answer<'_, ()> {
+        let failure =
+            if self.queue.is_closed() { Some(writer::closed()) } else { self.disk_health.write_failure() };
+        Box::pin(async { failure.map_or(Ok(()), Err) })
     }
 }
 

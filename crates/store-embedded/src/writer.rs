@@ -2,14 +2,16 @@
 //!
 //! Requests that arrive while a batch is being synced share the next one: group commit.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use gantry_store::{Error, Revision, Transaction};
 use tokio::sync::oneshot;
 
+use crate::disk_health::DiskHealth;
 use crate::engine::{BatchResult, Engine};
+use crate::maintenance::MaintenanceRequest;
 
 /// The queued requests.
 #[derive(Debug, Default)]
@@ -22,6 +24,15 @@ pub(crate) struct Queue {
 struct Waiting {
     requests: Vec<Request>,
     closed: bool,
+}
+
+/// What the writer is to do next.
+enum Taken {
+    Requests(Vec<Request>),
+    /// Nothing was requested for a while.
+    Nothing,
+    /// The queue is closed and empty.
+    Closed,
 }
 
 #[derive(Debug)]
@@ -41,12 +52,15 @@ const BATCH_BYTES_MAX: usize = 4 << 20;
 /// longer.
 const LINGER: Duration = Duration::from_micros(60);
 
+/// After how long without writes the high-water mark is synced by itself. A steady writer comes back sooner.
+const IDLE: Duration = Duration::from_millis(20);
+
 impl Queue {
     /// Adds a request.
     pub(crate) fn push(&self, request: Request) -> Result<(), Error> {
         let mut waiting = self.lock();
         if waiting.closed {
-            return Err(Error::Unavailable { why: "the store is closed".to_owned() });
+            return Err(closed());
         }
         if waiting.requests.len() >= WAITING_MAX {
             return Err(Error::Unavailable { why: format!("{WAITING_MAX} writes are waiting already") });
@@ -57,24 +71,32 @@ impl Queue {
         Ok(())
     }
 
+    pub(crate) fn is_closed(&self) -> bool {
+        self.lock().closed
+    }
+
     /// Refuses new requests; queued ones are still written.
     pub(crate) fn close(&self) {
         self.lock().closed = true;
         self.arrived.notify_one();
     }
 
-    /// All queued requests, as soon as there is one; `None` when the queue is closed and empty.
-    fn take(&self, last_batch: usize) -> Option<Vec<Request>> {
+    /// All queued requests, as soon as there is one, or [`Taken::Nothing`] after `timeout`.
+    fn take(&self, last_batch: usize, timeout: Option<Duration>) -> Taken {
         let idle = |waiting: &mut Waiting| waiting.requests.is_empty() && !waiting.closed;
-        let waited = self.arrived.wait_while(self.lock(), idle);
-        let mut waiting = waited.unwrap_or_else(PoisonError::into_inner);
+        let timeout = timeout.unwrap_or(Duration::from_hours(1));
+        let waited = self.arrived.wait_timeout_while(self.lock(), timeout, idle);
+        let mut waiting = waited.unwrap_or_else(PoisonError::into_inner).0;
+        if idle(&mut waiting) {
+            return Taken::Nothing;
+        }
         if last_batch > 1 {
             let few = |waiting: &mut Waiting| waiting.requests.len() < last_batch && !waiting.closed;
             let lingered = self.arrived.wait_timeout_while(waiting, LINGER, few);
             waiting = lingered.unwrap_or_else(PoisonError::into_inner).0;
         }
         let requests = std::mem::take(&mut waiting.requests);
-        (!requests.is_empty()).then_some(requests)
+        if requests.is_empty() { Taken::Closed } else { Taken::Requests(requests) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
@@ -83,25 +105,35 @@ impl Queue {
 }
 
 /// Starts the writer; it ends when the queue is closed and empty.
-///
-/// If the log stops for good, `stopped` has the reason from then on.
 pub(crate) fn start(
     mut engine: Engine,
     queue: Arc<Queue>,
-    stopped: Arc<OnceLock<String>>,
+    health: Arc<DiskHealth>,
 ) -> std::io::Result<JoinHandle<()>> {
     thread::Builder::new().name("store-writer".to_owned()).spawn(move || {
         let mut last_batch = 0;
-        while let Some(requests) = queue.take(last_batch) {
-            last_batch = requests.len();
-            write(&mut engine, requests);
-            if let Some(why) = engine.stopped() {
-                stopped.get_or_init(|| why.to_owned());
+        loop {
+            match queue.take(last_batch, engine.is_mark_unsynced().then_some(IDLE)) {
+                Taken::Requests(requests) => {
+                    last_batch = requests.len();
+                    write(&mut engine, requests);
+                }
+                Taken::Nothing => engine.sync_mark(),
+                Taken::Closed => break,
+            }
+            if health.record_write(engine.failure()) {
+                // It tries again until there is room.
+                engine.maintenance().request_run(MaintenanceRequest::Run);
             }
         }
         engine.close();
         engine.live().close("the store is closed").wake();
     })
+}
+
+/// The store accepts nothing any more.
+pub(crate) fn closed() -> Error {
+    Error::Unavailable { why: "the store is closed".to_owned() }
 }
 
 fn write(engine: &mut Engine, requests: Vec<Request>) {

@@ -1,5 +1,8 @@
 //! The store in a real directory: one process, restarts, backups, and a disk that is really used.
 
+use std::collections::BTreeSet;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::sync::Arc;
 
 use gantry_store::suite::{key, prefix, soon};
@@ -118,6 +121,70 @@ async fn a_check_tells_what_is_there() {
     let report = check(scratch.path()).unwrap();
     assert_eq!((report.keys, report.bounds.current, report.torn_bytes), (1, revision, 0));
     assert_eq!(report.segments[0].name, "000000000001.log");
+}
+
+#[tokio::test]
+async fn a_check_writes_nothing_so_that_the_directory_may_be_read_only() {
+    let scratch = Scratch::new("read-only");
+    drop(open(&scratch));
+    std::fs::remove_file(scratch.path().join("LOCK")).unwrap();
+    let names = || -> BTreeSet<_> {
+        std::fs::read_dir(scratch.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect()
+    };
+    let before = names();
+    set_mode(scratch.path(), 0o500);
+    let checked = check(scratch.path());
+    set_mode(scratch.path(), 0o700);
+    checked.unwrap();
+    assert_eq!(names(), before);
+}
+
+#[tokio::test]
+async fn only_the_owner_may_read_a_store_or_a_backup() {
+    let scratch = Scratch::new("permissions");
+    drop(open(&scratch));
+    let file = scratch.path().join("backup");
+    let others = scratch.path().join("notes.txt");
+    backup(scratch.path(), &file).unwrap();
+    assert_eq!(mode(&file), 0o600);
+    std::fs::write(&others, "not the store's").unwrap();
+    // As earlier versions, or a careless copy, left them.
+    let names: Vec<_> =
+        std::fs::read_dir(scratch.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    for path in &names {
+        set_mode(path, 0o644);
+    }
+    set_mode(scratch.path(), 0o755);
+    let store = open(&scratch);
+    create(&store, "/a", "one").await;
+    assert_eq!(mode(scratch.path()), 0o700);
+    for entry in std::fs::read_dir(scratch.path()).unwrap() {
+        let path = entry.unwrap().path();
+        let expected = if path == others || path == file { 0o644 } else { 0o600 };
+        assert_eq!(mode(&path), expected, "{}", path.display());
+    }
+}
+
+#[tokio::test]
+async fn a_directory_that_is_shared_by_all_users_is_refused() {
+    let scratch = Scratch::new("shared");
+    std::fs::create_dir(scratch.path()).unwrap();
+    set_mode(scratch.path(), 0o1777);
+    let refused = EmbeddedStore::open(scratch.path(), Options::default()).unwrap_err();
+    assert!(
+        matches!(&refused, OpenError::Io { source, .. } if source.to_string().contains("shared")),
+        "{refused:?}"
+    );
+    assert_eq!(mode(scratch.path()), 0o1777, "it is left as it is");
+}
+
+fn mode(path: &Path) -> u32 {
+    std::fs::metadata(path).expect("the path exists").permissions().mode() & 0o7777
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    let changed = std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode));
+    changed.expect("the path is ours");
 }
 
 fn backup_name(scratch: &Scratch) -> String {

@@ -1,7 +1,8 @@
 //! A process that writes is killed with SIGKILL, again and again, on the same directory.
 //!
 //! This program is both: without arguments of its own the one who kills, and with `GANTRY_KILL_DIRECTORY` set the one who
-//! is killed. It counts ten kills, or two hundred with `GANTRY_LONG=1`.
+//! is killed. It counts ten kills, or two hundred with `GANTRY_LONG=1`. After each kill a file is damaged in copies of
+//! the directory, which is noticed unless every acknowledged write is there.
 
 #![expect(
     clippy::print_stdout,
@@ -25,6 +26,8 @@ use scratch::Scratch;
 
 const DIRECTORY: &str = "GANTRY_KILL_DIRECTORY";
 const WRITERS: u64 = 8;
+/// How many copies are damaged after each kill.
+const DAMAGES: u64 = 5;
 
 /// What the killed processes were told, by key: the last number and its revision.
 type Acknowledged = BTreeMap<String, (u64, u64)>;
@@ -52,6 +55,10 @@ async fn kill_many() {
             let before = acknowledged.insert(name, (number, revision));
             assert!(before.is_none_or(|(before, _)| before < number));
         }
+        let highest = acknowledged.values().map(|(_, revision)| *revision).max().unwrap_or_default();
+        for _ in 0..DAMAGES {
+            damage_a_copy(scratch.path(), highest, &mut rng);
+        }
         check(scratch.path())
             .unwrap_or_else(|error| unreachable!("kill {kill}, GANTRY_SEED={seed}: {error}"));
         let store = open(scratch.path());
@@ -61,6 +68,36 @@ async fn kill_many() {
         "{kills} kills, {} revisions, nothing lost",
         acknowledged.values().map(|(_, at)| at).max().unwrap_or(&0)
     );
+}
+
+/// Truncates or zeroes a file in a copy of the directory, and checks the copy.
+fn damage_a_copy(directory: &Path, acknowledged: u64, rng: &mut Rng) {
+    let copy = Scratch::new("damaged");
+    std::fs::create_dir(copy.path()).expect("a directory can be made");
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(directory).expect("the directory is there").flatten() {
+        let path = copy.path().join(entry.file_name());
+        std::fs::copy(entry.path(), &path).expect("a file can be copied");
+        files.push(path);
+    }
+    files.sort();
+    let path = &files[rng.index(files.len())];
+    let mut bytes = std::fs::read(path).expect("the copy is there");
+    let from = rng.index(bytes.len() + 1);
+    if rng.one_in(2) {
+        bytes.truncate(from);
+    } else {
+        bytes[from..].fill(0);
+    }
+    std::fs::write(path, &bytes).expect("the copy can be written");
+    if let Ok(report) = check(copy.path()) {
+        let current = report.bounds.current.get();
+        assert!(
+            current >= acknowledged,
+            "{} damaged from byte {from} on: {acknowledged} was acknowledged, {current} is there",
+            path.display()
+        );
+    }
 }
 
 fn open(directory: &Path) -> EmbeddedStore {

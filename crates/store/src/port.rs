@@ -55,6 +55,14 @@ pub trait Store: Debug + Send + Sync {
 
     /// The oldest and the current revision.
     fn bounds(&self) -> Answer<'_, Bounds>;
+
+    /// Whether the store works: an error says why reads or writes fail at present.
+    ///
+    /// It is cheap, so that it can be asked every second. A backend that can serve reads while it refuses writes has
+    /// to report that here.
+    fn health(&self) -> Answer<'_, ()> {
+        Box::pin(async { self.bounds().await.map(drop) })
+    }
 }
 
 /// The result of a read of one key.

@@ -128,14 +128,10 @@ mod tests {
 
     /// A tree in which every pure crate has this `clippy.toml`, and `crates/sim` perhaps another.
     fn copies(text: &str, of_sim: &str) -> Tree {
-        Tree::of([
-            ("crates/model/clippy.toml", text),
-            ("crates/decide/clippy.toml", text),
-            ("crates/check/clippy.toml", text),
-            ("crates/sim/clippy.toml", of_sim),
-            ("crates/registry/clippy.toml", text),
-            ("crates/view/clippy.toml", text),
-        ])
+        let paths = PURE.map(|name| format!("crates/{name}/clippy.toml"));
+        let copies =
+            paths.each_ref().map(|path| (&**path, if path.contains("/sim/") { of_sim } else { text }));
+        Tree::of(copies)
     }
 
     #[test]

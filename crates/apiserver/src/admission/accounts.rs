@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use gantry_registry::Refusal;
 use gantry_registry::admission::accounts;
 use serde_json::Value;
 
-use super::{forbidden, known};
+use super::known;
 use crate::ApiServer;
+use crate::error::ApiError;
 use crate::objects::ObjectRef;
 use crate::settings::ServiceAccounts;
 
@@ -23,28 +23,26 @@ pub(super) async fn admit(
     server: &ApiServer,
     object_ref: ObjectRef<'_>,
     pod: &mut Value,
-) -> Result<(), Refusal> {
+) -> Result<(), ApiError> {
     if server.settings.service_accounts == ServiceAccounts::Ignored {
         return Ok(());
     }
     let Some(name) = accounts::account_of(pod) else { return Ok(()) };
     let Some(account) = find(server, object_ref.namespace, name).await? else {
-        return Err(forbidden(
-            object_ref,
-            &accounts::missing(object_ref.namespace.unwrap_or_default(), name),
-        ));
+        let why = accounts::missing(object_ref.namespace.unwrap_or_default(), name);
+        return Err(ApiError::forbidden(object_ref, why));
     };
     accounts::provide(pod, &account, &server.environment.name_suffix());
     Ok(())
 }
 
 /// Returns the account of this name; waits for `default`, which a controller creates.
-async fn find(server: &ApiServer, namespace: Option<&str>, name: &str) -> Result<Option<Value>, Refusal> {
+async fn find(server: &ApiServer, namespace: Option<&str>, name: &str) -> Result<Option<Value>, ApiError> {
     let kind = known("", "serviceaccounts")?;
     let mut wait = FIRST_WAIT;
     loop {
         match server.objects.get(ObjectRef { kind, namespace, name }).await {
-            Err(absent) if absent.code == 404 => {}
+            Err(ApiError::NotFound(_)) => {}
             found => return found.map(Some),
         }
         if name != GIVEN || wait > LAST_WAIT {

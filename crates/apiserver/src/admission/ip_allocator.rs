@@ -8,11 +8,12 @@ use std::collections::BTreeSet;
 
 use gantry_registry::admission::Claim;
 use gantry_registry::admission::services::{self, Allotment, NotAllotted};
-use gantry_registry::{Refusal, validation};
+use gantry_registry::validation;
 use gantry_store::{Error, Key, ListRequest, Op, Prefix, Transaction};
 use serde_json::Value;
 
-use crate::objects::{ObjectRef, Objects, failed, internal_error};
+use crate::error::ApiError;
+use crate::objects::{ObjectRef, Objects};
 
 /// The prefix of the keys of allocated values.
 const ROOT: &str = "/registry/ranges/";
@@ -24,7 +25,7 @@ pub(crate) struct Allocated(BTreeSet<Claim>);
 /// An object that failed validation.
 pub(crate) struct RejectedObject {
     pub(crate) object: Value,
-    pub(crate) why: Refusal,
+    pub(crate) why: ApiError,
 }
 
 impl Objects {
@@ -36,15 +37,15 @@ impl Objects {
         object: &mut Value,
         allocated: &Allocated,
         allotment: Allotment,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), ApiError> {
         if !needs_allocation(object_ref) {
             return Ok(());
         }
         services::allot(&self.services, stored, object, &allocated.0, allotment).map_err(|why| match why {
             NotAllotted::Wrong(wrong) => {
-                Refusal::invalid(object_ref.kind.kind, object_ref.kind.group, object_ref.name, &[wrong])
+                ApiError::invalid(object_ref.kind.kind, object_ref.kind.group, object_ref.name, &[wrong])
             }
-            NotAllotted::Failed(why) => internal_error(&why),
+            NotAllotted::Failed(why) => ApiError::Internal(why),
         })
     }
 
@@ -54,11 +55,11 @@ impl Objects {
         object_ref: ObjectRef<'_>,
         stored: Option<&Value>,
         object: &mut Value,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), ApiError> {
         if !needs_allocation(object_ref) {
             return Ok(());
         }
-        let allocated = self.allocated().await.map_err(|error| failed(&error))?;
+        let allocated = self.allocated().await?;
         self.allocate(object_ref, stored, object, &allocated, Allotment::DryRun)
     }
 
@@ -69,14 +70,14 @@ impl Objects {
         stored: Option<&Value>,
         refused: RejectedObject,
         allotment: Allotment,
-    ) -> Refusal {
+    ) -> ApiError {
         let RejectedObject { mut object, why } = refused;
         if !needs_allocation(object_ref) || !validation::is_addressable(object_ref.kind, &object) {
             return why;
         }
         let allocated = match self.allocated().await {
             Ok(allocated) => allocated,
-            Err(error) => return failed(&error),
+            Err(error) => return error.into(),
         };
         self.allocate(object_ref, stored, &mut object, &allocated, allotment).err().unwrap_or(why)
     }

@@ -1,11 +1,11 @@
 //! LimitRange admission.
 
-use gantry_registry::Refusal;
 use gantry_registry::admission::limits;
 use serde_json::Value;
 
-use super::{all, forbidden, known};
+use super::{all, known};
 use crate::ApiServer;
+use crate::error::ApiError;
 use crate::objects::ObjectRef;
 
 /// Sets default requests and limits of containers. Returns 403 if an object exceeds a limit.
@@ -13,7 +13,7 @@ pub(super) async fn admit(
     server: &ApiServer,
     object_ref: ObjectRef<'_>,
     object: &mut Value,
-) -> Result<(), Refusal> {
+) -> Result<(), ApiError> {
     let ranges = all(&server.objects, known("", "limitranges")?, object_ref.namespace).await?;
-    limits::admit(&ranges, object_ref.kind, object).map_err(|why| forbidden(object_ref, &why))
+    limits::admit(&ranges, object_ref.kind, object).map_err(|why| ApiError::forbidden(object_ref, why))
 }

@@ -12,13 +12,14 @@ pub(crate) mod quota;
 
 use std::borrow::Cow;
 
+use gantry_registry::admission;
 use gantry_registry::kinds::{Kind, kinds};
-use gantry_registry::{Refusal, admission};
 use gantry_store::ListRequest;
 use serde_json::Value;
 
 use crate::ApiServer;
-use crate::objects::{Created, ObjectRef, ObjectResponse, Objects, conflict, failed};
+use crate::error::ApiError;
+use crate::objects::{Created, ObjectRef, ObjectResponse, Objects};
 use crate::storage_codec;
 
 pub(crate) use ip_allocator::{Allocated, RejectedObject, is_allocation, needs_allocation};
@@ -32,7 +33,7 @@ pub(crate) async fn create(
     server: &ApiServer,
     object_ref: ObjectRef<'_>,
     object: &mut Value,
-) -> Result<(), Refusal> {
+) -> Result<(), ApiError> {
     admission::prepare_new(object_ref.kind, object);
     match (object_ref.kind.group, object_ref.kind.kind) {
         ("", "Pod") => {
@@ -52,7 +53,7 @@ pub(crate) async fn store(
     object_ref: ObjectRef<'_>,
     mut object: Value,
     preconditions: &Preconditions,
-) -> Result<ObjectResponse, Refusal> {
+) -> Result<ObjectResponse, ApiError> {
     let mut preconditions = Cow::Borrowed(preconditions);
     for _ in 0..CHARGES_MAX {
         let charges = quota::charges(&server.objects, object_ref, &object).await?;
@@ -67,7 +68,7 @@ pub(crate) async fn store(
             }
         }
     }
-    Err(conflict(object_ref))
+    Err(ApiError::modified(object_ref))
 }
 
 /// Returns the result of [`store`] for a dry run.
@@ -75,7 +76,7 @@ pub(crate) async fn would_store(
     server: &ApiServer,
     object_ref: ObjectRef<'_>,
     mut object: Value,
-) -> Result<ObjectResponse, Refusal> {
+) -> Result<ObjectResponse, ApiError> {
     quota::charges(&server.objects, object_ref, &object).await?;
     server.objects.dry_run_allocate(object_ref, None, &mut object).await?;
     server.objects.would_create(object_ref, object).await
@@ -86,21 +87,15 @@ pub(crate) fn update(kind: &Kind, stored: &Value, object: &mut Value) {
     admission::prepare_changed(kind, stored, object);
 }
 
-/// Returns 403 for an object.
-fn forbidden(object_ref: ObjectRef<'_>, why: &str) -> Refusal {
-    let message = format!("{} \"{}\" is forbidden: {why}", object_ref.kind.group_resource(), object_ref.name);
-    Refusal { code: 403, reason: "Forbidden", message, details: Some(Box::new(object_ref.details())) }
-}
-
 /// Lists all objects of a resource, or of one namespace.
-async fn all(objects: &Objects, kind: &Kind, namespace: Option<&str>) -> Result<Vec<Value>, Refusal> {
+async fn all(objects: &Objects, kind: &Kind, namespace: Option<&str>) -> Result<Vec<Value>, ApiError> {
     let request = ListRequest::all(Objects::prefix(kind, namespace));
-    let page = objects.store.list(request).await.map_err(|error| failed(&error))?;
+    let page = objects.store.list(request).await?;
     page.items.iter().map(|item| storage_codec::decode(kind, &item.value, item.revision)).collect()
 }
 
 /// Returns a built-in kind.
-fn known(group: &str, resource: &str) -> Result<&'static Kind, Refusal> {
+fn known(group: &str, resource: &str) -> Result<&'static Kind, ApiError> {
     let kind = kinds().resource(group, "v1", resource);
-    kind.ok_or_else(|| Refusal::server_error(format!("{resource} are not served")))
+    kind.ok_or_else(|| ApiError::unclassified(format!("{resource} are not served")))
 }

@@ -1,11 +1,11 @@
 //! Priority admission: the priority of new pods, and at most one default PriorityClass.
 
-use gantry_registry::Refusal;
 use gantry_registry::admission::priority;
 use serde_json::Value;
 
-use super::{all, forbidden, known};
+use super::{all, known};
 use crate::ApiServer;
+use crate::error::ApiError;
 use crate::objects::ObjectRef;
 
 const GROUP: &str = "scheduling.k8s.io";
@@ -15,20 +15,20 @@ pub(super) async fn admit(
     server: &ApiServer,
     object_ref: ObjectRef<'_>,
     pod: &mut Value,
-) -> Result<(), Refusal> {
+) -> Result<(), ApiError> {
     let kind = known(GROUP, "priorityclasses")?;
     let name = priority::class_of(pod).to_owned();
     let class = if name.is_empty() {
         priority::by_default(&all(&server.objects, kind, None).await?).cloned()
     } else {
         match server.objects.get(ObjectRef { kind, namespace: None, name: &name }).await {
-            Err(absent) if absent.code == 404 => {
-                return Err(forbidden(object_ref, &priority::missing(&name)));
+            Err(ApiError::NotFound(_)) => {
+                return Err(ApiError::forbidden(object_ref, priority::missing(&name)));
             }
             found => Some(found?),
         }
     };
-    priority::prioritize(pod, class.as_ref()).map_err(|why| forbidden(object_ref, &why))
+    priority::prioritize(pod, class.as_ref()).map_err(|why| ApiError::forbidden(object_ref, why))
 }
 
 /// Returns 403 for a second default class.
@@ -36,7 +36,7 @@ pub(super) async fn admit_class(
     server: &ApiServer,
     object_ref: ObjectRef<'_>,
     class: &Value,
-) -> Result<(), Refusal> {
+) -> Result<(), ApiError> {
     let classes = all(&server.objects, object_ref.kind, None).await?;
-    priority::second_default(class, &classes).map_or(Ok(()), |why| Err(forbidden(object_ref, &why)))
+    priority::second_default(class, &classes).map_or(Ok(()), |why| Err(ApiError::forbidden(object_ref, why)))
 }

@@ -1,12 +1,13 @@
 //! ResourceQuota admission: usage is charged in the transaction of the object, and recounted when objects are deleted.
 
 use gantry_registry::admission::quota::{self, Usage};
-use gantry_registry::{Refusal, kinds::Scope};
+use gantry_registry::kinds::Scope;
 use gantry_store::{Item, Key, ListRequest, Op, Transaction};
 use serde_json::Value;
 
-use super::{all, forbidden, known};
-use crate::objects::{ObjectRef, Objects, Outcome, failed};
+use super::{all, known};
+use crate::error::ApiError;
+use crate::objects::{ObjectRef, Objects, Outcome};
 use crate::storage_codec;
 
 /// The most recounts on write conflicts.
@@ -19,7 +20,7 @@ pub(crate) async fn charges(
     objects: &Objects,
     object_ref: ObjectRef<'_>,
     object: &Value,
-) -> Result<Vec<(Key, Op)>, Refusal> {
+) -> Result<Vec<(Key, Op)>, ApiError> {
     let wanted = |quota: &Value| quota::wanted(quota, object_ref.kind, object);
     charged(objects, object_ref, wanted).await
 }
@@ -30,7 +31,7 @@ pub(crate) async fn differences(
     object_ref: ObjectRef<'_>,
     before: &Value,
     after: &Value,
-) -> Result<Vec<(Key, Op)>, Refusal> {
+) -> Result<Vec<(Key, Op)>, ApiError> {
     let is_same = || Usage::of(object_ref.kind, before) == Usage::of(object_ref.kind, after);
     if !matches!(object_ref.kind.resource, "services" | "persistentvolumeclaims" | "pods") || is_same() {
         return Ok(Vec::new());
@@ -43,19 +44,21 @@ async fn charged(
     objects: &Objects,
     object_ref: ObjectRef<'_>,
     wanted: impl Fn(&Value) -> Result<Option<Usage>, String>,
-) -> Result<Vec<(Key, Op)>, Refusal> {
+) -> Result<Vec<(Key, Op)>, ApiError> {
     let mut charges = Vec::new();
     for item in quotas(objects, object_ref).await? {
         let kind = known("", "resourcequotas")?;
         let quota = storage_codec::decode(kind, &item.value, item.revision)?;
-        let Some(wanted) = wanted(&quota).map_err(|why| forbidden(object_ref, &why))? else { continue };
+        let Some(wanted) = wanted(&quota).map_err(|why| ApiError::forbidden(object_ref, why))? else {
+            continue;
+        };
         let recorded = quota::recorded(&quota).and_then(|used| quota::charge(&quota, &used, &wanted).ok());
         let mut after = if let Some(after) = recorded {
             after
         } else {
             // The recorded usage may be stale, so usage is recounted before the object is rejected.
             let used = count(objects, object_ref, &quota).await?;
-            quota::charge(&quota, &used, &wanted).map_err(|why| forbidden(object_ref, &why))?
+            quota::charge(&quota, &used, &wanted).map_err(|why| ApiError::forbidden(object_ref, why))?
         };
         let value = storage_codec::encode(kind, &mut after);
         charges.push((item.key, Op::Update { value, seen: item.revision }));
@@ -91,7 +94,7 @@ enum Counted {
     Conflicted,
 }
 
-async fn recount(objects: &Objects, object_ref: ObjectRef<'_>) -> Result<Counted, Refusal> {
+async fn recount(objects: &Objects, object_ref: ObjectRef<'_>) -> Result<Counted, ApiError> {
     for item in quotas(objects, object_ref).await? {
         let kind = known("", "resourcequotas")?;
         let quota = storage_codec::decode(kind, &item.value, item.revision)?;
@@ -114,15 +117,15 @@ async fn recount(objects: &Objects, object_ref: ObjectRef<'_>) -> Result<Counted
 }
 
 /// Lists the quotas of the object's namespace.
-async fn quotas(objects: &Objects, object_ref: ObjectRef<'_>) -> Result<Vec<Item>, Refusal> {
+async fn quotas(objects: &Objects, object_ref: ObjectRef<'_>) -> Result<Vec<Item>, ApiError> {
     let (Scope::Namespaced, Some(_)) = (object_ref.kind.scope, object_ref.namespace) else {
         return Ok(Vec::new());
     };
     let request = ListRequest::all(Objects::prefix(known("", "resourcequotas")?, object_ref.namespace));
-    objects.store.list(request).await.map(|page| page.items).map_err(|error| failed(&error))
+    objects.store.list(request).await.map(|page| page.items).map_err(ApiError::from)
 }
 
-async fn count(objects: &Objects, object_ref: ObjectRef<'_>, quota: &Value) -> Result<Usage, Refusal> {
+async fn count(objects: &Objects, object_ref: ObjectRef<'_>, quota: &Value) -> Result<Usage, ApiError> {
     let mut used = Usage::default();
     let catalogue = objects.catalogues.last();
     for kind in quota::counted_kinds(quota, &catalogue.kinds) {

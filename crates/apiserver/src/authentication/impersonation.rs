@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use gantry_registry::Refusal;
 use gantry_registry::access::{ANONYMOUS, AUTHENTICATED, Request, Target, UNAUTHENTICATED, User};
 use http::HeaderMap;
 
+use crate::error::ApiError;
 use crate::query::unescape_path;
 
 const EXTRA: &str = "impersonate-extra-";
@@ -22,7 +22,7 @@ pub(crate) struct Impersonation {
 
 impl Impersonation {
     /// Parses the headers; `None` without any.
-    pub(crate) fn read(headers: &HeaderMap) -> Result<Option<Self>, Refusal> {
+    pub(crate) fn read(headers: &HeaderMap) -> Result<Option<Self>, ApiError> {
         let texts = |name: &str| -> Vec<String> {
             let values = headers.get_all(name).iter();
             values.filter_map(|value| value.to_str().ok()).map(str::to_owned).collect()
@@ -31,7 +31,7 @@ impl Impersonation {
         let mut extra: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (name, value) in headers {
             if let (Some(key), Ok(value)) = (name.as_str().strip_prefix(EXTRA), value.to_str()) {
-                extra.entry(unescape_path(key)).or_default().push(value.to_owned());
+                extra.entry(unescape_path(key).into_owned()).or_default().push(value.to_owned());
             }
         }
         let impersonation = Self {
@@ -46,7 +46,7 @@ impl Impersonation {
         if impersonation.groups.is_empty() && impersonation.uid.is_empty() && impersonation.extra.is_empty() {
             return Ok(None);
         }
-        Err(Refusal::server_error("requested groups, a uid or extras without impersonating a user"))
+        Err(ApiError::unclassified("requested groups, a uid or extras without impersonating a user"))
     }
 
     /// The requests that the caller must be allowed to make in order to impersonate this user.

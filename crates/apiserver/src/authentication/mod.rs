@@ -15,13 +15,13 @@ pub(crate) mod service_account;
 pub(crate) mod signing_key;
 
 use aws_lc_rs::constant_time;
-use gantry_registry::Refusal;
 use gantry_registry::access::{AUTHENTICATED, UNAUTHENTICATED, User};
 use http::header::AUTHORIZATION;
-use http::request::Parts;
 
 use crate::ApiServer;
 use crate::authorization::{Anonymous, is_public};
+use crate::error::ApiError;
+use crate::request_info::RequestInfo;
 use service_account::BadToken;
 
 /// A user who was authenticated before the request arrived here: by a client certificate, or a client in this process.
@@ -44,22 +44,21 @@ pub(crate) struct TokenUser {
 }
 
 /// Returns the user of a request, or 401.
-pub(crate) async fn authenticate(server: &ApiServer, parts: &Parts, path: &str) -> Result<User, Refusal> {
-    if let Some(AuthenticatedUser(user)) = parts.extensions.get() {
+pub(crate) async fn authenticate(server: &ApiServer, info: &RequestInfo<'_>) -> Result<User, ApiError> {
+    if let Some(AuthenticatedUser(user)) = info.extensions.get() {
         return Ok(with_authenticated_group(user.clone()));
     }
-    let header = parts.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-    match header.and_then(bearer_token) {
+    match bearer_token(info.header(AUTHORIZATION)) {
         Some(token) => match authenticate_token(server, token, &server.settings.access.audiences()).await {
             Ok(found) => Ok(found.user),
             Err(BadToken::Unreadable(refusal)) => Err(refusal),
-            Err(BadToken::Unknown | BadToken::Invalid(_)) => Err(unauthorized()),
+            Err(BadToken::Unknown | BadToken::Invalid(_)) => Err(ApiError::Unauthorized),
         },
-        None if parts.extensions.get::<UnverifiedCertificate>().is_some() => Err(unauthorized()),
+        None if info.extensions.get::<UnverifiedCertificate>().is_some() => Err(ApiError::Unauthorized),
         None => match server.settings.access.anonymous {
             Anonymous::Everywhere => Ok(User::anonymous()),
-            Anonymous::HealthAndVersion if is_public(path) => Ok(User::anonymous()),
-            Anonymous::HealthAndVersion => Err(unauthorized()),
+            Anonymous::HealthAndVersion if is_public(info.path) => Ok(User::anonymous()),
+            Anonymous::HealthAndVersion => Err(ApiError::Unauthorized),
         },
     }
 }
@@ -97,11 +96,6 @@ fn with_authenticated_group(mut user: User) -> User {
         user.groups.push(AUTHENTICATED.to_owned());
     }
     user
-}
-
-/// Returns 401 Unauthorized.
-fn unauthorized() -> Refusal {
-    Refusal { code: 401, reason: "Unauthorized", message: "Unauthorized".to_owned(), details: None }
 }
 
 #[cfg(test)]

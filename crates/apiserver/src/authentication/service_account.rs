@@ -1,6 +1,5 @@
 //! Service account tokens: their claims, and whether these still hold.
 
-use gantry_registry::Refusal;
 use gantry_registry::Timestamp;
 use gantry_registry::access::User;
 use gantry_registry::kinds::kinds;
@@ -9,6 +8,7 @@ use serde_json::{Value, json};
 use super::TokenUser;
 use super::jwt::UnverifiedToken;
 use crate::ApiServer;
+use crate::error::ApiError;
 use crate::objects::ObjectRef;
 
 /// The tolerated clock skew, and the time that a token outlives the deletion of its objects.
@@ -26,7 +26,7 @@ pub(crate) enum BadToken {
     /// It is invalid, for this reason.
     Invalid(String),
     /// It could not be verified, because the store failed.
-    Unreadable(Refusal),
+    Unreadable(ApiError),
 }
 
 /// The claims of a new token.
@@ -160,7 +160,7 @@ async fn check_exists(
     let name = reference["name"].as_str().unwrap_or_default();
     let found = match server.objects.get(ObjectRef { kind, namespace, name }).await {
         Ok(found) => found,
-        Err(refusal) if refusal.code == 404 => return invalid(format!("{resource} \"{name}\" is gone")),
+        Err(ApiError::NotFound(_)) => return invalid(format!("{resource} \"{name}\" is gone")),
         Err(refusal) => return Err(BadToken::Unreadable(refusal)),
     };
     if found["metadata"]["uid"] != reference["uid"] {

@@ -15,12 +15,12 @@ use aws_lc_rs::signature::{
 };
 use aws_lc_rs::{digest, encoding};
 use bytes::Bytes;
-use gantry_registry::{Refusal, base64url};
+use gantry_registry::base64url;
 use gantry_store::{Error, Key, Store, Transaction};
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
-use crate::objects::failed;
+use crate::error::ApiError;
 
 /// The key in the store; the value is PKCS#8. No resource has this name, so the API does not reach it, but clients of
 /// etcd do.
@@ -38,18 +38,18 @@ pub(crate) struct SigningKey {
 
 impl SigningKeys {
     /// Returns the key if one was ever created. If not, there is no valid token either.
-    pub(crate) async fn get(&self, store: &dyn Store) -> Result<Option<Arc<SigningKey>>, Refusal> {
+    pub(crate) async fn get(&self, store: &dyn Store) -> Result<Option<Arc<SigningKey>>, ApiError> {
         if let Some(key) = self.0.get() {
             return Ok(Some(Arc::clone(key)));
         }
-        let fetched = store.get(&store_key()?).await.map_err(|error| failed(&error))?;
+        let fetched = store.get(&store_key()?).await?;
         let Some(found) = fetched.found else { return Ok(None) };
         let key = Arc::new(SigningKey::read(&found.value)?);
         Ok(Some(Arc::clone(self.0.get_or_init(|| async { key }).await)))
     }
 
     /// Returns the key; creates it if there is none.
-    pub(crate) async fn get_or_create(&self, store: &dyn Store) -> Result<Arc<SigningKey>, Refusal> {
+    pub(crate) async fn get_or_create(&self, store: &dyn Store) -> Result<Arc<SigningKey>, ApiError> {
         if let Some(key) = self.get(store).await? {
             return Ok(key);
         }
@@ -59,7 +59,7 @@ impl SigningKeys {
         match store.commit(Transaction::create(store_key()?, bytes)).await {
             // Another server may have created it first; the stored key counts.
             Ok(_) | Err(Error::Conflict { .. }) => self.get(store).await?.ok_or_else(unusable),
-            Err(error) => Err(failed(&error)),
+            Err(error) => Err(error.into()),
         }
     }
 }
@@ -69,7 +69,7 @@ impl SigningKey {
         Self::of(KeyPair::generate(KeySize::Rsa2048).ok()?)
     }
 
-    fn read(bytes: &[u8]) -> Result<Self, Refusal> {
+    fn read(bytes: &[u8]) -> Result<Self, ApiError> {
         KeyPair::from_pkcs8(bytes).ok().and_then(Self::of).ok_or_else(unusable)
     }
 
@@ -118,12 +118,12 @@ impl fmt::Debug for SigningKey {
     }
 }
 
-fn store_key() -> Result<Key, Refusal> {
+fn store_key() -> Result<Key, ApiError> {
     Key::new(STORE_KEY).map_err(|_| unusable())
 }
 
-fn unusable() -> Refusal {
-    Refusal::server_error(format!(
+fn unusable() -> ApiError {
+    ApiError::unclassified(format!(
         "the key for service account tokens cannot be used: see {STORE_KEY} in the store, and remove it to have a new one made"
     ))
 }

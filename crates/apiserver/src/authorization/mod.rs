@@ -13,21 +13,20 @@ mod settings;
 
 pub use settings::{Access, Anonymous, Authorization, StaticToken};
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-use gantry_registry::Refusal;
 use gantry_registry::access::{Handout, Policy, Request, User, Verdict};
 use gantry_registry::kinds::Kind;
+use gantry_registry::target::Target;
 use http::Method;
-use http::request::Parts;
 use serde_json::Value;
 
 use crate::ApiServer;
 use crate::authentication::authenticate;
 use crate::authentication::impersonation::Impersonation;
 use crate::catalogue::DEFINITIONS;
-use crate::objects::failed;
-use crate::query::{Query, unescape_path};
+use crate::error::ApiError;
+use crate::request_info::RequestInfo;
 use crate::store_cache::PendingWrite;
 
 /// The API group of roles and bindings.
@@ -54,7 +53,7 @@ pub(crate) enum Permissions {
 
 /// An authorized request. While it exists, a write to roles, bindings or definitions is pending; caches include it
 /// afterwards.
-pub(crate) struct Admitted<'a>(
+pub(crate) struct AuthorizedRequest<'a>(
     #[expect(dead_code, reason = "dropping it is what it is for")] Option<PendingWrite<'a>>,
 );
 
@@ -63,29 +62,36 @@ pub(crate) fn is_public(path: &str) -> bool {
     PUBLIC_PATHS.contains(&path)
 }
 
-/// Authenticates and authorizes a request, and attaches its [`Caller`].
-pub(crate) async fn admit<'s>(server: &'s ApiServer, parts: &mut Parts) -> Result<Admitted<'s>, Refusal> {
-    let path = unescape_path(parts.uri.path());
-    let user = user(server, parts, &path).await?;
-    let caller = if is_public(&path) && parts.method == Method::GET {
+/// Authenticates and authorizes a request, and sets its [`Caller`].
+pub(crate) async fn authorize<'s>(
+    server: &'s ApiServer,
+    info: &mut RequestInfo<'_>,
+) -> Result<AuthorizedRequest<'s>, ApiError> {
+    let user = user(server, info).await?;
+    info.caller = if is_public(info.path) && *info.method == Method::GET {
         // These paths need no store access, so that they respond while the store is down.
-        Caller::without_rights(user)
+        Caller::without_permissions(user)
     } else {
-        Caller::new(server, user).await?.allowed(parts, &path)?
+        let caller = Caller::new(server, user).await?;
+        if let Permissions::Rbac(_) = caller.permissions {
+            caller.check(&info.access_request())?;
+        }
+        caller
     };
-    parts.extensions.insert(caller);
-    let group = path.strip_prefix("/apis/").and_then(|rest| rest.split('/').next());
-    Ok(Admitted(match group.filter(|_| parts.method != Method::GET) {
-        Some(RBAC) => Some(server.policies.pending_write()),
-        Some(DEFINITIONS) => Some(server.objects.catalogues.pending_write()),
+    Ok(AuthorizedRequest(match &info.target {
+        Target::Objects(objects) if *info.method != Method::GET => match objects.group {
+            RBAC => Some(server.policies.pending_write()),
+            DEFINITIONS => Some(server.objects.catalogues.pending_write()),
+            _ => None,
+        },
         _ => None,
     }))
 }
 
 /// Returns the authenticated or impersonated user.
-async fn user(server: &ApiServer, parts: &Parts, path: &str) -> Result<User, Refusal> {
-    let user = authenticate(server, parts, path).await?;
-    let Some(impersonation) = Impersonation::read(&parts.headers)? else { return Ok(user) };
+async fn user(server: &ApiServer, info: &RequestInfo<'_>) -> Result<User, ApiError> {
+    let user = authenticate(server, info).await?;
+    let Some(impersonation) = Impersonation::read(info.headers)? else { return Ok(user) };
     let caller = Caller::new(server, user).await?;
     for permission in impersonation.required_permissions() {
         caller.check(&permission)?;
@@ -94,27 +100,19 @@ async fn user(server: &ApiServer, parts: &Parts, path: &str) -> Result<User, Ref
 }
 
 impl Caller {
-    async fn new(server: &ApiServer, user: User) -> Result<Self, Refusal> {
+    async fn new(server: &ApiServer, user: User) -> Result<Self, ApiError> {
         let permissions = Permissions::of(server, &user).await?;
         Ok(Self { user: Arc::new(user), permissions })
     }
 
-    /// Returns the caller of a request; anonymous without permissions if none is attached.
-    pub(crate) fn of(parts: &Parts) -> Self {
-        parts.extensions.get().cloned().unwrap_or_else(|| Self::without_rights(User::anonymous()))
+    /// An anonymous caller without permissions.
+    pub(crate) fn anonymous() -> Self {
+        static ANONYMOUS: LazyLock<Caller> = LazyLock::new(|| Caller::without_permissions(User::anonymous()));
+        ANONYMOUS.clone()
     }
 
-    fn without_rights(user: User) -> Self {
+    fn without_permissions(user: User) -> Self {
         Self { user: Arc::new(user), permissions: Permissions::Rbac(Arc::default()) }
-    }
-
-    /// Returns 403 if the request is not allowed.
-    fn allowed(self, parts: &Parts, path: &str) -> Result<Self, Refusal> {
-        if let Permissions::Rbac(_) = self.permissions {
-            let query = Query::parse(parts.uri.query().unwrap_or_default());
-            self.check(&Request::of(parts.method.as_str(), path, &query.0))?;
-        }
-        Ok(self)
     }
 
     /// Returns 403 for a role or binding that grants more than the caller has.
@@ -125,32 +123,32 @@ impl Caller {
         path_name: Option<&str>,
         old: Option<&Value>,
         new: &Value,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), ApiError> {
         match &self.permissions {
             Permissions::All => Ok(()),
             Permissions::Rbac(policy) => {
-                Handout { policy, user: &self.user, kind, namespace, path_name }.check(old, new)
+                Ok(Handout { policy, user: &self.user, kind, namespace, path_name }.check(old, new)?)
             }
         }
     }
 
     /// Returns 403 if the caller may not make this request.
-    pub(crate) fn check(&self, request: &Request) -> Result<(), Refusal> {
+    pub(crate) fn check(&self, request: &Request) -> Result<(), ApiError> {
         match self.permissions.authorize(&self.user, request) {
             Verdict::Allowed(_) => Ok(()),
-            Verdict::Denied(why) => Err(request.forbidden(&self.user, why.as_deref())),
+            Verdict::Denied(why) => Err(request.forbidden(&self.user, why.as_deref()).into()),
         }
     }
 }
 
 impl Permissions {
     /// The permissions of the user, including all writes acknowledged so far.
-    pub(crate) async fn of(server: &ApiServer, user: &User) -> Result<Self, Refusal> {
+    pub(crate) async fn of(server: &ApiServer, user: &User) -> Result<Self, ApiError> {
         if server.settings.access.authorization == Authorization::AlwaysAllow || user.is_master() {
             return Ok(Self::All);
         }
         let policy = server.policies.current(server.objects.store.as_ref()).await;
-        policy.map(Self::Rbac).map_err(|error| failed(&error))
+        Ok(Self::Rbac(policy?))
     }
 
     pub(crate) fn authorize(&self, user: &User, request: &Request) -> Verdict {

@@ -12,13 +12,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use gantry_managed_fields::ownership::{Write, track_update};
 use gantry_registry::kinds::Kind;
 use gantry_registry::lifecycle::{self, Part, Stamp};
-use gantry_registry::{Refusal, admission, defaults};
+use gantry_registry::{admission, defaults};
 use gantry_store::{Error, Item, Key, ListRequest, Op, Transaction};
 use serde_json::Value;
 
 use crate::ApiServer;
+use crate::error::ApiError;
 use crate::handlers::reset_fields;
-use crate::objects::{ObjectRef, Objects, failed, key};
+use crate::objects::{ObjectRef, Objects, key};
 use crate::storage_codec;
 
 /// An object that must exist.
@@ -38,17 +39,17 @@ const RBAC: &str = "rbac.authorization.k8s.io";
 const ATTEMPTS_MAX: usize = 8;
 
 /// Creates the missing objects.
-pub(crate) async fn prepare(server: &ApiServer) -> Result<(), Refusal> {
+pub(crate) async fn prepare(server: &ApiServer) -> Result<(), ApiError> {
     let wanted = default_objects::all(&server.settings).into_iter().chain(roles::all()?).collect::<Vec<_>>();
     let mut met = None;
     for _ in 0..ATTEMPTS_MAX {
         match write(server, &missing(server, &wanted).await?).await {
             Ok(()) => return Ok(()),
             Err(error @ Error::Conflict { .. }) => met = Some(error),
-            Err(error) => return Err(failed(&error)),
+            Err(error) => return Err(error.into()),
         }
     }
-    Err(met.map_or_else(|| Refusal::server_error("nothing was tried"), |error| failed(&error)))
+    Err(met.map_or_else(|| ApiError::unclassified("nothing was tried"), ApiError::from))
 }
 
 /// A write that is to be committed.
@@ -60,7 +61,7 @@ struct Missing<'a> {
 }
 
 /// Returns the writes that make all objects exist.
-async fn missing<'a>(server: &ApiServer, wanted: &'a [DefaultObject]) -> Result<Vec<Missing<'a>>, Refusal> {
+async fn missing<'a>(server: &ApiServer, wanted: &'a [DefaultObject]) -> Result<Vec<Missing<'a>>, ApiError> {
     let mut found = BTreeMap::new();
     let places: BTreeSet<_> = wanted.iter().map(|wanted| (wanted.kind.segment, wanted.namespace())).collect();
     for (segment, namespace) in places {
@@ -68,7 +69,7 @@ async fn missing<'a>(server: &ApiServer, wanted: &'a [DefaultObject]) -> Result<
             continue;
         };
         let request = ListRequest::all(Objects::prefix(kind, namespace));
-        let page = server.objects.store.list(request).await.map_err(|error| failed(&error))?;
+        let page = server.objects.store.list(request).await?;
         found.extend(page.items.into_iter().map(|item| (item.key.clone(), item)));
     }
     let mut missing = Vec::new();
@@ -146,7 +147,7 @@ impl DefaultObject {
     }
 
     /// Returns the update of an existing object whose fields differ from the settings.
-    fn follow_settings(&self, item: &Item) -> Result<Option<(Value, Op)>, Refusal> {
+    fn follow_settings(&self, item: &Item) -> Result<Option<(Value, Op)>, ApiError> {
         if self.settings_fields.is_empty() {
             return Ok(None);
         }

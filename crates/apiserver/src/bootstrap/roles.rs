@@ -1,19 +1,20 @@
 //! The default roles and bindings, from `rbac.txt`.
 
-use gantry_registry::Refusal;
 use serde_json::{Value, json};
 
 use super::DefaultObject;
 use super::default_objects::object;
+
+use crate::error::ApiError;
 
 const TABLE: &str = include_str!("rbac.txt");
 const VERSION: &str = "rbac.authorization.k8s.io/v1";
 const GROUP: &str = "rbac.authorization.k8s.io";
 
 /// All default roles and bindings.
-pub(super) fn all() -> Result<Vec<DefaultObject>, Refusal> {
+pub(super) fn all() -> Result<Vec<DefaultObject>, ApiError> {
     parse(TABLE).map_err(|line| {
-        Refusal::server_error(format!("the table of roles has a line that says nothing: {line}"))
+        ApiError::unclassified(format!("the table of roles has a line that says nothing: {line}"))
     })
 }
 

@@ -8,28 +8,23 @@ use gantry_registry::access::{Request, Target};
 use gantry_registry::decode::{Format, Gvk};
 use gantry_registry::kinds::{Kind, Nature, Scope};
 use gantry_registry::target::Objects as Path;
-use http::header::{ACCEPT, CONTENT_TYPE, USER_AGENT};
-use http::request::Parts;
 use serde_json::Value;
 
 use super::pods;
 use crate::ApiServer;
 use crate::accept::{Offer, View, negotiate};
-use crate::authorization::Caller;
+use crate::error::ApiError;
 use crate::objects::ObjectRef;
-use crate::query::Query;
+use crate::request_info::RequestInfo;
 
 /// A resource request that is being handled.
 pub(super) struct Call<'a> {
     pub(super) server: &'a ApiServer,
-    pub(super) caller: Caller,
+    pub(super) info: &'a RequestInfo<'a>,
     pub(super) kind: &'a Arc<Kind>,
     pub(super) namespace: Option<&'a str>,
     pub(super) name: Option<&'a str>,
-    pub(super) query: Query,
     pub(super) view: View,
-    pub(super) content_type: String,
-    pub(super) user_agent: String,
     pub(super) body: Bytes,
     pub(super) watch_by_path: bool,
 }
@@ -39,29 +34,16 @@ impl<'a> Call<'a> {
         server: &'a ApiServer,
         kind: &'a Arc<Kind>,
         path: &Path<'a>,
-        parts: &Parts,
+        info: &'a RequestInfo<'a>,
         body: Bytes,
-    ) -> Result<Self, Refusal> {
-        let header = |name| parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let content_type =
-            header(CONTENT_TYPE).split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-        Ok(Self {
-            server,
-            caller: Caller::of(parts),
-            kind,
-            namespace: path.namespace,
-            name: path.name,
-            query: Query::parse(parts.uri.query().unwrap_or_default()),
-            view: if pods::is_raw_response(kind, path.part) {
-                View::Plain
-            } else {
-                negotiate(header(ACCEPT), Offer::Objects)?
-            },
-            content_type,
-            user_agent: header(USER_AGENT).to_owned(),
-            body,
-            watch_by_path: path.watch,
-        })
+    ) -> Result<Self, ApiError> {
+        let view = if pods::is_raw_response(kind, path.part) {
+            View::Plain
+        } else {
+            negotiate(info.accept, Offer::Objects)?
+        };
+        let Path { namespace, name, watch: watch_by_path, .. } = *path;
+        Ok(Self { server, info, kind, namespace, name, view, body, watch_by_path })
     }
 
     pub(super) fn gvk(&self) -> Gvk<'static> {
@@ -69,10 +51,10 @@ impl<'a> Call<'a> {
     }
 
     /// Returns 404 if the path has a namespace and the kind has none, or the reverse.
-    pub(super) fn check_scope(&self) -> Result<(), Refusal> {
+    pub(super) fn check_scope(&self) -> Result<(), ApiError> {
         match (self.kind.scope, self.namespace, self.name) {
             (Scope::Namespaced, None, Some(_)) | (Scope::Cluster, Some(_), _) => {
-                Err(super::resource_not_found())
+                Err(ApiError::ResourceNotFound)
             }
             _ => Ok(()),
         }
@@ -90,7 +72,7 @@ impl<'a> Call<'a> {
     /// Returns 403 if the caller may not create the object, or if it grants more than the caller has.
     ///
     /// A POST was authorized as create; a PUT or apply that creates was authorized as something else.
-    pub(super) fn check_creation(&self, object: &Value) -> Result<(), Refusal> {
+    pub(super) fn check_creation(&self, object: &Value) -> Result<(), ApiError> {
         if let Some(name) = self.name {
             let target = Target::Resource {
                 group: self.kind.group.to_owned(),
@@ -99,42 +81,43 @@ impl<'a> Call<'a> {
                 namespace: self.namespace.map(str::to_owned),
                 name: Some(name.to_owned()),
             };
-            self.caller.check(&Request { verb: "create".to_owned(), target })?;
+            self.info.caller.check(&Request { verb: "create".to_owned(), target })?;
         }
         self.check_escalation(None, object)
     }
 
     /// Returns an error if storing the object requires a conversion webhook.
-    pub(super) fn check_conversion(&self) -> Result<(), Refusal> {
+    pub(super) fn check_conversion(&self) -> Result<(), ApiError> {
         match &self.kind.nature {
             Nature::Custom(custom) => {
-                custom.check_conversion(self.kind.kind, self.kind.api_version, &custom.stored_as)
+                Ok(custom.check_conversion(self.kind.kind, self.kind.api_version, &custom.stored_as)?)
             }
             Nature::BuiltIn(_) => Ok(()),
         }
     }
 
     /// Returns 403 for a role or binding that grants more than the caller has; does nothing for other kinds.
-    pub(super) fn check_escalation(&self, old: Option<&Value>, new: &Value) -> Result<(), Refusal> {
-        self.caller.check_escalation(self.kind, self.namespace, self.name, old, new)
+    pub(super) fn check_escalation(&self, old: Option<&Value>, new: &Value) -> Result<(), ApiError> {
+        self.info.caller.check_escalation(self.kind, self.namespace, self.name, old, new)
     }
 
     /// The format of the body of a create, update or delete.
-    pub(super) fn format(&self) -> Result<Format, Refusal> {
-        match self.content_type.as_str() {
+    pub(super) fn format(&self) -> Result<Format, ApiError> {
+        match &*self.info.content_type {
             "" | "application/json" => Ok(Format::Json),
             "application/yaml" => Ok(Format::Yaml),
             "application/vnd.kubernetes.protobuf" => Ok(Format::Protobuf),
             _ => Err(Refusal::unknown_format(
                 "application/json, application/yaml, application/vnd.kubernetes.protobuf",
-            )),
+            )
+            .into()),
         }
     }
 
     /// The format for custom kinds, which have no protobuf messages.
-    pub(super) fn text_format(&self) -> Result<Format, Refusal> {
+    pub(super) fn text_format(&self) -> Result<Format, ApiError> {
         match self.format()? {
-            Format::Protobuf => Err(Refusal::bad_request(format!(
+            Format::Protobuf => Err(ApiError::bad_request(format!(
                 "{kind} in version \"{}\" cannot be handled as a {kind}: object *unstructured.Unstructured does not \
                  implement the protobuf marshalling interface and cannot be encoded to a protobuf message",
                 self.kind.version,

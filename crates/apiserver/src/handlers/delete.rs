@@ -1,14 +1,15 @@
 //! Delete and deletecollection.
 
+use gantry_registry::decode;
 use gantry_registry::kinds::{DeleteAnswer, Kind, Scope, Verb};
 use gantry_registry::lifecycle::{self, DeleteOptions};
 use gantry_registry::paging::{ListOptions, integer};
-use gantry_registry::{Details, Refusal, decode};
 use serde_json::{Value, json};
 
 use super::call::Call;
 use super::namespaces::namespace_precondition_failed;
-use super::{allowed, method_not_allowed, read};
+use super::{allowed, read};
+use crate::error::{ApiError, ObjectName};
 use crate::objects::{Change, ObjectRef, Outcome};
 use crate::response::ApiResponse;
 
@@ -17,15 +18,15 @@ const PODS_STAY: &str = "child pods are preserved by default when jobs are delet
                          remove them or set propagationPolicy=Orphan to suppress this warning";
 
 impl Call<'_> {
-    pub(super) async fn delete(&self) -> Result<ApiResponse, Refusal> {
+    pub(super) async fn delete(&self) -> Result<ApiResponse, ApiError> {
         allowed(self.kind, Verb::Delete)?;
         let options = self.delete_options()?;
         // The warning depends only on the request, so errors have it, too.
-        let answer = self.delete_one(&options).await.unwrap_or_else(|refusal| ApiResponse::refused(&refusal));
-        Ok(self.with_orphan_warning(answer, &options))
+        let response = self.delete_one(&options).await.unwrap_or_else(|error| ApiResponse::error(&error));
+        Ok(self.with_orphan_warning(response, &options))
     }
 
-    async fn delete_one(&self, options: &DeleteOptions) -> Result<ApiResponse, Refusal> {
+    async fn delete_one(&self, options: &DeleteOptions) -> Result<ApiResponse, ApiError> {
         self.check_deletable(self.object_ref())?;
         match self.delete_object(self.object_ref(), options).await? {
             Outcome::Removed(object) => match self.kind.deleted {
@@ -38,11 +39,11 @@ impl Call<'_> {
         }
     }
 
-    pub(super) async fn delete_collection(&self) -> Result<ApiResponse, Refusal> {
+    pub(super) async fn delete_collection(&self) -> Result<ApiResponse, ApiError> {
         if self.kind.scope == Scope::Namespaced && self.namespace.is_none() {
-            return Err(method_not_allowed());
+            return Err(ApiError::MethodNotAllowed);
         }
-        let list_options = ListOptions::read(&self.query.0, self.selectable())?;
+        let list_options = ListOptions::read(&self.info.query.0, self.selectable())?;
         let options = self.delete_options()?;
         let found = read::list(self, &list_options).await?;
         let items = found.values(self.kind)?;
@@ -54,8 +55,8 @@ impl Call<'_> {
                 name: text("name").unwrap_or_default(),
             };
             match self.delete_object(object_ref, &options).await {
-                Err(refusal) if refusal.code != 404 => return Err(refusal),
-                Ok(_) | Err(_) => {}
+                Ok(_) | Err(ApiError::NotFound(_)) => {}
+                Err(error) => return Err(error),
             }
         }
         Ok(self.with_orphan_warning(self.render_list(&found.metadata, &items)?, &options))
@@ -66,7 +67,7 @@ impl Call<'_> {
         &self,
         object_ref: ObjectRef<'_>,
         options: &DeleteOptions,
-    ) -> Result<Outcome, Refusal> {
+    ) -> Result<Outcome, ApiError> {
         let now = self.server.environment.now();
         let mut would = None;
         let outcome = self.server.objects.change(object_ref, |stored| {
@@ -92,7 +93,7 @@ impl Call<'_> {
         object_ref: ObjectRef<'_>,
         stored: &Value,
         options: &DeleteOptions,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), ApiError> {
         let text = |field: &str| stored["metadata"][field].as_str().unwrap_or_default();
         let problem = match (&options.uid, &options.resource_version) {
             (Some(uid), _) if uid != text("uid") => format!(
@@ -110,42 +111,41 @@ impl Call<'_> {
         if self.is_namespace() {
             return Err(namespace_precondition_failed(object_ref, stored, options));
         }
-        let Kind { kind, group, .. } = self.kind.as_ref();
-        let what = if group.is_empty() { (*kind).to_owned() } else { format!("{kind}.{group}") };
-        let message = format!("Operation cannot be fulfilled on {what} \"{}\": {problem}", object_ref.name);
-        let details = Details { kind: self.kind.kind.to_owned(), ..object_ref.details() };
-        Err(Refusal { code: 409, reason: "Conflict", message, details: Some(Box::new(details)) })
+        let Kind { kind, group, .. } = *self.kind.as_ref();
+        // Kubernetes prints the kind here and not the resource.
+        let object = ObjectName { group, resource: kind, name: object_ref.name.to_owned() };
+        Err(ApiError::conflict(object, problem))
     }
 
     /// Parses the options in the body, or in the query if there is none.
-    fn delete_options(&self) -> Result<DeleteOptions, Refusal> {
+    fn delete_options(&self) -> Result<DeleteOptions, ApiError> {
         if !self.body.is_empty() {
             let options =
                 decode::delete_options(&self.body, self.format()?, self.kind.group, self.kind.version)?;
-            return DeleteOptions::parse(&options);
+            return Ok(DeleteOptions::parse(&options)?);
         }
         let mut options = json!({});
-        if let Some(seconds) = self.query.first("gracePeriodSeconds") {
+        if let Some(seconds) = self.info.query.first("gracePeriodSeconds") {
             options["gracePeriodSeconds"] = json!(integer(seconds)?);
         }
-        if let Some(policy) = self.query.first("propagationPolicy") {
+        if let Some(policy) = self.info.query.first("propagationPolicy") {
             options["propagationPolicy"] = json!(policy);
         }
-        if self.query.first("orphanDependents").is_some() {
-            options["orphanDependents"] = json!(self.query.flag("orphanDependents"));
+        if self.info.query.first("orphanDependents").is_some() {
+            options["orphanDependents"] = json!(self.info.query.flag("orphanDependents"));
         }
-        if let Some(uid) = self.query.first("uid") {
+        if let Some(uid) = self.info.query.first("uid") {
             options["preconditions"] = json!({"uid": uid});
         }
-        let stages = self.query.0.iter().filter(|(key, _)| key == "dryRun");
+        let stages = self.info.query.0.iter().filter(|(key, _)| key == "dryRun");
         options["dryRun"] = stages.map(|(_, value)| json!(value)).collect();
-        DeleteOptions::parse(&options)
+        Ok(DeleteOptions::parse(&options)?)
     }
 
     /// Adds the warning about orphaned pods when a job is deleted without a propagation policy.
-    fn with_orphan_warning(&self, answer: ApiResponse, options: &DeleteOptions) -> ApiResponse {
+    fn with_orphan_warning(&self, response: ApiResponse, options: &DeleteOptions) -> ApiResponse {
         let is_job = (self.kind.group, self.kind.resource) == ("batch", "jobs");
-        if is_job && options.propagation.is_none() { answer.warning(PODS_STAY) } else { answer }
+        if is_job && options.propagation.is_none() { response.warning(PODS_STAY) } else { response }
     }
 
     /// The Status of a successful deletion.

@@ -6,20 +6,20 @@ use std::fmt::Write as _;
 use aws_lc_rs::digest::{SHA512, digest};
 use bytes::Bytes;
 use gantry_openapi as openapi;
+use gantry_registry::encode;
 use gantry_registry::kinds::discovery as render;
 use gantry_registry::kinds::{Kinds, kinds};
-use gantry_registry::{Refusal, encode};
 use http::Method;
-use http::header::{ACCEPT, CACHE_CONTROL, ETAG, HOST, IF_NONE_MATCH, VARY, X_CONTENT_TYPE_OPTIONS};
-use http::request::Parts;
+use http::header::{CACHE_CONTROL, ETAG, HOST, IF_NONE_MATCH, VARY, X_CONTENT_TYPE_OPTIONS};
 use serde_json::{Value, json};
 
-use super::{health, method_not_allowed, metrics, openapi as documents, resource_not_found};
+use super::{health, metrics, openapi as documents};
 use crate::ApiServer;
 use crate::accept::{Offer, View, negotiate};
 use crate::catalogue::Catalogue;
+use crate::error::ApiError;
+use crate::request_info::RequestInfo;
 use crate::response::ApiResponse;
-use crate::response_filters::header;
 
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
@@ -60,27 +60,31 @@ impl DiscoveryDocuments {
 }
 
 /// Handles a path that is not about resources.
-pub(super) async fn path(server: &ApiServer, path: &str, parts: &Parts) -> Result<ApiResponse, Refusal> {
-    if let Some(answer) = health::path(server, path, parts).await {
-        return Ok(answer);
+pub(super) async fn path(
+    server: &ApiServer,
+    path: &str,
+    info: &RequestInfo<'_>,
+) -> Result<ApiResponse, ApiError> {
+    if let Some(response) = health::path(server, path, info).await {
+        return Ok(response);
     }
-    if let Some(answer) = documents::path(server, path, parts).await {
-        return Ok(answer);
+    if let Some(response) = documents::path(server, path, info).await {
+        return Ok(response);
     }
     match path.trim_end_matches('/') {
-        "" => pretty_json(&json!({"paths": paths(&server.catalogue().await.kinds)}), parts),
-        "/version" => pretty_json(&version(), parts),
-        "/metrics" => Ok(metrics::answer(server).await),
+        "" => pretty_json(&json!({"paths": paths(&server.catalogue().await.kinds)}), info),
+        "/version" => pretty_json(&version(), info),
+        "/metrics" => Ok(metrics::respond(server).await),
         _ => Ok(page_not_found()),
     }
 }
 
 /// The list of groups, or aggregated discovery.
-pub(super) fn groups(catalogue: &Catalogue, parts: &Parts) -> Result<ApiResponse, Refusal> {
-    reading(parts)?;
+pub(super) fn groups(catalogue: &Catalogue, info: &RequestInfo<'_>) -> Result<ApiResponse, ApiError> {
+    reading(info)?;
     let documents = catalogue.documents();
-    Ok(match view(parts)? {
-        View::Discovery => aggregated(&documents.aggregated_groups, parts),
+    Ok(match view(info)? {
+        View::Discovery => aggregated(&documents.aggregated_groups, info),
         _ => ApiResponse::json(200, documents.groups.clone()),
     })
 }
@@ -90,22 +94,22 @@ pub(super) fn group(
     catalogue: &Catalogue,
     group: &str,
     version: Option<&str>,
-    parts: &Parts,
-) -> Result<ApiResponse, Refusal> {
-    reading(parts)?;
-    let (view, documents) = (view(parts)?, catalogue.documents());
+    info: &RequestInfo<'_>,
+) -> Result<ApiResponse, ApiError> {
+    reading(info)?;
+    let (view, documents) = (view(info)?, catalogue.documents());
     match version {
         None if group.is_empty() && view == View::Discovery => {
-            Ok(aggregated(&documents.aggregated_core, parts))
+            Ok(aggregated(&documents.aggregated_core, info))
         }
-        None if group.is_empty() => Ok(ApiResponse::value(200, &render::legacy_root(header(parts, HOST)))),
+        None if group.is_empty() => Ok(ApiResponse::value(200, &render::legacy_root(info.header(HOST)))),
         None => Ok(documents
             .group
             .get(group)
             .map_or_else(page_not_found, |body| ApiResponse::json(200, body.clone()))),
         Some(version) => match documents.resources.get(&(group, version)) {
             Some(body) => Ok(ApiResponse::json(200, body.clone())),
-            None if kinds().group(group).is_some() => Err(resource_not_found()),
+            None if kinds().group(group).is_some() => Err(ApiError::ResourceNotFound),
             None => Ok(page_not_found()),
         },
     }
@@ -117,8 +121,8 @@ pub(super) fn page_not_found() -> ApiResponse {
 }
 
 /// Whether the client has the document with this ETag.
-pub(super) fn is_known(parts: &Parts, etag: &str) -> bool {
-    header(parts, IF_NONE_MATCH).split(',').any(|tag| tag.trim().trim_start_matches("W/") == etag)
+pub(super) fn is_known(info: &RequestInfo<'_>, etag: &str) -> bool {
+    info.header(IF_NONE_MATCH).split(',').any(|tag| tag.trim().trim_start_matches("W/") == etag)
 }
 
 /// The quoted SHA-512 of a document.
@@ -133,13 +137,13 @@ pub(super) fn etag(document: &[u8]) -> String {
     etag
 }
 
-fn aggregated(document: &Tagged, parts: &Parts) -> ApiResponse {
-    let answer = if is_known(parts, &document.etag) {
+fn aggregated(document: &Tagged, info: &RequestInfo<'_>) -> ApiResponse {
+    let response = if is_known(info, &document.etag) {
         ApiResponse::empty(304)
     } else {
         ApiResponse::json(200, document.bytes.clone()).of_type(AGGREGATED)
     };
-    answer
+    response
         .with(ETAG, document.etag.clone())
         .with(VARY, "Accept".to_owned())
         .with(CACHE_CONTROL, "public".to_owned())
@@ -157,17 +161,17 @@ fn tagged(document: &Value) -> Tagged {
 }
 
 /// Responds with pretty-printed JSON, as Kubernetes does for these documents.
-fn pretty_json(document: &Value, parts: &Parts) -> Result<ApiResponse, Refusal> {
-    reading(parts)?;
+fn pretty_json(document: &Value, info: &RequestInfo<'_>) -> Result<ApiResponse, ApiError> {
+    reading(info)?;
     Ok(ApiResponse::json(200, encode::pretty(&encode::plain(document))))
 }
 
-fn view(parts: &Parts) -> Result<View, Refusal> {
-    negotiate(header(parts, ACCEPT), Offer::Discovery)
+fn view(info: &RequestInfo<'_>) -> Result<View, ApiError> {
+    negotiate(info.accept, Offer::Discovery)
 }
 
-fn reading(parts: &Parts) -> Result<(), Refusal> {
-    if parts.method == Method::GET { Ok(()) } else { Err(method_not_allowed()) }
+fn reading(info: &RequestInfo<'_>) -> Result<(), ApiError> {
+    if *info.method == Method::GET { Ok(()) } else { Err(ApiError::MethodNotAllowed) }
 }
 
 /// All non-resource paths, sorted.

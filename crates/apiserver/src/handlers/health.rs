@@ -2,12 +2,10 @@
 
 use std::fmt::Write as _;
 
-use http::request::Parts;
-
 use super::discovery::page_not_found;
 use crate::ApiServer;
 use crate::health::Health;
-use crate::query::Query;
+use crate::request_info::RequestInfo;
 use crate::response::ApiResponse;
 
 /// A health check.
@@ -17,7 +15,7 @@ enum Check {
     Ping,
     /// Always passes: Kubernetes checks that the log is flushed.
     Log,
-    /// The store responds.
+    /// The store reads and writes.
     Store,
     /// The default objects exist.
     Startup,
@@ -39,12 +37,12 @@ pub(super) fn paths() -> impl Iterator<Item = String> {
 }
 
 /// Responds to health paths; `None` for others.
-pub(super) async fn path(server: &ApiServer, path: &str, parts: &Parts) -> Option<ApiResponse> {
+pub(super) async fn path(server: &ApiServer, path: &str, info: &RequestInfo<'_>) -> Option<ApiResponse> {
     let mut words = path.trim_matches('/').splitn(2, '/');
     let endpoint = words.next().unwrap_or_default();
     let checks = checks(endpoint)?;
     Some(match words.next() {
-        None => all(server, endpoint, checks, parts).await,
+        None => all(server, endpoint, checks, info).await,
         Some(name) => match checks.iter().find(|check| check.name() == name) {
             Some(check) => one(server, *check).await,
             None => page_not_found(),
@@ -61,8 +59,8 @@ fn checks(endpoint: &str) -> Option<&'static [Check]> {
     }
 }
 
-async fn all(server: &ApiServer, endpoint: &str, checks: &[Check], parts: &Parts) -> ApiResponse {
-    let query = Query::parse(parts.uri.query().unwrap_or_default());
+async fn all(server: &ApiServer, endpoint: &str, checks: &[Check], info: &RequestInfo<'_>) -> ApiResponse {
+    let query = &info.query;
     let mut excluded: Vec<_> =
         query.0.iter().filter(|(key, _)| key == "exclude").map(|(_, value)| value.as_str()).collect();
     let (mut lines, mut failed) = (String::new(), false);
@@ -120,7 +118,7 @@ impl Check {
     async fn passes(self, server: &ApiServer) -> bool {
         match self {
             Self::Ping | Self::Log => true,
-            Self::Store => server.objects.store.bounds().await.is_ok(),
+            Self::Store => server.objects.store.health().await.is_ok(),
             Self::Startup => server.health.get() != Health::Starting,
             Self::Shutdown => server.health.get() != Health::ShuttingDown,
         }

@@ -1,11 +1,11 @@
 //! The OpenID discovery documents, with which others verify service account tokens.
 
-use gantry_registry::Refusal;
 use http::header::HOST;
-use http::request::Parts;
 use serde_json::json;
 
 use crate::ApiServer;
+use crate::error::ApiError;
+use crate::request_info::RequestInfo;
 use crate::response::ApiResponse;
 
 const CONFIGURATION: &str = "/.well-known/openid-configuration";
@@ -15,17 +15,17 @@ const KEYS: &str = "/openid/v1/jwks";
 pub(super) async fn document(
     server: &ApiServer,
     path: &str,
-    parts: &Parts,
-) -> Option<Result<ApiResponse, Refusal>> {
+    info: &RequestInfo<'_>,
+) -> Option<Result<ApiResponse, ApiError>> {
     match path {
-        CONFIGURATION => Some(Ok(configuration(server, parts))),
+        CONFIGURATION => Some(Ok(configuration(server, info))),
         KEYS => Some(keys(server).await),
         _ => None,
     }
 }
 
-fn configuration(server: &ApiServer, parts: &Parts) -> ApiResponse {
-    let host = parts.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+fn configuration(server: &ApiServer, info: &RequestInfo<'_>) -> ApiResponse {
+    let host = info.header(HOST);
     ApiResponse::value(
         200,
         &json!({
@@ -36,7 +36,7 @@ fn configuration(server: &ApiServer, parts: &Parts) -> ApiResponse {
     )
 }
 
-async fn keys(server: &ApiServer) -> Result<ApiResponse, Refusal> {
+async fn keys(server: &ApiServer) -> Result<ApiResponse, ApiError> {
     let key = server.signing_keys.get_or_create(server.objects.store.as_ref()).await?;
     Ok(ApiResponse::value(200, &json!({"keys": [key.public()]})).of_type("application/jwk-set+json"))
 }

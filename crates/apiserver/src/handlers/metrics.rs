@@ -9,7 +9,7 @@ use crate::objects::Objects;
 use crate::response::ApiResponse;
 
 /// Renders all metrics.
-pub(super) async fn answer(server: &ApiServer) -> ApiResponse {
+pub(super) async fn respond(server: &ApiServer) -> ApiResponse {
     let mut counts = BTreeMap::new();
     let catalogue = server.catalogue().await;
     for kind in catalogue.kinds.all().filter(|kind| kind.allows(gantry_registry::kinds::Verb::List)) {

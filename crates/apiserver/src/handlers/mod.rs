@@ -22,13 +22,13 @@ mod write;
 
 use bytes::Bytes;
 use gantry_registry::kinds::{Kind, Verb, kinds};
+use gantry_registry::strategies;
 use gantry_registry::target::{Objects as Path, Target};
-use gantry_registry::{Refusal, strategies};
 use http::Method;
-use http::request::Parts;
 
 use crate::ApiServer;
-use crate::query::unescape_path;
+use crate::error::ApiError;
+use crate::request_info::RequestInfo;
 use crate::response::ApiResponse;
 use call::Call;
 
@@ -40,43 +40,46 @@ pub(crate) use update::reset_fields;
 pub(crate) const BODY_BYTES_MAX: usize = 3 << 20;
 
 /// Handles an authorized request.
-pub(crate) async fn dispatch(server: &ApiServer, parts: &Parts, body: Bytes) -> Result<ApiResponse, Refusal> {
+pub(crate) async fn dispatch(
+    server: &ApiServer,
+    info: &RequestInfo<'_>,
+    body: Bytes,
+) -> Result<ApiResponse, ApiError> {
     if body.len() > BODY_BYTES_MAX {
-        return Err(too_large());
+        return Err(ApiError::BodyTooLarge);
     }
-    let path = unescape_path(parts.uri.path());
-    match Target::parse(&path) {
-        Target::Path(path) => match issuer::document(server, path, parts).await {
-            Some(answer) => answer,
-            None => discovery::path(server, path, parts).await,
+    match &info.target {
+        Target::Path(path) => match issuer::document(server, path, info).await {
+            Some(response) => response,
+            None => discovery::path(server, path, info).await,
         },
-        Target::Groups => discovery::groups(server.catalogue().await.as_ref(), parts),
+        Target::Groups => discovery::groups(server.catalogue().await.as_ref(), info),
         Target::Group { group, version } => {
-            discovery::group(server.catalogue().await.as_ref(), group, version, parts)
+            discovery::group(server.catalogue().await.as_ref(), group, *version, info)
         }
-        Target::Objects(path) => objects(server, &path, parts, body).await,
+        Target::Objects(path) => objects(server, path, info, body).await,
     }
 }
 
 async fn objects(
     server: &ApiServer,
     path: &Path<'_>,
-    parts: &Parts,
+    info: &RequestInfo<'_>,
     body: Bytes,
-) -> Result<ApiResponse, Refusal> {
+) -> Result<ApiResponse, ApiError> {
     let Some(kind) = server.kind(path.group, path.version, path.resource).await else {
         let is_built_in = kinds().group(path.group).is_some();
-        return if is_built_in { Err(resource_not_found()) } else { Ok(discovery::page_not_found()) };
+        return if is_built_in { Err(ApiError::ResourceNotFound) } else { Ok(discovery::page_not_found()) };
     };
     let kind = &kind;
-    if let Some(answer) = custom::check_request(kind, path, &parts.method) {
-        return answer;
+    if let Some(response) = custom::check_request(kind, path, info.verb) {
+        return response;
     }
-    let call = Call::new(server, kind, path, parts, body)?;
+    let call = Call::new(server, kind, path, info, body)?;
     call.check_scope()?;
-    let answer = match (&parts.method, path.name, path.part) {
+    let response = match (info.method, path.name, path.part) {
         // The old watch form supports only GET.
-        (method, _, None) if path.watch && *method != Method::GET => Err(method_not_allowed()),
+        (method, _, None) if path.watch && *method != Method::GET => Err(ApiError::MethodNotAllowed),
         (&Method::GET, None, None) => read::collection(&call).await,
         (&Method::GET, Some(_), None) if path.watch => read::collection(&call).await,
         (&Method::POST, None, None) if call.is_review() => call.review().await,
@@ -95,54 +98,26 @@ async fn objects(
             Method::GET => read::object(&call).await,
             Method::PUT => call.put(write::Part::Status).await,
             Method::PATCH => call.patch(write::Part::Status).await,
-            _ => Err(method_not_allowed()),
+            _ => Err(ApiError::MethodNotAllowed),
         },
         (method, Some(_), Some("scale")) if kind.subresource("scale").is_some() => call.scale(method).await,
         (&Method::POST, Some(_), Some("token")) if kind.subresource("token").is_some() => {
             call.create_token().await
         }
         (method, Some(_), Some("finalize")) if call.is_namespace() => call.finalize(method).await,
-        (_, Some(_), Some(part)) if pods::handles(kind, part) => pods::part(&call, parts, part).await,
-        (_, Some(_), Some(part)) if kind.subresource(part).is_none() => Err(resource_not_found()),
-        _ => Err(method_not_allowed()),
+        (_, Some(_), Some(part)) if pods::handles(kind, part) => pods::part(&call, part).await,
+        (_, Some(_), Some(part)) if kind.subresource(part).is_none() => Err(ApiError::ResourceNotFound),
+        _ => Err(ApiError::MethodNotAllowed),
     };
-    if answer.is_ok() && parts.method != Method::GET {
+    if response.is_ok() && *info.method != Method::GET {
         // The write is done; a failure here is retried and reported by the periodic reconciliation.
         let _ = server.follow_write(kind).await;
     }
-    answer
-        .map(|answer| (strategies::of(kind).deprecation)(kind).into_iter().fold(answer, ApiResponse::warning))
+    response.map(|response| {
+        (strategies::of(kind).deprecation)(kind).into_iter().fold(response, ApiResponse::warning)
+    })
 }
 
-fn allowed(kind: &Kind, verb: Verb) -> Result<(), Refusal> {
-    if kind.allows(verb) { Ok(()) } else { Err(method_not_allowed()) }
-}
-
-/// Returns 413.
-pub(crate) fn too_large() -> Refusal {
-    Refusal {
-        code: 413,
-        reason: "RequestEntityTooLarge",
-        message: format!("Request entity too large: limit is {BODY_BYTES_MAX}"),
-        details: None,
-    }
-}
-
-/// Returns 404 for a kind that is not served.
-pub(crate) fn resource_not_found() -> Refusal {
-    Refusal {
-        code: 404,
-        reason: "NotFound",
-        message: "the server could not find the requested resource".to_owned(),
-        details: Some(Box::default()),
-    }
-}
-
-fn method_not_allowed() -> Refusal {
-    Refusal {
-        code: 405,
-        reason: "MethodNotAllowed",
-        message: "the server does not allow this method on the requested resource".to_owned(),
-        details: Some(Box::default()),
-    }
+fn allowed(kind: &Kind, verb: Verb) -> Result<(), ApiError> {
+    if kind.allows(verb) { Ok(()) } else { Err(ApiError::MethodNotAllowed) }
 }

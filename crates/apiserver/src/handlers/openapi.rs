@@ -12,16 +12,15 @@ use flate2::read::GzDecoder;
 use gantry_openapi as openapi;
 use gantry_registry::encode;
 use gantry_registry::kinds::{GroupVersion, Kinds};
-use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_ENCODING, ETAG, EXPIRES, LAST_MODIFIED, LOCATION, VARY};
-use http::request::Parts;
+use http::header::{CACHE_CONTROL, CONTENT_ENCODING, ETAG, EXPIRES, LAST_MODIFIED, LOCATION, VARY};
 use serde_json::{Map, Value, json};
 
 use super::discovery::{etag, is_known};
 use crate::ApiServer;
 use crate::catalogue::Catalogue;
-use crate::query::Query;
+use crate::request_info::RequestInfo;
 use crate::response::ApiResponse;
-use crate::response_filters::{accepts_gzip, gzip, header};
+use crate::response_filters::gzip;
 
 /// The media type that old clients request, and the one of the response.
 const PROTOBUF_ASKED: &str = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
@@ -98,36 +97,36 @@ impl OpenApiCache {
 }
 
 /// Responds to paths below `/openapi`; `None` for others.
-pub(super) async fn path(server: &ApiServer, path: &str, parts: &Parts) -> Option<ApiResponse> {
+pub(super) async fn path(server: &ApiServer, path: &str, info: &RequestInfo<'_>) -> Option<ApiResponse> {
     let rest = path.trim_end_matches('/').strip_prefix("/openapi/")?;
     let catalogue = server.catalogue().await;
     let Catalogue { kinds, openapi, .. } = catalogue.as_ref();
     match rest {
-        "v2" => Some(v2(openapi, kinds, parts)),
-        "v3" => Some(openapi.v3_index(kinds).answer(JSON, parts)),
+        "v2" => Some(v2(openapi, kinds, info)),
+        "v3" => Some(openapi.v3_index(kinds).respond(JSON, info)),
         rest => {
             let path = rest.strip_prefix("v3/")?;
             Some(match openapi.v3(kinds).get(path) {
-                Some(document) => v3(server, document, path, parts),
+                Some(document) => v3(server, document, path, info),
                 None => ApiResponse::empty(404),
             })
         }
     }
 }
 
-fn v2(openapi: &OpenApiCache, kinds: &Kinds, parts: &Parts) -> ApiResponse {
+fn v2(openapi: &OpenApiCache, kinds: &Kinds, info: &RequestInfo<'_>) -> ApiResponse {
     // Old clients accept only protobuf; the first supported media type is used.
-    let wanted = wanted(parts).find_map(|media| match media {
-        PROTOBUF_ASKED | PROTOBUF => Some(openapi.v2_protobuf(kinds).answer(PROTOBUF, parts)),
-        media if is_json(media) => Some(openapi.v2_json(kinds).answer(JSON, parts)),
+    let wanted = wanted(info).find_map(|media| match media {
+        PROTOBUF_ASKED | PROTOBUF => Some(openapi.v2_protobuf(kinds).respond(PROTOBUF, info)),
+        media if is_json(media) => Some(openapi.v2_json(kinds).respond(JSON, info)),
         _ => None,
     });
     wanted.unwrap_or_else(|| ApiResponse::empty(406))
 }
 
 /// The accepted media types, in order.
-fn wanted(parts: &Parts) -> impl Iterator<Item = &str> {
-    let accept = match header(parts, ACCEPT) {
+fn wanted<'r>(info: &RequestInfo<'r>) -> impl Iterator<Item = &'r str> {
+    let accept = match info.accept {
         "" => "*/*",
         accept => accept,
     };
@@ -138,15 +137,14 @@ fn is_json(media: &str) -> bool {
     matches!(media, JSON | "*/*" | "application/*")
 }
 
-fn v3(server: &ApiServer, document: &Document, path: &str, parts: &Parts) -> ApiResponse {
-    if !wanted(parts).any(is_json) {
+fn v3(server: &ApiServer, document: &Document, path: &str, info: &RequestInfo<'_>) -> ApiResponse {
+    if !wanted(info).any(is_json) {
         return ApiResponse::empty(406);
     }
-    let query = Query::parse(parts.uri.query().unwrap_or_default());
-    match query.first("hash") {
-        None | Some("") => document.answer(JSON, parts),
+    match info.query.first("hash") {
+        None | Some("") => document.respond(JSON, info),
         Some(hash) if hash == document.hash() => document
-            .answer(JSON, parts)
+            .respond(JSON, info)
             .with(CACHE_CONTROL, "public, immutable".to_owned())
             .with(EXPIRES, server.environment.now().plus(YEAR_SECONDS).http_date()),
         Some(_) => ApiResponse::empty(301).with(LOCATION, document.address(path)),
@@ -172,17 +170,17 @@ impl Document {
         format!("/openapi/v3/{path}?hash={}", self.hash())
     }
 
-    fn answer(&self, media: &'static str, parts: &Parts) -> ApiResponse {
-        let answer = if is_known(parts, &self.etag) {
+    fn respond(&self, media: &'static str, info: &RequestInfo<'_>) -> ApiResponse {
+        let response = if is_known(info, &self.etag) {
             ApiResponse::empty(304)
-        } else if accepts_gzip(parts) {
+        } else if info.accepts_gzip() {
             ApiResponse::json(200, self.compressed.clone())
                 .of_type(media)
                 .with(CONTENT_ENCODING, "gzip".to_owned())
         } else {
             ApiResponse::json(200, self.plain()).of_type(media)
         };
-        answer
+        response
             .with(ETAG, self.etag.clone())
             .with(LAST_MODIFIED, MODIFIED.to_owned())
             .with(VARY, "Accept-Encoding, Accept".to_owned())

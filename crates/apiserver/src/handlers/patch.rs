@@ -4,7 +4,7 @@ use gantry_managed_fields::apply;
 use gantry_patch::{self as patch, PatchKind};
 use gantry_registry::decode::{self, Finding, Format, strict_problem};
 use gantry_registry::kinds::{Nature, Verb};
-use gantry_registry::{FieldError, Refusal, defaults};
+use gantry_registry::{FieldError, defaults};
 use serde_json::{Value, json};
 
 use super::allowed;
@@ -13,14 +13,15 @@ use super::update::{
     Ownership, check_namespace, check_version_syntax, field_write, plan_update, reset_fields,
 };
 use super::write::{Part, forget_version};
+use crate::error::ApiError;
 use crate::query::{Validation, WriteOptions};
 use crate::response::ApiResponse;
 
 impl Call<'_> {
-    pub(super) async fn patch(&self, part: Part) -> Result<ApiResponse, Refusal> {
+    pub(super) async fn patch(&self, part: Part) -> Result<ApiResponse, ApiError> {
         allowed(self.kind, Verb::Patch)?;
         let kind = self.patch_kind()?;
-        let options = self.query.write_options("PatchOptions", &self.user_agent)?;
+        let options = self.info.query.write_options("PatchOptions", self.info.user_agent)?;
         let (body, findings) = self.patch_body(kind, &options)?;
         match kind {
             Some(kind) => self.patch_by(kind, part, &options, &body, &findings).await,
@@ -29,16 +30,16 @@ impl Call<'_> {
     }
 
     /// The patch type; `None` is server-side apply.
-    pub(super) fn patch_kind(&self) -> Result<Option<PatchKind>, Refusal> {
-        Ok(match self.content_type.as_str() {
+    pub(super) fn patch_kind(&self) -> Result<Option<PatchKind>, ApiError> {
+        Ok(match &*self.info.content_type {
             "application/json-patch+json" => Some(PatchKind::Json),
             "application/merge-patch+json" => Some(PatchKind::Merge),
             "application/strategic-merge-patch+json" if self.kind.nature.message().is_some() => {
                 Some(PatchKind::Strategic)
             }
             "application/apply-patch+yaml" => None,
-            "application/strategic-merge-patch+json" => return Err(patch::not_strategic()),
-            _ => return Err(unsupported()),
+            "application/strategic-merge-patch+json" => return Err(patch::not_strategic().into()),
+            _ => return Err(ApiError::UnknownPatchType),
         })
     }
 
@@ -47,7 +48,7 @@ impl Call<'_> {
         &self,
         kind: Option<PatchKind>,
         options: &WriteOptions,
-    ) -> Result<(Value, Vec<Finding>), Refusal> {
+    ) -> Result<(Value, Vec<Finding>), ApiError> {
         let wrong = match kind {
             Some(_) if options.force.is_some() => {
                 Some(FieldError::forbidden("force", "may not be specified for non-apply patch"))
@@ -58,7 +59,7 @@ impl Call<'_> {
             _ => None,
         };
         if let Some(wrong) = wrong {
-            return Err(Refusal::invalid("PatchOptions", "meta.k8s.io", "", &[wrong]));
+            return Err(ApiError::invalid("PatchOptions", "meta.k8s.io", "", &[wrong]));
         }
         if let Some(kind) = kind {
             let (body, twice) = decode::plain(&self.body, Format::Json).map_err(|why| patch::unread(&why))?;
@@ -66,9 +67,9 @@ impl Call<'_> {
             return Ok((body, findings));
         }
         let (statement, findings) = decode::plain(&self.body, Format::Yaml)
-            .map_err(|problem| Refusal::bad_request(format!("error encoding patch: {problem}")))?;
+            .map_err(|problem| ApiError::bad_request(format!("error encoding patch: {problem}")))?;
         match findings.first().filter(|_| options.validation == Validation::Strict) {
-            Some(twice) => Err(Refusal::bad_request(format!(
+            Some(twice) => Err(ApiError::bad_request(format!(
                 "error strict decoding patch: error converting YAML to JSON: {twice}"
             ))),
             None => Ok((statement, findings)),
@@ -82,7 +83,7 @@ impl Call<'_> {
         options: &WriteOptions,
         body: &Value,
         duplicates: &[Finding],
-    ) -> Result<ApiResponse, Refusal> {
+    ) -> Result<ApiResponse, ApiError> {
         let mut findings = Vec::new();
         let changed = self.change(options, |stored| {
             findings = duplicates.to_vec();
@@ -101,7 +102,7 @@ impl Call<'_> {
         stored: &Value,
         options: &WriteOptions,
         findings: &mut Vec<Finding>,
-    ) -> Result<Value, Refusal> {
+    ) -> Result<Value, ApiError> {
         let mut patched = patch::apply(kind, stored, &self.kind.nature, body)?;
         // Only an error shows the patched object, so it is computed again for that instead of cloned.
         let undecodable = |why: &str| match patch::apply(kind, stored, &self.kind.nature, body) {
@@ -111,7 +112,7 @@ impl Call<'_> {
         decode::check_kind(&patched, self.gvk(), &self.kind.nature).map_err(|why| undecodable(&why))?;
         if kind == PatchKind::Strategic {
             if let Some(why) = decode::type_mismatch(&patched, &self.kind.nature) {
-                return Err(undecodable(&why));
+                return Err(undecodable(&why).into());
             }
             patched = decode::wrap_int32(patched, &self.kind.nature);
         }
@@ -120,7 +121,7 @@ impl Call<'_> {
         if options.validation == Validation::Strict
             && let Some(problem) = strict_problem(findings)
         {
-            return Err(undecodable(&problem));
+            return Err(undecodable(&problem).into());
         }
         let mut object = decoded.object;
         self.check_name(&object)?;
@@ -139,7 +140,7 @@ impl Call<'_> {
         options: &WriteOptions,
         statement: &Value,
         findings: &[Finding],
-    ) -> Result<ApiResponse, Refusal> {
+    ) -> Result<ApiResponse, ApiError> {
         let on_conflict = options.on_conflict();
         let (reset, now) = (reset_fields(self.kind, part), self.server.environment.now().to_string());
         let write = field_write(self, part, options, &reset, &now);
@@ -149,7 +150,7 @@ impl Call<'_> {
             plan_update(self, stored, wanted, part, options, Ownership::AlreadyTracked)
         });
         let (status, written) = match changed.await {
-            Err(absent) if absent.code == 404 && part == Part::Main => {
+            Err(ApiError::NotFound(_)) if part == Part::Main => {
                 let applied = apply::apply(None, statement, &write, on_conflict)?;
                 let mut object = self.applied(applied.object)?;
                 self.check_absent_uid(&object)?;
@@ -164,35 +165,20 @@ impl Call<'_> {
     }
 
     /// Returns 409 if an object to be created has a uid.
-    fn check_absent_uid(&self, object: &Value) -> Result<(), Refusal> {
+    fn check_absent_uid(&self, object: &Value) -> Result<(), ApiError> {
         let Some(uid) = object["metadata"]["uid"].as_str() else { return Ok(()) };
-        let object_ref = self.object_ref();
-        let message = format!(
-            "Operation cannot be fulfilled on {} \"{}\": uid mismatch: the provided object specified uid {uid}, and no \
-             existing object was found",
-            object_ref.kind.group_resource(),
-            object_ref.name
+        let why = format!(
+            "uid mismatch: the provided object specified uid {uid}, and no existing object was found"
         );
-        let details = Some(Box::new(object_ref.details()));
-        Err(Refusal { code: 409, reason: "Conflict", message, details })
+        Err(ApiError::conflict(self.object_ref(), why))
     }
 
-    fn applied(&self, object: Value) -> Result<Value, Refusal> {
-        let decoded = decode::assembled(object, &self.kind.nature).map_err(Refusal::server_error)?;
+    fn applied(&self, object: Value) -> Result<Value, ApiError> {
+        let decoded = decode::assembled(object, &self.kind.nature).map_err(ApiError::unclassified)?;
         let mut object = decoded.object;
         self.check_name(&object)?;
         check_namespace(self, &mut object)?;
         defaults::apply_to_applied(self.kind, &mut object);
         Ok(object)
-    }
-}
-
-/// Returns 415 for a content type that is not a patch.
-pub(super) fn unsupported() -> Refusal {
-    Refusal {
-        code: 415,
-        reason: "UnsupportedMediaType",
-        message: "415: Unsupported Media Type".to_owned(),
-        details: Some(Box::default()),
     }
 }

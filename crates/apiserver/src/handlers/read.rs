@@ -2,18 +2,19 @@
 
 use std::num::NonZeroU64;
 
+use gantry_registry::encode;
 use gantry_registry::kinds::{Kind, Verb};
 use gantry_registry::paging::{
     Continue, ListOptions, ListPlan, Rest, expired_list, expired_page, get_version, too_large,
 };
-use gantry_registry::{Refusal, encode};
 use gantry_store::{Error, Item, Key, ListRequest, Revision};
 use serde_json::Value;
 
 use super::call::Call;
 use super::{allowed, watch};
 use crate::accept::View;
-use crate::objects::{Objects, failed};
+use crate::error::ApiError;
+use crate::objects::Objects;
 use crate::response::ApiResponse;
 use crate::storage_codec;
 
@@ -25,9 +26,9 @@ const VERSION_BYTES: usize = 48;
 const HEADER_BYTES: usize = 512;
 
 /// Gets one object.
-pub(super) async fn object(call: &Call<'_>) -> Result<ApiResponse, Refusal> {
+pub(super) async fn object(call: &Call<'_>) -> Result<ApiResponse, ApiError> {
     allowed(call.kind, Verb::Get)?;
-    let version = get_version(call.query.first("resourceVersion").unwrap_or_default())?;
+    let version = get_version(call.info.query.first("resourceVersion").unwrap_or_default())?;
     if version > 0 {
         wait_for_revision(call, version).await?;
     }
@@ -36,13 +37,13 @@ pub(super) async fn object(call: &Call<'_>) -> Result<ApiResponse, Refusal> {
 }
 
 /// Lists or watches a collection.
-pub(super) async fn collection(call: &Call<'_>) -> Result<ApiResponse, Refusal> {
+pub(super) async fn collection(call: &Call<'_>) -> Result<ApiResponse, ApiError> {
     if call.watch_by_path {
         let options = ListOptions::read(&watched_by_path(call), call.selectable())?;
         allowed(call.kind, Verb::Watch)?;
         return watch::begin(call, &options).await;
     }
-    let options = ListOptions::read(&call.query.0, call.selectable())?;
+    let options = ListOptions::read(&call.info.query.0, call.selectable())?;
     if options.watch {
         allowed(call.kind, Verb::Watch)?;
         return watch::begin(call, &options).await;
@@ -58,10 +59,10 @@ pub(super) async fn collection(call: &Call<'_>) -> Result<ApiResponse, Refusal> 
 
 /// The query equivalent to a path of the old watch form, which may end in a name.
 fn watched_by_path(call: &Call<'_>) -> Vec<(String, String)> {
-    let others = call.query.0.iter().filter(|(key, _)| key != "watch").cloned();
+    let others = call.info.query.0.iter().filter(|(key, _)| key != "watch").cloned();
     let mut query: Vec<_> = std::iter::once(("watch".to_owned(), "true".to_owned())).chain(others).collect();
     if let Some(name) = call.name {
-        let given = call.query.first("fieldSelector").unwrap_or_default();
+        let given = call.info.query.first("fieldSelector").unwrap_or_default();
         let comma = if given.is_empty() { "" } else { "," };
         query.insert(0, ("fieldSelector".to_owned(), format!("{given}{comma}metadata.name={name}")));
     }
@@ -77,13 +78,13 @@ pub(super) struct ListedObjects {
 
 impl ListedObjects {
     /// Decodes the objects.
-    pub(super) fn values(&self, kind: &Kind) -> Result<Vec<Value>, Refusal> {
+    pub(super) fn values(&self, kind: &Kind) -> Result<Vec<Value>, ApiError> {
         self.items.iter().map(|item| storage_codec::decode(kind, &item.value, item.revision)).collect()
     }
 }
 
 /// Lists the objects that the options select.
-pub(super) async fn list(call: &Call<'_>, options: &ListOptions) -> Result<ListedObjects, Refusal> {
+pub(super) async fn list(call: &Call<'_>, options: &ListOptions) -> Result<ListedObjects, ApiError> {
     let prefix = Objects::prefix(call.kind, call.namespace);
     let root = String::from_utf8_lossy(prefix.as_bytes()).trim_end_matches('/').to_owned();
     let mut request = ListRequest::all(prefix);
@@ -103,7 +104,7 @@ pub(super) async fn list(call: &Call<'_>, options: &ListOptions) -> Result<Liste
     let mut items = Vec::new();
     loop {
         let read = call.server.objects.store.list(request.clone().limit(step)).await;
-        let page = read.map_err(|error| list_error(&error, options))?;
+        let page = read.map_err(|error| list_error(error, options))?;
         let mut unread = page.items.len();
         for item in page.items {
             unread -= 1;
@@ -128,13 +129,13 @@ pub(super) async fn list(call: &Call<'_>, options: &ListOptions) -> Result<Liste
     }
 }
 
-fn is_selected(kind: &Kind, options: &ListOptions, item: &Item) -> Result<bool, Refusal> {
+fn is_selected(kind: &Kind, options: &ListOptions, item: &Item) -> Result<bool, ApiError> {
     let object = storage_codec::decode(kind, &item.value, item.revision)?;
     Ok(options.selection.matches(&object))
 }
 
 /// Encodes a list; every object is copied once, from the store into the response.
-fn plain(kind: &Kind, found: &ListedObjects) -> Result<Vec<u8>, Refusal> {
+fn plain(kind: &Kind, found: &ListedObjects) -> Result<Vec<u8>, ApiError> {
     let room: usize = found.items.iter().map(|item| item.value.len() + VERSION_BYTES).sum();
     let mut out = Vec::with_capacity(room + HEADER_BYTES);
     encode::list_start(kind.list_kind, kind.api_version, &found.metadata, &mut out);
@@ -149,26 +150,26 @@ fn plain(kind: &Kind, found: &ListedObjects) -> Result<Vec<u8>, Refusal> {
 }
 
 /// Waits up to three seconds for the store to reach a revision.
-pub(super) async fn wait_for_revision(call: &Call<'_>, version: u64) -> Result<(), Refusal> {
+pub(super) async fn wait_for_revision(call: &Call<'_>, version: u64) -> Result<(), ApiError> {
     let bounds = || call.server.objects.store.bounds();
     for _ in 0..30 {
-        let current = bounds().await.map_err(|error| failed(&error))?.current;
+        let current = bounds().await?.current;
         if current.get() >= version {
             return Ok(());
         }
         tokio::time::sleep(std::time::Duration::from_millis(100)).await;
     }
-    let current = bounds().await.map_err(|error| failed(&error))?.current;
-    Err(too_large(version, current.get()))
+    let current = bounds().await?.current;
+    Err(too_large(version, current.get()).into())
 }
 
-fn list_error(error: &Error, options: &ListOptions) -> Refusal {
+fn list_error(error: Error, options: &ListOptions) -> ApiError {
     match (error, options.list_plan()) {
-        (Error::Compacted { .. }, Ok(ListPlan::Continue(page))) => expired_page(&page),
-        (Error::Compacted { .. }, _) => expired_list(),
+        (Error::Compacted { .. }, Ok(ListPlan::Continue(page))) => expired_page(&page).into(),
+        (Error::Compacted { .. }, _) => expired_list().into(),
         (Error::FutureRevision { current }, Ok(ListPlan::Exactly(version))) => {
-            too_large(version, current.get())
+            too_large(version, current.get()).into()
         }
-        _ => failed(error),
+        (error, _) => error.into(),
     }
 }

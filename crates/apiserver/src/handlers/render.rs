@@ -1,23 +1,24 @@
 //! Renders objects and lists in the negotiated representation.
 
+use gantry_registry::encode;
 use gantry_registry::kinds::Kind;
 use gantry_registry::selector::Selectable;
 use gantry_registry::table::{
     Headings, IncludeObject, Layout, Printer, is_a_list, not_a_list, partial, partial_list,
 };
-use gantry_registry::{Refusal, encode};
 use gantry_store::Versioned;
 use serde_json::Value;
 
 use super::call::Call;
 use crate::accept::View;
+use crate::error::ApiError;
 use crate::objects::ObjectResponse;
 use crate::response::ApiResponse;
 use crate::storage_codec;
 
 impl Call<'_> {
     /// Renders an object.
-    pub(super) fn render(&self, status: u16, object: &Value) -> Result<ApiResponse, Refusal> {
+    pub(super) fn render(&self, status: u16, object: &Value) -> Result<ApiResponse, ApiError> {
         Ok(match self.view {
             View::Plain | View::Discovery => {
                 ApiResponse::json(status, encode::object(object, &self.kind.nature))
@@ -30,12 +31,12 @@ impl Call<'_> {
                 )
             }
             View::Partial(version) => ApiResponse::value(status, &partial(object, version)),
-            View::PartialList(_) => return Err(not_a_list(self.kind.group, self.kind.kind)),
+            View::PartialList(_) => return Err(not_a_list(self.kind.group, self.kind.kind).into()),
         })
     }
 
     /// Renders an object from its stored bytes.
-    pub(super) fn render_stored(&self, status: u16, stored: &Versioned) -> Result<ApiResponse, Refusal> {
+    pub(super) fn render_stored(&self, status: u16, stored: &Versioned) -> Result<ApiResponse, ApiError> {
         if !matches!(self.view, View::Plain | View::Discovery) {
             let object = storage_codec::decode(self.kind, &stored.value, stored.revision)?;
             return self.render(status, &object);
@@ -51,7 +52,7 @@ impl Call<'_> {
         &self,
         status: u16,
         shown: &ObjectResponse,
-    ) -> Result<ApiResponse, Refusal> {
+    ) -> Result<ApiResponse, ApiError> {
         match (self.view, shown.bytes()) {
             (View::Plain | View::Discovery, Some(stored)) => self.render_stored(status, stored),
             _ => self.render(status, shown),
@@ -59,7 +60,7 @@ impl Call<'_> {
     }
 
     /// Renders a list.
-    pub(super) fn render_list(&self, metadata: &Value, items: &[Value]) -> Result<ApiResponse, Refusal> {
+    pub(super) fn render_list(&self, metadata: &Value, items: &[Value]) -> Result<ApiResponse, ApiError> {
         Ok(match self.view {
             View::Plain | View::Discovery => {
                 let Kind { list_kind, api_version, nature, .. } = self.kind.as_ref();
@@ -73,7 +74,7 @@ impl Call<'_> {
                 )
             }
             View::PartialList(version) => ApiResponse::value(200, &partial_list(metadata, items, version)),
-            View::Partial(_) => return Err(is_a_list(self.kind.group, self.kind.kind)),
+            View::Partial(_) => return Err(is_a_list(self.kind.group, self.kind.kind).into()),
         })
     }
 
@@ -86,7 +87,7 @@ impl Call<'_> {
         Selectable::of_kind(self.kind)
     }
 
-    pub(super) fn include(&self) -> Result<IncludeObject, Refusal> {
-        IncludeObject::parse(self.query.first("includeObject").unwrap_or_default())
+    pub(super) fn include(&self) -> Result<IncludeObject, ApiError> {
+        Ok(IncludeObject::parse(self.info.query.first("includeObject").unwrap_or_default())?)
     }
 }

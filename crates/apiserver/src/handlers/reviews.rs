@@ -1,8 +1,8 @@
 //! Access, rules and token reviews: objects that are answered and not stored.
 
 use gantry_managed_fields::ownership::track_update;
+use gantry_registry::FieldError;
 use gantry_registry::access::{Request, Rule, Target, User, Verdict};
-use gantry_registry::{FieldError, Refusal};
 use serde_json::{Map, Value, json};
 
 use super::call::Call;
@@ -11,6 +11,7 @@ use super::write::{Part, warn};
 use crate::authentication::service_account::BadToken;
 use crate::authentication::{TokenUser, authenticate_token};
 use crate::authorization::Permissions;
+use crate::error::ApiError;
 use crate::response::ApiResponse;
 
 const AUTHENTICATION: &str = "authentication.k8s.io";
@@ -23,13 +24,13 @@ impl Call<'_> {
     }
 
     /// Creates a review and fills in its status.
-    pub(super) async fn review(&self) -> Result<ApiResponse, Refusal> {
-        let options = self.query.write_options("CreateOptions", &self.user_agent)?;
+    pub(super) async fn review(&self) -> Result<ApiResponse, ApiError> {
+        let options = self.info.query.write_options("CreateOptions", self.info.user_agent)?;
         let (mut review, findings) = self.decoded(&options)?;
         super::update::check_namespace(self, &mut review)?;
         let status = match self.kind.kind {
             "TokenReview" => self.token_review(&review).await?,
-            "SelfSubjectReview" => json!({"userInfo": user_info(&self.caller.user)}),
+            "SelfSubjectReview" => json!({"userInfo": user_info(&self.info.caller.user)}),
             "SelfSubjectRulesReview" => {
                 let rules = self.rules_review(&review)?;
                 review["spec"] = json!({});
@@ -38,7 +39,7 @@ impl Call<'_> {
             "SelfSubjectAccessReview" => {
                 check_review(&review, Subject::Caller, None)?;
                 let request = reviewed_request(&review["spec"]);
-                verdict(&self.caller.permissions.authorize(&self.caller.user, &request))
+                verdict(&self.info.caller.permissions.authorize(&self.info.caller.user, &request))
             }
             _ => {
                 check_review(&review, Subject::Named, self.namespace)?;
@@ -53,10 +54,10 @@ impl Call<'_> {
         Ok(warn(self.render(201, &review)?, &options, &findings))
     }
 
-    async fn token_review(&self, review: &Value) -> Result<Value, Refusal> {
+    async fn token_review(&self, review: &Value) -> Result<Value, ApiError> {
         let token = review["spec"]["token"].as_str().unwrap_or_default();
         if token.is_empty() {
-            return Err(Refusal::bad_request("token is required for TokenReview in authentication"));
+            return Err(ApiError::bad_request("token is required for TokenReview in authentication"));
         }
         let wanted = texts(&review["spec"]["audiences"]);
         let wanted = if wanted.is_empty() { self.server.settings.access.audiences() } else { wanted };
@@ -72,19 +73,19 @@ impl Call<'_> {
         }
     }
 
-    fn rules_review(&self, review: &Value) -> Result<Value, Refusal> {
+    fn rules_review(&self, review: &Value) -> Result<Value, ApiError> {
         let namespace = review["spec"]["namespace"].as_str().unwrap_or_default();
         if namespace.is_empty() {
-            return Err(Refusal::bad_request("no namespace on request"));
+            return Err(ApiError::bad_request("no namespace on request"));
         }
         let (mut resources, mut paths) = (Vec::new(), Vec::new());
-        match &self.caller.permissions {
+        match &self.info.caller.permissions {
             Permissions::All => {
                 resources.push(json!({"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}));
                 paths.push(json!({"verbs": ["*"], "nonResourceURLs": ["*"]}));
             }
             Permissions::Rbac(policy) => {
-                for rule in policy.held(&self.caller.user, Some(namespace)) {
+                for rule in policy.held(&self.info.caller.user, Some(namespace)) {
                     let list = if rule.paths.is_empty() { &mut resources } else { &mut paths };
                     list.push(rendered(rule));
                 }
@@ -102,7 +103,7 @@ enum Subject {
 }
 
 /// Returns 422 for an invalid review. A local one must be about its own namespace.
-fn check_review(review: &Value, subject: Subject, namespace: Option<&str>) -> Result<(), Refusal> {
+fn check_review(review: &Value, subject: Subject, namespace: Option<&str>) -> Result<(), ApiError> {
     let spec = &review["spec"];
     let (resource, path) = (&spec["resourceAttributes"], &spec["nonResourceAttributes"]);
     let mut wrong = Vec::new();
@@ -135,7 +136,7 @@ fn check_review(review: &Value, subject: Subject, namespace: Option<&str>) -> Re
         }
     }
     // The reference leaves the kind out of this message.
-    if wrong.is_empty() { Ok(()) } else { Err(Refusal::invalid("", AUTHORIZATION, "", &wrong)) }
+    if wrong.is_empty() { Ok(()) } else { Err(ApiError::invalid("", AUTHORIZATION, "", &wrong)) }
 }
 
 /// The request in a review's spec.

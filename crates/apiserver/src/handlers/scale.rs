@@ -9,15 +9,16 @@ use gantry_registry::kinds::{Kind, Nature, Verb};
 use gantry_registry::schema::schema;
 use gantry_registry::selector::LabelSelector;
 use gantry_registry::table::{Headings, Layout, Printer, not_a_list, partial};
-use gantry_registry::{FieldError, Refusal, decode, encode, validation};
+use gantry_registry::{FieldError, decode, encode, validation};
 use http::Method;
 use serde_json::{Value, json};
 
+use super::allowed;
 use super::call::Call;
 use super::update::{Ownership, check_namespace, check_uid, plan_update};
 use super::write::{Part, WriteResult, warn};
-use super::{allowed, method_not_allowed};
 use crate::accept::View;
+use crate::error::ApiError;
 use crate::objects::Change;
 use crate::query::{Validation, WriteOptions};
 use crate::response::ApiResponse;
@@ -25,8 +26,8 @@ use crate::response::ApiResponse;
 const VERSION: &str = "autoscaling/v1";
 
 impl Call<'_> {
-    pub(super) async fn scale(&self, method: &Method) -> Result<ApiResponse, Refusal> {
-        let message = schema().find("autoscaling/v1.Scale").ok_or_else(method_not_allowed)?;
+    pub(super) async fn scale(&self, method: &Method) -> Result<ApiResponse, ApiError> {
+        let message = schema().find("autoscaling/v1.Scale").ok_or(ApiError::MethodNotAllowed)?;
         let nature = &Nature::from(message);
         match *method {
             Method::GET => {
@@ -36,12 +37,12 @@ impl Call<'_> {
             }
             Method::PUT => self.put_scale(nature).await,
             Method::PATCH => self.patch_scale(nature).await,
-            _ => Err(method_not_allowed()),
+            _ => Err(ApiError::MethodNotAllowed),
         }
     }
 
-    async fn put_scale(&self, nature: &Nature) -> Result<ApiResponse, Refusal> {
-        let options = self.query.write_options("UpdateOptions", &self.user_agent)?;
+    async fn put_scale(&self, nature: &Nature) -> Result<ApiResponse, ApiError> {
+        let options = self.info.query.write_options("UpdateOptions", self.info.user_agent)?;
         let gvk = decode::Gvk::new("autoscaling", "v1", "Scale");
         let decoded = decode::object(&self.body, self.format()?, gvk)?;
         let findings = decoded.findings.clone();
@@ -51,9 +52,9 @@ impl Call<'_> {
         self.scale_response(nature, &written, &options, &findings)
     }
 
-    async fn patch_scale(&self, nature: &Nature) -> Result<ApiResponse, Refusal> {
+    async fn patch_scale(&self, nature: &Nature) -> Result<ApiResponse, ApiError> {
         let kind = self.patch_kind()?;
-        let options = self.query.write_options("PatchOptions", &self.user_agent)?;
+        let options = self.info.query.write_options("PatchOptions", self.info.user_agent)?;
         let (body, mut findings) = self.patch_body(kind, &options)?;
         let now = self.server.environment.now().to_string();
         let reset = FieldSet::of_fields(&["status"]);
@@ -69,7 +70,7 @@ impl Call<'_> {
             let decoded = decode::assembled(patched.clone(), nature).map_err(|why| undecodable(&why))?;
             findings = duplicates.iter().cloned().chain(decoded.findings).collect();
             match decode::strict_problem(&findings).filter(|_| options.validation == Validation::Strict) {
-                Some(problem) => Err(undecodable(&problem)),
+                Some(problem) => Err(undecodable(&problem).into()),
                 None => Ok((decoded.object, Ownership::ByChange)),
             }
         });
@@ -84,9 +85,9 @@ impl Call<'_> {
         written: &WriteResult,
         options: &WriteOptions,
         findings: &[Finding],
-    ) -> Result<ApiResponse, Refusal> {
-        let answer = warn(self.render_scale(nature, &written.object)?, options, findings);
-        Ok(written.add_warnings(answer))
+    ) -> Result<ApiResponse, ApiError> {
+        let response = warn(self.render_scale(nature, &written.object)?, options, findings);
+        Ok(written.add_warnings(response))
     }
 
     /// Changes the parent according to a changed Scale; returns the parent.
@@ -94,8 +95,8 @@ impl Call<'_> {
         &self,
         nature: &Nature,
         options: &WriteOptions,
-        mut change: impl FnMut(&Value) -> Result<(Value, Ownership), Refusal>,
-    ) -> Result<WriteResult, Refusal> {
+        mut change: impl FnMut(&Value) -> Result<(Value, Ownership), ApiError>,
+    ) -> Result<WriteResult, ApiError> {
         let now = self.server.environment.now().to_string();
         let reset = FieldSet::of_fields(&["status"]);
         let changed = self.change(options, |stored| {
@@ -109,7 +110,7 @@ impl Call<'_> {
             self.set_replicas(&mut parent, &wanted)?;
             let errors = validation::scale(&wanted).errors;
             if !errors.is_empty() {
-                return Err(Refusal::invalid("Scale", "autoscaling", self.object_ref().name, &errors));
+                return Err(ApiError::invalid("Scale", "autoscaling", self.object_ref().name, &errors));
             }
             if ownership == Ownership::ByChange {
                 track_update(Some(&scale), &mut wanted, &scale_write(nature, options, &reset, &now));
@@ -142,21 +143,23 @@ impl Call<'_> {
         }
     }
 
-    fn scale_to_change(&self, parent: &Value) -> Result<Value, Refusal> {
-        self.scaling()
-            .map_or_else(|| Ok(scale_of(self.kind, parent)), |scaling| scaling.scale_to_change(parent))
+    fn scale_to_change(&self, parent: &Value) -> Result<Value, ApiError> {
+        Ok(match self.scaling() {
+            Some(scaling) => scaling.scale_to_change(parent)?,
+            None => scale_of(self.kind, parent),
+        })
     }
 
-    fn set_replicas(&self, parent: &mut Value, scale: &Value) -> Result<(), Refusal> {
+    fn set_replicas(&self, parent: &mut Value, scale: &Value) -> Result<(), ApiError> {
         if let Some(scaling) = self.scaling() {
-            return scaling.resize(parent, scale);
+            return Ok(scaling.resize(parent, scale)?);
         }
         parent["spec"]["replicas"] = json!(scale["spec"]["replicas"].as_i64().unwrap_or(0));
         Ok(())
     }
 
     /// Renders the Scale of a workload in the negotiated representation.
-    fn render_scale(&self, nature: &Nature, parent: &Value) -> Result<ApiResponse, Refusal> {
+    fn render_scale(&self, nature: &Nature, parent: &Value) -> Result<ApiResponse, ApiError> {
         let scale = match self.scaling() {
             Some(scaling) => scaling.scale_of(parent)?,
             None => scale_of(self.kind, parent),
@@ -164,7 +167,7 @@ impl Call<'_> {
         Ok(match self.view {
             View::Plain | View::Discovery => ApiResponse::json(200, encode::object(&scale, nature)),
             View::Partial(version) => ApiResponse::value(200, &partial(&scale, version)),
-            View::PartialList(_) => return Err(not_a_list("autoscaling", "Scale")),
+            View::PartialList(_) => return Err(not_a_list("autoscaling", "Scale").into()),
             View::Table(version) => {
                 let layout = Layout { version, include: self.include()?, headings: Headings::Shown };
                 let printer = Printer::of("autoscaling", "Scale");

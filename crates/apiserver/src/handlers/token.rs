@@ -3,14 +3,14 @@
 use gantry_registry::decode::{self, Gvk};
 use gantry_registry::kinds::{Verb, kinds};
 use gantry_registry::schema::schema;
-use gantry_registry::{Details, FieldError, Refusal, encode};
+use gantry_registry::{FieldError, encode};
 use serde_json::{Value, json};
 
 use super::call::Call;
 use super::write::warn;
-use super::{method_not_allowed, resource_not_found};
 use crate::authentication::jwt;
 use crate::authentication::service_account::Claims;
+use crate::error::{ApiError, ObjectName};
 use crate::objects::ObjectRef;
 use crate::query::Validation;
 use crate::response::ApiResponse;
@@ -22,13 +22,13 @@ const SECONDS_MAX: i64 = 1 << 32;
 
 impl Call<'_> {
     /// Issues a token for the service account.
-    pub(super) async fn create_token(&self) -> Result<ApiResponse, Refusal> {
-        let message = schema().find("authentication/v1.TokenRequest").ok_or_else(resource_not_found)?;
-        let kind = self.kind.subresource("token").ok_or_else(resource_not_found)?;
+    pub(super) async fn create_token(&self) -> Result<ApiResponse, ApiError> {
+        let message = schema().find("authentication/v1.TokenRequest").ok_or(ApiError::ResourceNotFound)?;
+        let kind = self.kind.subresource("token").ok_or(ApiError::ResourceNotFound)?;
         if !kind.verbs.contains(&Verb::Create) {
-            return Err(method_not_allowed());
+            return Err(ApiError::MethodNotAllowed);
         }
-        let options = self.query.write_options("CreateOptions", &self.user_agent)?;
+        let options = self.info.query.write_options("CreateOptions", self.info.user_agent)?;
         let gvk = Gvk::new(GROUP, "v1", "TokenRequest");
         let decoded = decode::object(&self.body, self.format()?, gvk)?;
         let findings = decoded.findings.clone();
@@ -54,7 +54,7 @@ impl Call<'_> {
         };
         let key = self.server.signing_keys.get_or_create(self.server.objects.store.as_ref()).await?;
         let token = jwt::sign(&claims.render(), &key)
-            .ok_or_else(|| Refusal::server_error("the token could not be signed"))?;
+            .ok_or_else(|| ApiError::unclassified("the token could not be signed"))?;
         request["metadata"] = json!({});
         for field in ["name", "namespace", "uid", "creationTimestamp"] {
             request["metadata"][field] = account["metadata"][field].clone();
@@ -78,30 +78,30 @@ impl Call<'_> {
     }
 
     /// Looks up the objects that the token is bound to. Returns an error if one is absent or has another uid.
-    async fn bound(&self, reference: &Value) -> Result<Vec<(&'static str, Value)>, Refusal> {
+    async fn bound(&self, reference: &Value) -> Result<Vec<(&'static str, Value)>, ApiError> {
         if reference.is_null() {
             return Ok(Vec::new());
         }
         let text = |field: &str| reference[field].as_str().unwrap_or_default();
-        let (claim, resource) = match (text("apiVersion"), text("kind")) {
-            ("v1", "Pod") => ("pod", "pods"),
-            ("v1", "Secret") => ("secret", "secrets"),
-            ("v1", "Node") => ("node", "nodes"),
+        let (kind, claim, resource) = match (text("apiVersion"), text("kind")) {
+            ("v1", "Pod") => ("Pod", "pod", "pods"),
+            ("v1", "Secret") => ("Secret", "secret", "secrets"),
+            ("v1", "Node") => ("Node", "node", "nodes"),
             (version, kind) => {
                 let group_version = version.rsplit_once('/').unwrap_or(("", version));
                 let shown = format!("{}/{}, Kind={kind}", group_version.0, group_version.1);
-                return Err(Refusal::bad_request(format!("cannot bind token to object of type {shown}")));
+                return Err(ApiError::bad_request(format!("cannot bind token to object of type {shown}")));
             }
         };
         let object = self.neighbour(resource, text("name")).await?;
         let (account, name) = (self.name.unwrap_or_default(), text("name"));
         if claim == "pod" && object["spec"]["serviceAccountName"] != account {
-            return Err(Refusal::bad_request(format!(
+            return Err(ApiError::bad_request(format!(
                 "cannot bind token for serviceaccount \"{account}\" to pod running with different serviceaccount name."
             )));
         }
         if !text("uid").is_empty() && reference["uid"] != object["metadata"]["uid"] {
-            return Err(another(text("kind"), name, text("uid")));
+            return Err(uid_mismatch(kind, name, text("uid")));
         }
         let node = object["spec"]["nodeName"].as_str().unwrap_or_default().to_owned();
         let mut bound = vec![(claim, object)];
@@ -114,26 +114,26 @@ impl Call<'_> {
     }
 
     /// Gets an object of the core group, in the account's namespace if it is namespaced.
-    async fn neighbour(&self, resource: &str, name: &str) -> Result<Value, Refusal> {
-        let kind = kinds().resource("", "v1", resource).ok_or_else(resource_not_found)?;
+    async fn neighbour(&self, resource: &str, name: &str) -> Result<Value, ApiError> {
+        let kind = kinds().resource("", "v1", resource).ok_or(ApiError::ResourceNotFound)?;
         self.server.objects.get(ObjectRef { kind, namespace: self.namespace, name }).await
     }
 }
 
 /// Name and namespace in the body, if set, must be those of the path.
-fn check_metadata(request: &Value, namespace: &str, name: &str) -> Result<(), Refusal> {
+fn check_metadata(request: &Value, namespace: &str, name: &str) -> Result<(), ApiError> {
     for (field, wanted, what) in [("name", name, "name"), ("namespace", namespace, "namespace")] {
         let given = &request["metadata"][field];
         if given.as_str().is_some_and(|given| !given.is_empty() && given != wanted) {
             let why = format!("must match the service account {what} if specified");
             let wrong = FieldError::invalid(format!("metadata.{field}"), given, why);
-            return Err(Refusal::invalid("TokenRequest", GROUP, name, &[wrong]));
+            return Err(ApiError::invalid("TokenRequest", GROUP, name, &[wrong]));
         }
     }
     Ok(())
 }
 
-fn check_spec(spec: &Value) -> Result<(), Refusal> {
+fn check_spec(spec: &Value) -> Result<(), ApiError> {
     let seconds = &spec["expirationSeconds"];
     let why = match seconds.as_i64().unwrap_or(0) {
         ..SECONDS_MIN => "may not specify a duration less than 10 minutes",
@@ -141,14 +141,13 @@ fn check_spec(spec: &Value) -> Result<(), Refusal> {
         _ => "may not specify a duration larger than 2^32 seconds",
     };
     let wrong = FieldError::invalid("spec.expirationSeconds", seconds, why);
-    Err(Refusal::invalid("TokenRequest", GROUP, "", &[wrong]))
+    Err(ApiError::invalid("TokenRequest", GROUP, "", &[wrong]))
 }
 
-fn another(kind: &str, name: &str, uid: &str) -> Refusal {
-    let message = format!(
-        "Operation cannot be fulfilled on {kind} \"{name}\": the UID in the bound object reference ({uid}) does not match \
-         the UID in record. The object might have been deleted and then recreated"
+fn uid_mismatch(kind: &'static str, name: &str, uid: &str) -> ApiError {
+    let why = format!(
+        "the UID in the bound object reference ({uid}) does not match the UID in record. The object might have been \
+         deleted and then recreated"
     );
-    let details = Details { name: name.to_owned(), kind: kind.to_owned(), ..Details::default() };
-    Refusal { code: 409, reason: "Conflict", message, details: Some(Box::new(details)) }
+    ApiError::conflict(ObjectName { group: "", resource: kind, name: name.to_owned() }, why)
 }

@@ -1,7 +1,6 @@
 //! Plans the update of an existing object: field ownership, server-managed fields, validation.
 
 use gantry_managed_fields::ownership::{FieldSet, Write, differ_only_in_times, track_update};
-use gantry_registry::Refusal;
 use gantry_registry::decode::KeyOrder;
 use gantry_registry::empties::{self, Form};
 use gantry_registry::kinds::Kind;
@@ -12,7 +11,8 @@ use serde_json::{Value, json};
 use super::call::Call;
 use super::write::Part;
 use crate::admission::{self, RejectedObject};
-use crate::objects::{Change, ObjectRef, conflict};
+use crate::error::ApiError;
+use crate::objects::{Change, ObjectRef};
 use crate::query::WriteOptions;
 use crate::storage_codec;
 
@@ -35,7 +35,7 @@ pub(super) fn plan_update(
     part: Part,
     options: &WriteOptions,
     ownership: Ownership,
-) -> Result<PlannedUpdate, Refusal> {
+) -> Result<PlannedUpdate, ApiError> {
     check_version(call.object_ref(), stored, &wanted)?;
     call.check_escalation(Some(stored), &wanted)?;
     if !options.dry_run {
@@ -129,37 +129,31 @@ pub(crate) fn reset_fields(kind: &Kind, part: Part) -> FieldSet {
 }
 
 /// The resource version in a body must be that of the stored object.
-fn check_version(object_ref: ObjectRef<'_>, stored: &Value, wanted: &Value) -> Result<(), Refusal> {
+fn check_version(object_ref: ObjectRef<'_>, stored: &Value, wanted: &Value) -> Result<(), ApiError> {
     check_version_syntax(wanted)?;
     let version = text(wanted, "resourceVersion");
     if !matches!(version, "" | "0") && version != text(stored, "resourceVersion") {
-        return Err(conflict(object_ref));
+        return Err(ApiError::modified(object_ref));
     }
     Ok(())
 }
 
 /// The resource version in a body must be a number.
-pub(super) fn check_version_syntax(wanted: &Value) -> Result<(), Refusal> {
+pub(super) fn check_version_syntax(wanted: &Value) -> Result<(), ApiError> {
     let version = text(wanted, "resourceVersion");
     if !version.is_empty() && version.parse::<u64>().is_err() {
         let problem = format!("strconv.ParseUint: parsing \"{version}\": invalid syntax");
-        return Err(Refusal::server_error(problem));
+        return Err(ApiError::unclassified(problem));
     }
     Ok(())
 }
 
 /// The uid in the body of an update must be that of the stored object.
-pub(super) fn check_uid(object_ref: ObjectRef<'_>, stored: &Value, wanted: &Value) -> Result<(), Refusal> {
+pub(super) fn check_uid(object_ref: ObjectRef<'_>, stored: &Value, wanted: &Value) -> Result<(), ApiError> {
     let (uid, known) = (text(wanted, "uid"), text(stored, "uid"));
     if !uid.is_empty() && uid != known {
-        let resource = object_ref.kind.group_resource();
-        let message = format!(
-            "Operation cannot be fulfilled on {resource} \"{}\": Precondition failed: UID in precondition: {uid}, UID in \
-             object meta: {known}",
-            object_ref.name
-        );
-        let details = Some(Box::new(object_ref.details()));
-        return Err(Refusal { code: 409, reason: "Conflict", message, details });
+        let why = format!("Precondition failed: UID in precondition: {uid}, UID in object meta: {known}");
+        return Err(ApiError::conflict(object_ref, why));
     }
     Ok(())
 }
@@ -169,7 +163,7 @@ fn text<'a>(object: &'a Value, field: &str) -> &'a str {
 }
 
 /// Sets the namespace of an object from the path. Returns 400 if it has another one.
-pub(super) fn check_namespace(call: &Call<'_>, object: &mut Value) -> Result<(), Refusal> {
+pub(super) fn check_namespace(call: &Call<'_>, object: &mut Value) -> Result<(), ApiError> {
     use gantry_registry::kinds::Scope;
     let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return Ok(()) };
     match (call.kind.scope, call.namespace) {
@@ -178,7 +172,7 @@ pub(super) fn check_namespace(call: &Call<'_>, object: &mut Value) -> Result<(),
             if !given.is_empty() && given != namespace {
                 let message =
                     "the namespace of the provided object does not match the namespace sent on the request";
-                return Err(Refusal::bad_request(message));
+                return Err(ApiError::bad_request(message));
             }
             metadata.insert("namespace".to_owned(), json!(namespace));
         }

@@ -9,7 +9,6 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use gantry_registry::Refusal;
 use gantry_registry::paging::{ListOptions, WatchPlan, expired_watch};
 use gantry_registry::table::Headings;
 use gantry_store::{Error, Item, Notice, Revision, Watch};
@@ -18,7 +17,8 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::call::Call;
 use super::read;
-use crate::objects::{Objects, failed};
+use crate::error::ApiError;
+use crate::objects::Objects;
 use crate::response::{ApiResponse, Chunks};
 use watch_encoder::WatchEncoder;
 
@@ -59,7 +59,7 @@ struct Bookmarks {
 }
 
 /// Starts a watch.
-pub(super) async fn begin(call: &Call<'_>, options: &ListOptions) -> Result<ApiResponse, Refusal> {
+pub(super) async fn begin(call: &Call<'_>, options: &ListOptions) -> Result<ApiResponse, ApiError> {
     let store = &call.server.objects.store;
     let encoder = WatchEncoder {
         kind: Arc::clone(call.kind),
@@ -72,7 +72,7 @@ pub(super) async fn begin(call: &Call<'_>, options: &ListOptions) -> Result<ApiR
     let (mut initial, mut initial_end) = (Vec::new(), None);
     let after = match options.watch_plan()? {
         WatchPlan::After(version) => Revision::new(version).unwrap_or(Revision::EMPTY),
-        WatchPlan::FromNow => store.bounds().await.map_err(|error| failed(&error))?.current,
+        WatchPlan::FromNow => store.bounds().await?.current,
         WatchPlan::Initial { at_least, end_bookmark } => {
             if at_least > 0
                 && let Err(too_new) = read::wait_for_revision(call, at_least).await
@@ -90,10 +90,10 @@ pub(super) async fn begin(call: &Call<'_>, options: &ListOptions) -> Result<ApiR
         Err(Error::Compacted { floor }) => {
             return Ok(ApiResponse::json(
                 200,
-                watch_encoder::error(&expired_watch(after.get(), floor.get())),
+                watch_encoder::error(&expired_watch(after.get(), floor.get()).into()),
             ));
         }
-        Err(error) => return Err(failed(&error)),
+        Err(error) => return Err(error.into()),
     };
     let now = Instant::now();
     let end = now + length(call, options);
@@ -170,9 +170,9 @@ impl Stream {
         while chunk.len() < INITIAL_CHUNK {
             let Some(item) = self.initial.next() else { break };
             let whole = chunk.len();
-            if let Err(refusal) = self.encoder.initial(&item, &mut chunk) {
+            if let Err(error) = self.encoder.initial(&item, &mut chunk) {
                 chunk.truncate(whole);
-                self.fail(&refusal);
+                self.fail(&error);
                 break;
             }
         }
@@ -190,7 +190,7 @@ impl Stream {
         match notice {
             Some(Ok(Notice::Change(event))) => match self.encoder.event(&event) {
                 Ok(line) => self.ready.extend(line),
-                Err(refusal) => self.fail(&refusal),
+                Err(error) => self.fail(&error),
             },
             Some(Ok(Notice::Progress(revision))) => {
                 if self.bookmarks.as_mut().is_some_and(|bookmarks| std::mem::take(&mut bookmarks.asked)) {
@@ -204,15 +204,15 @@ impl Stream {
                 }
             }
             Some(Err(Error::Compacted { floor })) => {
-                self.fail(&expired_watch(self.started.get(), floor.get()));
+                self.fail(&expired_watch(self.started.get(), floor.get()).into());
             }
-            Some(Err(error)) => self.fail(&failed(&error)),
+            Some(Err(error)) => self.fail(&error.into()),
             None => self.over = true,
         }
     }
 
-    fn fail(&mut self, refusal: &Refusal) {
-        self.ready.push_back(watch_encoder::error(refusal));
+    fn fail(&mut self, error: &ApiError) {
+        self.ready.push_back(watch_encoder::error(error));
         self.over = true;
     }
 

@@ -5,7 +5,7 @@ use gantry_registry::decode::{self, Finding, Format, KeyOrder, strict_problem};
 use gantry_registry::kinds::{BlindPut, Nature, PutAbsent, Scope, Verb};
 use gantry_registry::lifecycle::{self, Stamp};
 use gantry_registry::validation::{self, Judged};
-use gantry_registry::{Details, FieldError, Refusal, conversion, defaults};
+use gantry_registry::{FieldError, conversion, defaults};
 use serde_json::{Value, json};
 
 pub(super) use gantry_registry::lifecycle::Part;
@@ -17,6 +17,7 @@ use super::update::{
     reset_fields,
 };
 use crate::admission::{self, RejectedObject};
+use crate::error::ApiError;
 use crate::objects::{Change, ObjectResponse};
 use crate::query::{Validation, WriteOptions};
 use crate::response::ApiResponse;
@@ -30,8 +31,8 @@ pub(super) struct WriteResult {
 
 impl WriteResult {
     /// Adds the warnings to a response.
-    pub(super) fn add_warnings(&self, answer: ApiResponse) -> ApiResponse {
-        self.warnings.iter().fold(answer, |answer, warning| answer.warning(warning))
+    pub(super) fn add_warnings(&self, response: ApiResponse) -> ApiResponse {
+        self.warnings.iter().fold(response, |response, warning| response.warning(warning))
     }
 }
 
@@ -39,11 +40,11 @@ impl WriteResult {
 const NAME_ATTEMPTS: usize = 8;
 
 impl Call<'_> {
-    pub(super) async fn create(&self) -> Result<ApiResponse, Refusal> {
+    pub(super) async fn create(&self) -> Result<ApiResponse, ApiError> {
         if self.kind.scope == Scope::Namespaced && self.namespace.is_none() {
-            return Err(super::method_not_allowed());
+            return Err(ApiError::MethodNotAllowed);
         }
-        let options = self.query.write_options("CreateOptions", &self.user_agent)?;
+        let options = self.info.query.write_options("CreateOptions", self.info.user_agent)?;
         let (object, findings) = self.decoded(&options)?;
         let written = self.create_object(object, &options, Ownership::ByChange).await;
         self.respond(201, written, &options, &findings)
@@ -55,7 +56,7 @@ impl Call<'_> {
         mut object: Value,
         options: &WriteOptions,
         ownership: Ownership,
-    ) -> Result<WriteResult, Refusal> {
+    ) -> Result<WriteResult, ApiError> {
         check_namespace(self, &mut object)?;
         lifecycle::disown(&mut object);
         let preconditions =
@@ -108,9 +109,9 @@ impl Call<'_> {
                 admission::store(self.server, object_ref, stamped, &preconditions).await
             };
             match stored {
-                Err(exists) if exists.reason == "AlreadyExists" && is_generated => {
+                Err(ApiError::AlreadyExists(existing)) if is_generated => {
                     if attempts_left == 0 {
-                        return Err(no_unique_name(exists));
+                        return Err(ApiError::NoUniqueName(existing));
                     }
                 }
                 other => return other.map(|object| WriteResult { object, warnings }),
@@ -125,9 +126,9 @@ impl Call<'_> {
         found.map(|kind| kind.warning())
     }
 
-    pub(super) async fn put(&self, part: Part) -> Result<ApiResponse, Refusal> {
+    pub(super) async fn put(&self, part: Part) -> Result<ApiResponse, ApiError> {
         allowed(self.kind, Verb::Update)?;
-        let options = self.query.write_options("UpdateOptions", &self.user_agent)?;
+        let options = self.info.query.write_options("UpdateOptions", self.info.user_agent)?;
         let (object, findings) = self.decoded(&options)?;
         let object = match self.put_object(object) {
             Ok(object) => object,
@@ -145,8 +146,8 @@ impl Call<'_> {
             plan_update(self, stored, object, part, &options, Ownership::ByChange)
         });
         let (status, written) = match (written.await, unused) {
-            (Err(absent), Some(mut object))
-                if absent.code == 404 && self.kind.put_absent == PutAbsent::Creates && part == Part::Main =>
+            (Err(ApiError::NotFound(_)), Some(mut object))
+                if self.kind.put_absent == PutAbsent::Creates && part == Part::Main =>
             {
                 check_version_syntax(&object)?;
                 forget_version(&mut object);
@@ -158,7 +159,7 @@ impl Call<'_> {
     }
 
     /// Checks and defaults the object in the body of an update.
-    fn put_object(&self, mut object: Value) -> Result<Value, Refusal> {
+    fn put_object(&self, mut object: Value) -> Result<Value, ApiError> {
         self.check_name(&object)?;
         check_namespace(self, &mut object)?;
         defaults::apply(self.kind, &mut object);
@@ -166,22 +167,22 @@ impl Call<'_> {
     }
 
     /// Some kinds require a resource version in updates.
-    fn check_blind(&self, object: &Value) -> Result<(), Refusal> {
+    fn check_blind(&self, object: &Value) -> Result<(), ApiError> {
         let version = object["metadata"]["resourceVersion"].as_str().unwrap_or_default();
         if self.kind.blind_put != BlindPut::Refused || !matches!(version, "" | "0") {
             return Ok(());
         }
         let wrong =
             FieldError::invalid("metadata.resourceVersion", &json!(0), "must be specified for an update");
-        Err(Refusal::invalid(self.kind.resource, self.kind.group, self.name.unwrap_or_default(), &[wrong]))
+        Err(ApiError::invalid(self.kind.resource, self.kind.group, self.name.unwrap_or_default(), &[wrong]))
     }
 
     /// Changes an existing object, or returns the result of a dry run.
     pub(super) async fn change(
         &self,
         options: &WriteOptions,
-        mut decide: impl FnMut(&Value) -> Result<PlannedUpdate, Refusal>,
-    ) -> Result<WriteResult, Refusal> {
+        mut decide: impl FnMut(&Value) -> Result<PlannedUpdate, ApiError>,
+    ) -> Result<WriteResult, ApiError> {
         let (mut instead, mut warnings, mut tried, mut refused) = (None, Vec::new(), None, None);
         let objects = &self.server.objects;
         let outcome = objects.change(self.object_ref(), |stored| {
@@ -218,23 +219,23 @@ impl Call<'_> {
         written: &WriteResult,
         options: &WriteOptions,
         findings: &[Finding],
-    ) -> Result<ApiResponse, Refusal> {
-        let answer = warn(self.render_response(status, &written.object)?, options, findings);
-        Ok(written.add_warnings(answer))
+    ) -> Result<ApiResponse, ApiError> {
+        let response = warn(self.render_response(status, &written.object)?, options, findings);
+        Ok(written.add_warnings(response))
     }
 
     /// The response to a write or to its failure; both have the warnings about ignored fields.
     pub(super) fn respond(
         &self,
         status: u16,
-        written: Result<WriteResult, Refusal>,
+        written: Result<WriteResult, ApiError>,
         options: &WriteOptions,
         findings: &[Finding],
-    ) -> Result<ApiResponse, Refusal> {
+    ) -> Result<ApiResponse, ApiError> {
         match written {
             Ok(written) => self.response(status, &written, options, findings),
-            Err(refusal) if findings.is_empty() => Err(refusal),
-            Err(refusal) => Ok(warn(ApiResponse::refused(&refusal), options, findings)),
+            Err(error) if findings.is_empty() => Err(error),
+            Err(error) => Ok(warn(ApiResponse::error(&error), options, findings)),
         }
     }
 
@@ -245,7 +246,7 @@ impl Call<'_> {
         &self,
         name: &str,
         check: impl Fn(&KeyOrder) -> Judged,
-    ) -> Result<Vec<String>, Refusal> {
+    ) -> Result<Vec<String>, ApiError> {
         let mut validated = check(&KeyOrder::default());
         if validated.errors.is_empty() {
             return Ok(validated.warnings);
@@ -255,7 +256,7 @@ impl Call<'_> {
             validated = check(&order);
         }
         let kind = conversion::stored_kind(self.kind).unwrap_or(self.kind);
-        Err(Refusal::invalid(kind.kind, kind.group, name, &validated.errors))
+        Err(ApiError::invalid(kind.kind, kind.group, name, &validated.errors))
     }
 
     /// The order of the keys in a JSON body. Other formats are sorted when decoded.
@@ -267,7 +268,7 @@ impl Call<'_> {
     }
 
     /// Decodes the object in the body; returns the ignored fields as findings.
-    pub(super) fn decoded(&self, options: &WriteOptions) -> Result<(Value, Vec<Finding>), Refusal> {
+    pub(super) fn decoded(&self, options: &WriteOptions) -> Result<(Value, Vec<Finding>), ApiError> {
         let decoded = match &self.kind.nature {
             Nature::BuiltIn(_) => decode::object(&self.body, self.format()?, self.gvk())?,
             Nature::Custom(custom) => {
@@ -276,35 +277,35 @@ impl Call<'_> {
             }
         };
         if options.validation == Validation::Strict {
-            return decoded.strict(self.gvk()).map(|object| (object, Vec::new()));
+            return Ok((decoded.strict(self.gvk())?, Vec::new()));
         }
         Ok((decoded.object, decoded.findings))
     }
 
     /// The name in the body must be that of the path.
-    pub(super) fn check_name(&self, object: &Value) -> Result<(), Refusal> {
+    pub(super) fn check_name(&self, object: &Value) -> Result<(), ApiError> {
         let (name, wanted) =
             (object["metadata"]["name"].as_str().unwrap_or_default(), self.name.unwrap_or_default());
         if name.is_empty() {
             let message = format!(
                 "the name of the object ({wanted} based on URL) was undeterminable: name must be provided"
             );
-            return Err(Refusal::bad_request(message));
+            return Err(ApiError::bad_request(message));
         }
         if name != wanted {
             let message =
                 format!("the name of the object ({name}) does not match the name on the URL ({wanted})");
-            return Err(Refusal::bad_request(message));
+            return Err(ApiError::bad_request(message));
         }
         Ok(())
     }
 }
 
 /// Returns 500 if a new object has a resource version; malformed versions are ignored.
-fn check_unversioned(object: &Value) -> Result<(), Refusal> {
+fn check_unversioned(object: &Value) -> Result<(), ApiError> {
     let version = object["metadata"]["resourceVersion"].as_str().unwrap_or_default();
     match version.parse::<u64>() {
-        Ok(1..) => Err(Refusal::server_error("resourceVersion should not be set on objects to be created")),
+        Ok(1..) => Err(ApiError::unclassified("resourceVersion should not be set on objects to be created")),
         Ok(0) | Err(_) => Ok(()),
     }
 }
@@ -316,22 +317,14 @@ pub(super) fn forget_version(object: &mut Value) {
     }
 }
 
-/// Returns 409 if all generated names exist.
-fn no_unique_name(exists: Refusal) -> Refusal {
-    let message =
-        format!("{}, the server was not able to generate a unique name for the object", exists.message);
-    let details = exists.details.map(|details| Box::new(Details { retry_after_seconds: 1, ..*details }));
-    Refusal { message, details, ..exists }
-}
-
 /// Adds warnings about ignored fields.
-pub(super) fn warn(answer: ApiResponse, options: &WriteOptions, findings: &[Finding]) -> ApiResponse {
+pub(super) fn warn(response: ApiResponse, options: &WriteOptions, findings: &[Finding]) -> ApiResponse {
     if options.validation != Validation::Warn || strict_problem(findings).is_none() {
-        return answer;
+        return response;
     }
     let texts = findings.iter().map(ToString::to_string).collect::<Vec<_>>();
     // A header is one line: multi-line messages of the YAML parser become several, without the heading.
     let lines = texts.iter().flat_map(|text| text.lines()).filter(|line| *line != "yaml: unmarshal errors:");
     let lines = lines.map(str::trim);
-    lines.fold(answer, ApiResponse::warning)
+    lines.fold(response, ApiResponse::warning)
 }

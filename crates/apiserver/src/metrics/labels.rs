@@ -5,12 +5,9 @@
 use gantry_registry::kinds::{Kind, Scope};
 use gantry_registry::target::{Objects, Target};
 use http::Method;
-use http::header::CONTENT_TYPE;
-use http::request::Parts;
 
 use crate::catalogue::Catalogues;
-use crate::query::{Query, unescape_path};
-use crate::response_filters::header;
+use crate::request_info::RequestInfo;
 
 /// The labels of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -47,20 +44,15 @@ const PATHS: [&str; 10] = [
 ];
 
 impl Labels {
-    pub(super) fn of(parts: &Parts, catalogues: &Catalogues) -> Self {
-        let path = unescape_path(parts.uri.path());
-        let query = parts.uri.query().unwrap_or_default();
-        if let Target::Objects(objects) = Target::parse(&path)
+    pub(super) fn of(info: &RequestInfo<'_>, catalogues: &Catalogues) -> Self {
+        if let Target::Objects(objects) = &info.target
             && let Some(kind) = catalogues.known(objects.group, objects.version, objects.resource)
         {
-            let labels = Self::of_objects(&kind, &objects, &parts.method, query);
-            let applies =
-                labels.verb == "PATCH" && header(parts, CONTENT_TYPE).starts_with("application/apply-patch");
-            return Self { verb: if applies { "APPLY" } else { labels.verb }, ..labels };
+            return Self::of_objects(&kind, objects, info);
         }
-        let known = PATHS.iter().find(|known| path.starts_with(**known)).copied();
+        let known = PATHS.iter().find(|known| info.path.starts_with(**known)).copied();
         Self {
-            verb: verb_of(&parts.method),
+            verb: method_name(info.method),
             group: "",
             version: "",
             resource: "",
@@ -71,17 +63,15 @@ impl Labels {
         }
     }
 
-    fn of_objects(kind: &Kind, objects: &Objects<'_>, method: &Method, query: &str) -> Self {
-        let says_more = query.contains("watch") || query.contains("dryRun");
-        let query = if says_more { Query::parse(query) } else { Query::default() };
+    fn of_objects(kind: &Kind, objects: &Objects<'_>, info: &RequestInfo<'_>) -> Self {
         let part = objects.part.and_then(|part| part.split('/').next());
         let subresource = part.and_then(|part| kind.subresource(part)).map_or("", |found| found.name);
-        let watches = objects.name.is_none() && query.flag("watch") || objects.watch;
-        let verb = match (method, objects.name) {
-            (&Method::GET, _) if watches => "WATCH",
-            (&Method::GET, None) => "LIST",
-            (&Method::DELETE, None) => "DELETECOLLECTION",
-            (method, _) => verb_of(method),
+        let verb = match (info.method, info.verb) {
+            (&Method::GET, "watch") => "WATCH",
+            (&Method::GET, "list") => "LIST",
+            (_, "deletecollection") => "DELETECOLLECTION",
+            (_, "patch") if info.content_type.starts_with("application/apply-patch") => "APPLY",
+            (method, _) => method_name(method),
         };
         let scope = match (objects.name, objects.namespace, kind.scope) {
             (Some(_), ..) => "resource",
@@ -96,8 +86,8 @@ impl Labels {
             resource: kind.resource,
             subresource,
             scope,
-            dry_run: if query.first("dryRun").is_some() { "All" } else { "" },
-            lifetime: if watches || streams { Lifetime::LongRunning } else { Lifetime::Short },
+            dry_run: if info.query.first("dryRun").is_some() { "All" } else { "" },
+            lifetime: if info.verb == "watch" || streams { Lifetime::LongRunning } else { Lifetime::Short },
         }
     }
 
@@ -127,7 +117,7 @@ impl Labels {
     }
 }
 
-fn verb_of(method: &Method) -> &'static str {
+fn method_name(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",
         Method::POST => "POST",

@@ -17,10 +17,10 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 
 use bytes::Bytes;
-use http::request::Parts;
 use http::{Response, StatusCode};
 
 use crate::catalogue::Catalogues;
+use crate::request_info::RequestInfo;
 use crate::response::{Body, Chunks};
 use histogram::Histogram;
 use labels::{Labels, Lifetime};
@@ -69,8 +69,8 @@ struct Counted {
 
 impl Metrics {
     /// Starts measuring a request.
-    pub(crate) fn begin(&self, parts: &Parts, catalogues: &Catalogues) -> Measured {
-        let labels = Labels::of(parts, catalogues);
+    pub(crate) fn begin(&self, info: &RequestInfo<'_>, catalogues: &Catalogues) -> Measured {
+        let labels = Labels::of(info, catalogues);
         let gauge = if labels.is_mutating() { &self.mutating } else { &self.reading };
         let in_flight = (labels.lifetime == Lifetime::Short).then(|| InFlight::new(gauge));
         Measured { labels, series: self.series(labels), began: Instant::now(), _in_flight: in_flight }
@@ -91,7 +91,7 @@ impl Metrics {
     pub(crate) fn render(&self, objects: &BTreeMap<String, u64>) -> String {
         let mut text = Text::default();
         self.render_requests(&mut text);
-        text.family("apiserver_current_inflight_requests", "gauge", "Requests that are being answered.");
+        text.family("apiserver_current_inflight_requests", "gauge", "Requests in progress.");
         for (kind, gauge) in [("mutating", &self.mutating), ("readOnly", &self.reading)] {
             let labels = [("request_kind", kind)];
             text.sample("apiserver_current_inflight_requests", &labels, gauge.load(Ordering::Relaxed));
@@ -114,7 +114,7 @@ impl Metrics {
         let all: BTreeMap<_, _> =
             known.iter().map(|(labels, series)| (*labels, Arc::clone(series))).collect();
         drop(known);
-        text.family("apiserver_request_total", "counter", "Requests that were answered, by code.");
+        text.family("apiserver_request_total", "counter", "Requests by status code.");
         for (labels, series) in &all {
             for (code, count) in CODES.iter().zip(&series.by_code) {
                 let count = count.load(Ordering::Relaxed);
@@ -124,14 +124,14 @@ impl Metrics {
                 }
             }
         }
-        text.family("apiserver_request_duration_seconds", "histogram", "How long answers took.");
+        text.family("apiserver_request_duration_seconds", "histogram", "Latency of requests.");
         for (labels, series) in all.iter().filter(|(labels, _)| labels.lifetime == Lifetime::Short) {
             series.seconds.render("apiserver_request_duration_seconds", &labels.all(), text);
         }
         text.family(
             "apiserver_longrunning_requests",
             "gauge",
-            "Watches and other requests that have not ended.",
+            "Watches and other long-running requests in progress.",
         );
         for (labels, series) in all.iter().filter(|(labels, _)| labels.lifetime == Lifetime::LongRunning) {
             let running = series.running.load(Ordering::Relaxed);
@@ -143,7 +143,7 @@ impl Metrics {
 impl Measured {
     /// Records the response; a stream is counted until it ends.
     pub(crate) fn end(self, response: Response<Body>) -> Response<Body> {
-        self.series.answered(response.status());
+        self.series.count(response.status());
         if self.labels.lifetime == Lifetime::Short {
             self.series.seconds.record(self.began.elapsed());
         }
@@ -160,7 +160,7 @@ impl Measured {
 }
 
 impl Series {
-    fn answered(&self, status: StatusCode) {
+    fn count(&self, status: StatusCode) {
         let slot = CODES.iter().position(|code| *code == status.as_u16()).unwrap_or(CODES.len() - 1);
         self.by_code[slot].fetch_add(1, Ordering::Relaxed);
     }

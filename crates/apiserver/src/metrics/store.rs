@@ -66,6 +66,10 @@ impl Store for TimedStore {
     fn bounds(&self) -> Answer<'_, Bounds> {
         self.store.bounds()
     }
+
+    fn health(&self) -> Answer<'_, ()> {
+        self.store.health()
+    }
 }
 
 impl Operations {

@@ -1,39 +1,37 @@
-//! What a request asks for, read from its method, path and query.
+//! The verb and the attributes of a request, from its method, path and query.
 
 use super::request::{Request, Target};
 use crate::paging::flag;
 use crate::selector::fields::Terms;
-use crate::target::{Objects, Target as Path};
+use crate::target::Objects;
+
+/// The API verb of a request for objects; empty if the method has none.
+pub fn verb(method: &str, objects: &Objects<'_>, query: &[(String, String)]) -> &'static str {
+    let reads = matches!(method, "GET" | "HEAD");
+    match (method, objects.name) {
+        _ if objects.watch && reads => "watch",
+        ("POST", _) => "create",
+        ("PUT", _) => "update",
+        ("PATCH", _) => "patch",
+        ("DELETE", Some(_)) => "delete",
+        ("DELETE", None) => "deletecollection",
+        (_, Some(_)) if reads => "get",
+        (_, None) if reads => {
+            if first(query, "watch").is_some_and(flag) {
+                "watch"
+            } else {
+                "list"
+            }
+        }
+        _ => "",
+    }
+}
 
 impl Request {
-    /// What the request with this method, unescaped path and unescaped query asks for.
-    ///
-    /// Whether any of it exists is not asked here: who may not ask for something is not told that it is not there.
-    pub fn of(method: &str, path: &str, query: &[(String, String)]) -> Self {
-        match Path::parse(path) {
-            Path::Objects(objects) => Self::of_objects(method, &objects, query),
-            _ => Self { verb: method.to_lowercase(), target: Target::Path(path.to_owned()) },
-        }
-    }
-
-    fn of_objects(method: &str, objects: &Objects<'_>, query: &[(String, String)]) -> Self {
-        let first = |key: &str| query.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str());
-        let mut name = objects.name.map(str::to_owned);
-        let reads = matches!(method, "GET" | "HEAD");
-        let verb = match (method, &name) {
-            _ if objects.watch && reads => "watch",
-            ("POST", _) => "create",
-            ("PUT", _) => "update",
-            ("PATCH", _) => "patch",
-            ("DELETE", Some(_)) => "delete",
-            ("DELETE", None) => "deletecollection",
-            (_, Some(_)) if reads => "get",
-            (_, None) if reads => {
-                name = first("fieldSelector").and_then(selected_name);
-                if first("watch").is_some_and(flag) { "watch" } else { "list" }
-            }
-            _ => "",
-        };
+    /// The attributes of a request with this verb for objects; `query` is unescaped.
+    pub fn for_objects(verb: &str, objects: &Objects<'_>, query: &[(String, String)]) -> Self {
+        let lists = !objects.watch && matches!(verb, "list" | "watch");
+        let selected = || first(query, "fieldSelector").filter(|_| lists).and_then(selected_name);
         // A Namespace counts as being inside itself, so that rights within it can be about it.
         let itself = objects.resource == "namespaces" && objects.namespace.is_none();
         let namespace = objects.namespace.or(if itself { objects.name } else { None });
@@ -42,10 +40,19 @@ impl Request {
             resource: objects.resource.to_owned(),
             subresource: objects.part.and_then(|part| part.split('/').next()).map(str::to_owned),
             namespace: namespace.map(str::to_owned),
-            name,
+            name: objects.name.map(str::to_owned).or_else(selected),
         };
         Self { verb: verb.to_owned(), target }
     }
+
+    /// The attributes of a request for a non-resource path, which is unescaped.
+    pub fn for_path(method: &str, path: &str) -> Self {
+        Self { verb: method.to_lowercase(), target: Target::Path(path.to_owned()) }
+    }
+}
+
+fn first<'q>(query: &'q [(String, String)], key: &str) -> Option<&'q str> {
+    query.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
 }
 
 /// The one name that a field selector leaves, if that can be a name at all.
@@ -59,13 +66,17 @@ fn selected_name(selector: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::Target as Path;
 
     /// Verb, group, resource with its part, namespace and name, `-` for none.
     fn asked(method: &str, url: &str) -> String {
         let (path, query) = url.split_once('?').unwrap_or((url, ""));
         let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
         let pairs: Vec<_> = pairs.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
-        let request = Request::of(method, path, &pairs);
+        let request = match Path::parse(path) {
+            Path::Objects(objects) => Request::for_objects(verb(method, &objects, &pairs), &objects, &pairs),
+            _ => Request::for_path(method, path),
+        };
         match request.target {
             Target::Path(path) => format!("{} {path}", request.verb),
             Target::Resource { group, resource, subresource, namespace, name } => {

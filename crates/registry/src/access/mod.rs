@@ -1,8 +1,8 @@
 //! Who may do what: RBAC as a pure function of roles, bindings and one request.
 //!
 //! [`Policy`] is made from the objects and asked with [`Policy::judge`]. Members of `system:masters` are never asked. What is
-//! refused is refused in Kubernetes' words by [`Request::forbidden`]. What a request asks for is read from its path by
-//! [`Request::of`]. Nobody may hand out rights that they do not have: [`Handout::check`] refuses such roles and bindings.
+//! refused is refused in Kubernetes' words by [`Request::forbidden`]. The attributes of a request are made by
+//! [`Request::for_objects`] and [`Request::for_path`]. Nobody may hand out rights that they do not have: [`Handout::check`] refuses such roles and bindings.
 //!
 //! Not here: who somebody is. Certificates, tokens and impersonation end in a [`User`] elsewhere. Nor how ClusterRoles
 //! with an `aggregationRule` get their rules: a controller writes them, and here they are rules like any other.
@@ -13,6 +13,7 @@ mod policy;
 mod request;
 mod rule;
 
+pub use asked::verb;
 pub use handout::Handout;
 pub use policy::{Policy, Verdict};
 pub use request::{Request, Target, User};

@@ -116,7 +116,7 @@ fn word<T: Copy>(column: &str, meanings: &[(&str, T)]) -> Result<T, String> {
     found.map(|(_, meaning)| *meaning).ok_or_else(|| format!("no meaning of {column}"))
 }
 
-fn verbs_of(column: &'static str) -> Result<Vec<Verb>, String> {
+pub(super) fn verbs_of(column: &'static str) -> Result<Vec<Verb>, String> {
     if column == "S" {
         return Ok(ALL_VERBS.to_vec());
     }

@@ -1,28 +1,17 @@
-//! The verbs and kinds of subresources; which resource has which is in the table.
+//! The verbs and kinds of subresources: `subresources.tsv`. Which resource has which is in `served.tsv`.
 
-use super::{GroupVersion, Subresource, Verb};
+use super::parse::verbs_of;
+use super::{GroupVersion, Subresource};
 
-const READ_WRITE: &[Verb] = &[Verb::Get, Verb::Patch, Verb::Update];
-const STREAM: &[Verb] = &[Verb::Create, Verb::Get];
-const PROXY: &[Verb] = &[Verb::Create, Verb::Delete, Verb::Get, Verb::Patch, Verb::Update];
+const TABLE: &str = include_str!("subresources.tsv");
 
-/// Parses `name` or `name:kind` of a resource with this kind.
+/// Reads `name` or `name:kind` of a resource with this kind.
 pub(crate) fn subresource(word: &'static str, kind: &'static str) -> Result<Subresource, String> {
     let (name, named) = word.split_once(':').map_or((word, None), |(name, kind)| (name, Some(kind)));
-    let (verbs, foreign, own): (&[Verb], _, _) = match name {
-        "status" | "ephemeralcontainers" | "resize" => (READ_WRITE, None, kind),
-        "scale" => (READ_WRITE, Some(GroupVersion { group: "autoscaling", version: "v1" }), "Scale"),
-        "finalize" => (&[Verb::Update], None, kind),
-        "binding" => (&[Verb::Create], None, "Binding"),
-        "eviction" => (&[Verb::Create], Some(GroupVersion { group: "policy", version: "v1" }), "Eviction"),
-        "token" => {
-            let foreign = GroupVersion { group: "authentication.k8s.io", version: "v1" };
-            (&[Verb::Create], Some(foreign), "TokenRequest")
-        }
-        "log" => (&[Verb::Get], None, kind),
-        "attach" | "exec" | "portforward" => (STREAM, None, kind),
-        "proxy" => (PROXY, None, kind),
-        other => return Err(format!("no subresource {other}")),
-    };
-    Ok(Subresource { name, verbs: verbs.to_vec(), foreign, kind: named.unwrap_or(own) })
+    let mut rows = TABLE.lines().map(|line| line.split('\t').collect::<Vec<_>>());
+    let row = rows.find(|columns| columns[0] == name).ok_or_else(|| format!("no subresource {name}"))?;
+    let [_, verbs, foreign, own] = row[..] else { return Err(format!("{} columns: {name}", row.len())) };
+    let own = if own == "-" { kind } else { own };
+    let foreign = foreign.split_once('/').map(|(group, version)| GroupVersion { group, version });
+    Ok(Subresource { name, verbs: verbs_of(verbs)?, foreign, kind: named.unwrap_or(own) })
 }

@@ -25,7 +25,7 @@ fn kind_of(exchange: &Value) -> &'static Kind {
         _ => panic!("{path}"),
     };
     let resource = match rest {
-        ["namespaces", _, "status" | "finalize"] => "namespaces",
+        ["namespaces", _, "finalize" | "status"] => "namespaces",
         ["namespaces", _, resource, ..] | [resource, ..] => *resource,
         [] => panic!("{path}"),
     };

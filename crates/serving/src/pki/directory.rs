@@ -17,6 +17,11 @@ pub(super) fn open(directory: &Path, names: &ServerNames, now: Seconds) -> Resul
     let parent_directory = CertificateDirectory(directory);
     let made = DirBuilder::new().recursive(true).mode(0o700).create(directory);
     made.map_err(|source| PkiError::Io { doing: format!("making {}", directory.display()), source })?;
+    for key in ["ca.key", "apiserver.key", "admin.key"].map(|name| directory.join(name)) {
+        let restricted = file::restrict_to_owner(&key);
+        restricted
+            .map_err(|source| PkiError::Io { doing: format!("restricting {}", key.display()), source })?;
+    }
     let authority = parent_directory.authority(now)?;
     let root = ParsedCertificate::read(&authority.certificate)
         .map_err(|found| parent_directory.damaged("ca.crt", found))?;

@@ -53,6 +53,10 @@ fn keys_are_for_their_owner_alone() {
         assert_eq!(mode(&format!("{name}.crt")), 0o644);
     }
     assert_eq!(fs::metadata(&scratch.0).unwrap().permissions().mode() & 0o777, 0o700);
+
+    fs::set_permissions(scratch.0.join("ca.key"), fs::Permissions::from_mode(0o644)).unwrap();
+    open_at(&scratch.0, now()).unwrap();
+    assert_eq!(mode("ca.key"), 0o600, "a key that was readable by others no longer is");
 }
 
 /// A0.2: the certificate covers the address that clients use.

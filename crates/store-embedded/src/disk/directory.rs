@@ -2,7 +2,7 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, FileExt};
+use std::os::unix::fs::{DirBuilderExt as _, FileExt, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use crate::disk::{Disk, DiskFile};
@@ -14,17 +14,25 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// The directory, created durably if it does not exist yet.
+    /// The directory, created durably if it does not exist yet. Only its owner may use it: a store holds every Secret.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = std::path::absolute(path)?;
         let is_new = |level: &&Path| !level.exists();
         let made: Vec<&Path> = path.ancestors().take_while(is_new).collect();
-        // Only its owner may read it: the store holds every Secret.
         DirBuilder::new().recursive(true).mode(0o700).create(&path)?;
         for parent in made.into_iter().filter_map(Path::parent) {
             File::open(parent)?.sync_all()?;
         }
+        restrict_to_owner(&path)?;
         Ok(Self::existing(path))
+    }
+
+    /// Takes the permissions of other users from the files that are selected by name.
+    pub(crate) fn restrict_files(&self, is_selected: impl Fn(&str) -> bool) -> io::Result<()> {
+        for name in self.names()?.into_iter().filter(|name| is_selected(name)) {
+            restrict_to_owner(&self.path(&name))?;
+        }
+        Ok(())
     }
 
     /// The directory, which must exist by the time it is used.
@@ -36,6 +44,23 @@ impl Directory {
     pub fn as_path(&self) -> &Path {
         &self.path
     }
+}
+
+/// Takes the permissions of other users from a file or directory; refuses directories that are meant to be shared.
+fn restrict_to_owner(path: &Path) -> io::Result<()> {
+    const OTHERS: u32 = 0o077;
+    const STICKY: u32 = 0o1000;
+    let metadata = fs::metadata(path)?;
+    let mode = metadata.permissions().mode();
+    if mode & OTHERS == 0 {
+        return Ok(());
+    }
+    if metadata.is_dir() && mode & STICKY != 0 {
+        return Err(io::Error::other("it is shared by all users; name a directory in it"));
+    }
+    fs::set_permissions(path, fs::Permissions::from_mode(mode & !OTHERS)).map_err(|error| {
+        io::Error::new(error.kind(), format!("it is open to other users, which cannot be changed: {error}"))
+    })
 }
 
 impl Disk for Directory {
@@ -63,7 +88,11 @@ impl Disk for Directory {
 
     fn create(&self, name: &str) -> io::Result<Box<dyn DiskFile>> {
         let path = self.path(name);
-        Ok(Box::new(OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path)?))
+        let mut options = OpenOptions::new();
+        let file = options.read(true).write(true).create(true).truncate(true).mode(0o600).open(&path)?;
+        // It may have been there with other permissions.
+        restrict_to_owner(&path)?;
+        Ok(Box::new(file))
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {

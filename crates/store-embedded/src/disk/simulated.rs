@@ -124,6 +124,13 @@ impl SimulatedDisk {
         content.safe = content.cached.clone();
     }
 
+    /// Replaces the content of a file.
+    pub(crate) fn replace(&self, name: &str, bytes: Vec<u8>) {
+        let mut platter = self.lock();
+        let file = platter.names[name];
+        platter.files[file] = Content { safe: bytes.clone(), cached: bytes, unsynced: Vec::new() };
+    }
+
     pub(crate) fn bytes_used(&self) -> u64 {
         self.lock().used()
     }

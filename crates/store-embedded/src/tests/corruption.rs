@@ -54,10 +54,10 @@ fn snapshot(disk: &SimulatedDisk) -> String {
 fn a_damaged_frame_is_named_by_file_and_offset() {
     let disk = filled();
     let name = segments(&disk)[0].clone();
-    disk.damage(&name, segment::HEADER_BYTES + 40);
+    disk.damage(&name, segment::FIRST_FRAME + 40);
     let corruption = damage_in(&disk);
     assert_eq!(corruption.file, disk.path(&name));
-    assert_eq!(corruption.offset, segment::HEADER_BYTES as u64);
+    assert_eq!(corruption.offset, segment::FIRST_FRAME as u64);
     assert_eq!(corruption.found, "a checksum that does not match, and valid changes behind it");
     assert!(corruption.advice.contains("gantry store restore"), "{corruption}");
 }

@@ -126,6 +126,7 @@ fn live(disk: &SimulatedDisk, rng: &mut Rng, acknowledged: &mut Acknowledged, op
                 engine.close();
                 return;
             }
+            5 => engine.sync_mark(),
             _ => {
                 let batch: Vec<_> = (0..=rng.below(4)).map(|_| some_transaction(&engine, rng)).collect();
                 let outcome = engine.commit(batch.clone());

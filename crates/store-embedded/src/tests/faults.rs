@@ -23,7 +23,7 @@ fn after_a_failed_sync_nothing_is_written_until_a_restart() {
     assert!(matches!(unknown, Error::OutcomeUnknown { .. }), "{unknown:?}");
     let refused = put(&mut engine, "/b", "one").unwrap_err();
     assert!(matches!(refused, Error::Unavailable { .. }), "{refused:?}");
-    assert!(engine.stopped().unwrap().contains("restart"));
+    assert!(engine.failure().unwrap().to_string().contains("restart"));
     assert_eq!(value(&engine, "/a").as_deref(), Some("one"), "reads go on, from what is safe");
 
     // The restart finds the write in the cache, where it may be the only copy, and makes it durable first.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gantry_store::checker::{HistoryRecorder, Load, Recorded};
-use gantry_store::suite::{Rng, key, seeds};
+use gantry_store::suite::{Rng, key, seeds, soon};
 use gantry_store::{Error, Revision, Store, Transaction};
 
 use super::small_with_all_history;
@@ -39,7 +39,7 @@ async fn a_stopped_log_says_so_and_watches_end_when_the_store_is_closed() {
     let store = EmbeddedStore::start(Arc::new(disk.clone()), small_with_all_history()).unwrap();
     let revision = store.commit(Transaction::create(key("/a"), "one")).await.unwrap();
     let mut watch = store.watch(gantry_store::Prefix::ALL, revision).await.unwrap();
-    assert_eq!(store.last_failure(), None);
+    assert_eq!((store.last_failure(), store.health().await), (None, Ok(())));
 
     disk.set_faults(Faults { dies_at: Some(0), ..Faults::default() });
     let unknown = store.commit(Transaction::create(key("/b"), "one")).await.unwrap_err();
@@ -50,6 +50,7 @@ async fn a_stopped_log_says_so_and_watches_end_when_the_store_is_closed() {
         }
     };
     tokio::time::timeout(Duration::from_secs(60), told).await.unwrap();
+    assert!(matches!(store.health().await, Err(Error::Unavailable { .. })));
     assert_eq!(store.get(&key("/a")).await.unwrap().revision, revision);
 
     store.close();
@@ -57,4 +58,31 @@ async fn a_stopped_log_says_so_and_watches_end_when_the_store_is_closed() {
     assert!(watch.next().await.is_none());
     let closed = store.commit(Transaction::create(key("/c"), "one")).await.unwrap_err();
     assert!(matches!(closed, Error::Unavailable { .. }));
+    assert_eq!(store.health().await, Err(closed));
+}
+
+#[tokio::test]
+async fn a_full_disk_is_unhealthy_until_it_has_room_again() {
+    let disk = SimulatedDisk::new(1);
+    let store = EmbeddedStore::start(Arc::new(disk.clone()), small_with_all_history()).unwrap();
+    disk.set_faults(Faults { room: Some(disk.bytes_used()), ..Faults::default() });
+    let mut number = 0;
+    let refused = loop {
+        number += 1;
+        let written = store.commit(Transaction::create(key(format!("/{number}")), vec![0; 500])).await;
+        if let Err(error) = written {
+            break error;
+        }
+    };
+    assert!(matches!(refused, Error::OutOfSpace { .. }), "{refused:?}");
+    assert!(matches!(store.get(&key("/1")).await, Ok(fetched) if fetched.found.is_some()), "reads go on");
+    let health_is = async |healthy: bool| {
+        while store.health().await.is_ok() != healthy {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    soon("the failure", health_is(false)).await;
+    // Without a write: the maintenance thread notices.
+    disk.set_faults(Faults::default());
+    soon("the recovery", health_is(true)).await;
 }

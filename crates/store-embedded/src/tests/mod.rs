@@ -4,6 +4,7 @@
 
 mod corruption;
 mod crashes;
+mod damage;
 mod decoding;
 mod faults;
 mod history;
@@ -22,14 +23,15 @@ use crate::disk::simulated::SimulatedDisk;
 use crate::engine::Engine;
 use crate::error::OpenError;
 use crate::options::Options;
+use crate::segment::FIRST_FRAME;
 
 /// Small limits, so that a short test sees new segments and snapshots.
 fn small() -> Options {
     let now = AtomicU64::new(1_000_000);
     Options {
         history: HistoryLimits { age: Duration::from_hours(1), bytes: 4000 },
-        segment_bytes_min: 1024,
-        segment_bytes_max: 4096,
+        segment_bytes_min: FIRST_FRAME as u64 + 1024,
+        segment_bytes_max: FIRST_FRAME as u64 + 4096,
         garbage_bytes_min: 4096,
         clock: Arc::new(move || now.fetch_add(1, Ordering::Relaxed)),
     }

@@ -48,6 +48,7 @@ macro_rules! conformance {
             a_transaction_as_large_as_promised_is_taken,
             any_bytes_come_back_as_they_were,
             what_is_too_large_is_refused_and_nothing_breaks,
+            a_store_that_works_is_healthy,
             a_list_has_the_keys_of_its_prefix_in_order,
             a_list_of_nothing_has_the_current_revision,
             pages_show_one_state_while_writes_go_on,

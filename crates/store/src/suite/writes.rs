@@ -146,3 +146,11 @@ pub async fn what_is_too_large_is_refused_and_nothing_breaks(store: StoreUnderTe
     assert_eq!(store.get(&key("/w/huge")).await.unwrap().found, None);
     create(&store, "/w/small", "fits").await;
 }
+
+/// A working store says so, also after it has refused a write.
+pub async fn a_store_that_works_is_healthy(store: StoreUnderTest) {
+    assert_eq!(store.health().await, Ok(()));
+    let seen = create(&store, "/w/a", "one").await;
+    store.commit(Transaction::update(key("/w/a"), "two", seen.next())).await.unwrap_err();
+    assert_eq!(store.health().await, Ok(()));
+}

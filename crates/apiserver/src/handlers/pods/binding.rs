@@ -1,19 +1,19 @@
 //! Bindings of pods to nodes.
 
-use gantry_registry::Refusal;
 use gantry_registry::decode::Gvk;
 use gantry_registry::kinds::kinds;
 use gantry_registry::pods::binding;
 
 use super::super::call::Call;
 use super::{check_posted_name, done};
+use crate::error::ApiError;
 use crate::objects::{Change, ObjectRef};
 use crate::response::ApiResponse;
 
 impl Call<'_> {
     /// Binds the pod of the path, or of the body if the path names none.
-    pub(in crate::handlers) async fn bind(&self) -> Result<ApiResponse, Refusal> {
-        let options = self.query.write_options("CreateOptions", &self.user_agent)?;
+    pub(in crate::handlers) async fn bind(&self) -> Result<ApiResponse, ApiError> {
+        let options = self.info.query.write_options("CreateOptions", self.info.user_agent)?;
         let (object, findings) = self.posted(Gvk::new("", "v1", "Binding"), &[], &options).await?;
         let name = match self.name {
             Some(name) => {
@@ -23,10 +23,10 @@ impl Call<'_> {
             None => object["metadata"]["name"].as_str().unwrap_or_default(),
         };
         if name.is_empty() {
-            return Err(Refusal::bad_request("Name parameter required."));
+            return Err(ApiError::bad_request("Name parameter required."));
         }
         binding::check(&object)?;
-        let kind = kinds().resource("", "v1", "pods").ok_or_else(super::resource_not_found)?;
+        let kind = kinds().resource("", "v1", "pods").ok_or(ApiError::ResourceNotFound)?;
         let (object_ref, now) =
             (ObjectRef { kind, namespace: self.namespace, name }, self.server.environment.now());
         let bound = self.server.objects.change(object_ref, |pod| {

@@ -1,57 +1,64 @@
 //! Connections to pods, services and nodes. The server makes none: it rejects them after validating the request.
 
-use gantry_registry::{Refusal, pods};
+use gantry_registry::pods;
 use http::Method;
 use http::header::{CONNECTION, LOCATION};
-use http::request::Parts;
 use serde_json::Value;
 
 use super::super::call::Call;
-use super::log::unavailable;
+use crate::error::ApiError;
 use crate::objects::ObjectRef;
 use crate::response::ApiResponse;
 
 impl Call<'_> {
     /// `exec`, `attach` and `portforward`, which upgrade the connection.
-    pub(super) async fn stream(&self, parts: &Parts, part: &str) -> Result<ApiResponse, Refusal> {
+    pub(super) async fn stream(&self, part: &str) -> Result<ApiResponse, ApiError> {
         let pod = self.server.objects.get(self.object_ref()).await?;
         let name = self.object_ref().name;
         if part != "portforward" {
-            pods::container(&pod, self.query.first("container").unwrap_or_default())?;
+            pods::container(&pod, self.info.query.first("container").unwrap_or_default())?;
         }
         let Some(node) = pods::node(&pod) else {
-            return Err(Refusal::bad_request(format!("pod {name} does not have a host assigned")));
+            return Err(ApiError::bad_request(format!("pod {name} does not have a host assigned")));
         };
         self.check_node(node).await?;
-        let connection = parts.headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
+        let connection = self.info.headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
         if !connection.into_iter().any(|words| words.to_lowercase().contains("upgrade")) {
-            return Err(Refusal::bad_request("Upgrade request required"));
+            return Err(ApiError::bad_request("Upgrade request required"));
         }
         let message = format!("{part} of pod {name} is not supported: no node agent answers for node {node}");
-        Err(Refusal { code: 501, reason: "", message, details: None })
+        Err(ApiError::NotImplemented(message))
     }
 
     /// `proxy`, for all methods and paths.
-    pub(super) async fn proxy(&self, parts: &Parts) -> Result<ApiResponse, Refusal> {
+    pub(super) async fn proxy(&self) -> Result<ApiResponse, ApiError> {
         let Id { name, .. } = Id::parse(self.object_ref().name).ok_or_else(|| self.invalid_id())?;
         let object_ref = ObjectRef { kind: self.kind, namespace: self.namespace, name };
         let object = self.server.objects.get(object_ref).await?;
         match self.kind.resource {
-            "pods" if !is_routable(&object) => return Err(Refusal::bad_request("address not allowed")),
-            "services" => return Err(unavailable(format!("no endpoints available for service \"{name}\""))),
+            "pods" if !is_routable(&object) => return Err(ApiError::bad_request("address not allowed")),
+            "services" => {
+                return Err(ApiError::Unavailable(format!("no endpoints available for service \"{name}\"")));
+            }
             _ => {}
         }
-        let path = parts.uri.path();
-        if path.ends_with("/proxy") && matches!(parts.method, Method::GET | Method::HEAD) {
+        let path = self.info.uri.path();
+        if path.ends_with("/proxy") && matches!(*self.info.method, Method::GET | Method::HEAD) {
             // Relative links of the page need the trailing slash.
-            let query = parts.uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+            let query = self.info.uri.query().map(|query| format!("?{query}")).unwrap_or_default();
             return Ok(ApiResponse::text(301, "").with(LOCATION, format!("{path}/{query}")));
         }
-        Err(unavailable("error trying to reach service: this server makes no connections".to_owned()))
+        Err(ApiError::Unavailable(
+            "error trying to reach service: this server makes no connections".to_owned(),
+        ))
     }
 
-    fn invalid_id(&self) -> Refusal {
-        Refusal::bad_request(format!("invalid {} request \"{}\"", self.kind.singular, self.object_ref().name))
+    fn invalid_id(&self) -> ApiError {
+        ApiError::bad_request(format!(
+            "invalid {} request \"{}\"",
+            self.kind.singular,
+            self.object_ref().name
+        ))
     }
 }
 

@@ -1,6 +1,5 @@
 //! Evictions: checks the disruption budgets, sets the condition, deletes the pod.
 
-use gantry_registry::Refusal;
 use gantry_registry::decode::Gvk;
 use gantry_registry::kinds::{Kind, kinds};
 use gantry_registry::lifecycle::DeleteOptions;
@@ -10,7 +9,8 @@ use serde_json::{Value, json};
 
 use super::super::call::Call;
 use super::{check_posted_name, done};
-use crate::objects::{Change, ObjectRef, Objects, failed};
+use crate::error::ApiError;
+use crate::objects::{Change, ObjectRef, Objects};
 use crate::response::ApiResponse;
 use crate::storage_codec;
 
@@ -18,8 +18,8 @@ use crate::storage_codec;
 const ATTEMPTS_MAX: usize = 20;
 
 impl Call<'_> {
-    pub(super) async fn evict(&self) -> Result<ApiResponse, Refusal> {
-        let options = self.query.write_options("CreateOptions", &self.user_agent)?;
+    pub(super) async fn evict(&self) -> Result<ApiResponse, ApiError> {
+        let options = self.info.query.write_options("CreateOptions", self.info.user_agent)?;
         let gvk = Gvk::new("policy", "v1", "Eviction");
         let (eviction, findings) = self.posted(gvk, &["policy/v1beta1"], &options).await?;
         check_posted_name(self.object_ref().name, &eviction, "Eviction")?;
@@ -38,8 +38,8 @@ impl Call<'_> {
         }
         match outcome {
             Ok(()) => Ok(done(&options, &findings)),
-            Err(EvictionError::Changed) => Err(crate::objects::conflict(self.object_ref())),
-            Err(EvictionError::Refused(refusal)) => Err(refusal),
+            Err(EvictionError::Changed) => Err(ApiError::modified(self.object_ref())),
+            Err(EvictionError::Failed(error)) => Err(error),
         }
     }
 
@@ -88,13 +88,13 @@ impl Call<'_> {
         let options =
             DeleteOptions { resource_version: marked_version.filter(|_| is_strict), ..wanted.clone() };
         match self.delete_object(object_ref, &options).await {
-            Err(refusal) if refusal.reason == "Conflict" && version.is_some() => Err(EvictionError::Changed),
+            Err(ApiError::Conflict { .. }) if version.is_some() => Err(EvictionError::Changed),
             other => Ok(other.map(drop)?),
         }
     }
 
     /// Decrements the allowed disruptions of a budget.
-    async fn spend(&self, budget: &str, dry_run: bool) -> Result<(), Refusal> {
+    async fn spend(&self, budget: &str, dry_run: bool) -> Result<(), ApiError> {
         let object_ref = ObjectRef { kind: budget_kind()?, namespace: self.namespace, name: budget };
         let now = self.server.environment.now();
         let spent = self.server.objects.change(object_ref, |budget| {
@@ -105,10 +105,10 @@ impl Call<'_> {
     }
 
     /// Lists the budgets of the pod's namespace.
-    async fn budgets(&self) -> Result<Vec<Value>, Refusal> {
+    async fn budgets(&self) -> Result<Vec<Value>, ApiError> {
         let kind = budget_kind()?;
         let all = ListRequest::all(Objects::prefix(kind, self.namespace));
-        let page = self.server.objects.store.list(all).await.map_err(|error| failed(&error))?;
+        let page = self.server.objects.store.list(all).await?;
         page.items.iter().map(|item| storage_codec::decode(kind, &item.value, item.revision)).collect()
     }
 }
@@ -117,15 +117,15 @@ impl Call<'_> {
 enum EvictionError {
     /// It was changed concurrently.
     Changed,
-    Refused(Refusal),
+    Failed(ApiError),
 }
 
-impl From<Refusal> for EvictionError {
-    fn from(refusal: Refusal) -> Self {
-        Self::Refused(refusal)
+impl<E: Into<ApiError>> From<E> for EvictionError {
+    fn from(error: E) -> Self {
+        Self::Failed(error.into())
     }
 }
 
-fn budget_kind() -> Result<&'static Kind, Refusal> {
-    kinds().resource("policy", "v1", "poddisruptionbudgets").ok_or_else(super::resource_not_found)
+fn budget_kind() -> Result<&'static Kind, ApiError> {
+    kinds().resource("policy", "v1", "poddisruptionbudgets").ok_or(ApiError::ResourceNotFound)
 }

@@ -1,19 +1,19 @@
 //! Pod logs.
 
 use gantry_registry::kinds::kinds;
+use gantry_registry::pods;
 use gantry_registry::pods::logs::LogOptions;
-use gantry_registry::{Refusal, pods};
 
 use super::super::call::Call;
-use super::resource_not_found;
+use crate::error::ApiError;
 use crate::logs::{LogChunks, LogRequest};
 use crate::objects::ObjectRef;
 use crate::response::ApiResponse;
 
 impl Call<'_> {
-    pub(super) async fn log(&self) -> Result<ApiResponse, Refusal> {
+    pub(super) async fn log(&self) -> Result<ApiResponse, ApiError> {
         let object_ref = self.object_ref();
-        let options = LogOptions::read(&self.query.0, object_ref.name)?;
+        let options = LogOptions::read(&self.info.query.0, object_ref.name)?;
         let pod = self.server.objects.get(object_ref).await?;
         let container = pods::container(&pod, &options.container)?;
         let Some(node) = pods::node(&pod) else {
@@ -22,7 +22,7 @@ impl Call<'_> {
         };
         let Some(logs) = &self.server.settings.logs else {
             self.check_node(node).await?;
-            return Err(unavailable(format!(
+            return Err(ApiError::Unavailable(format!(
                 "the logs of pod {} cannot be read: no node agent answers for node {node}",
                 object_ref.name
             )));
@@ -40,13 +40,8 @@ impl Call<'_> {
     }
 
     /// Returns 404 if the node does not exist.
-    pub(super) async fn check_node(&self, name: &str) -> Result<(), Refusal> {
-        let kind = kinds().resource("", "v1", "nodes").ok_or_else(resource_not_found)?;
+    pub(super) async fn check_node(&self, name: &str) -> Result<(), ApiError> {
+        let kind = kinds().resource("", "v1", "nodes").ok_or(ApiError::ResourceNotFound)?;
         self.server.objects.fetch(ObjectRef { kind, namespace: None, name }).await.map(drop)
     }
-}
-
-/// Returns 503.
-pub(super) fn unavailable(message: String) -> Refusal {
-    Refusal { code: 503, reason: "ServiceUnavailable", message, details: None }
 }

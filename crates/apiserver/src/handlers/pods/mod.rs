@@ -5,36 +5,35 @@ mod connect;
 mod eviction;
 mod log;
 
-use gantry_registry::Refusal;
 use gantry_registry::decode::{self, Finding, Gvk};
 use gantry_registry::kinds::Kind;
 use http::Method;
-use http::request::Parts;
 use serde_json::{Value, json};
 
 use super::call::Call;
+use super::read;
 use super::update::check_namespace;
 use super::write::{Part, warn};
-use super::{method_not_allowed, read, resource_not_found};
 use crate::admission;
+use crate::error::ApiError;
 use crate::query::{Validation, WriteOptions};
 use crate::response::ApiResponse;
 
 /// Handles a request for such a subresource.
-pub(super) async fn part(call: &Call<'_>, parts: &Parts, path: &str) -> Result<ApiResponse, Refusal> {
+pub(super) async fn part(call: &Call<'_>, path: &str) -> Result<ApiResponse, ApiError> {
     let part = first_of(path);
     if call.kind.subresource(part).is_none() || (part != path && part != "proxy") {
-        return Err(resource_not_found());
+        return Err(ApiError::ResourceNotFound);
     }
-    match (part, &parts.method) {
+    match (part, call.info.method) {
         ("binding", &Method::POST) => call.bind().await,
         ("eviction", &Method::POST) => call.evict().await,
         ("ephemeralcontainers", method) => call.own_part(method, Part::EphemeralContainers).await,
         ("resize", method) => call.own_part(method, Part::Resize).await,
         ("log", &Method::GET) => call.log().await,
-        ("attach" | "exec" | "portforward", &Method::GET | &Method::POST) => call.stream(parts, part).await,
-        ("proxy", _) => call.proxy(parts).await,
-        _ => Err(method_not_allowed()),
+        ("attach" | "exec" | "portforward", &Method::GET | &Method::POST) => call.stream(part).await,
+        ("proxy", _) => call.proxy().await,
+        _ => Err(ApiError::MethodNotAllowed),
     }
 }
 
@@ -56,12 +55,12 @@ fn first_of(path: &str) -> &str {
 
 impl Call<'_> {
     /// A subresource that is read and written like the pod.
-    async fn own_part(&self, method: &Method, part: Part) -> Result<ApiResponse, Refusal> {
+    async fn own_part(&self, method: &Method, part: Part) -> Result<ApiResponse, ApiError> {
         match *method {
             Method::GET => read::object(self).await,
             Method::PUT => self.put(part).await,
             Method::PATCH => self.patch(part).await,
-            _ => Err(method_not_allowed()),
+            _ => Err(ApiError::MethodNotAllowed),
         }
     }
 
@@ -71,7 +70,7 @@ impl Call<'_> {
         expected: Gvk<'_>,
         former: &[&str],
         options: &WriteOptions,
-    ) -> Result<(Value, Vec<Finding>), Refusal> {
+    ) -> Result<(Value, Vec<Finding>), ApiError> {
         let decoded = decode::object_or_former(&self.body, self.format()?, expected, former)?;
         let (mut object, findings) = match options.validation {
             Validation::Strict => (decoded.strict(expected)?, Vec::new()),
@@ -97,9 +96,9 @@ fn done(options: &WriteOptions, findings: &[Finding]) -> ApiResponse {
 }
 
 /// Returns 400 if the name in the body is not that of the path.
-fn check_posted_name(url_name: &str, object: &Value, kind: &str) -> Result<(), Refusal> {
+fn check_posted_name(url_name: &str, object: &Value, kind: &str) -> Result<(), ApiError> {
     if object["metadata"]["name"].as_str().unwrap_or_default() == url_name {
         return Ok(());
     }
-    Err(Refusal::bad_request(format!("name in URL does not match name in {kind} object")))
+    Err(ApiError::bad_request(format!("name in URL does not match name in {kind} object")))
 }

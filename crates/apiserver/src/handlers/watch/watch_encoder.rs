@@ -3,15 +3,16 @@
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
+use gantry_registry::encode;
 use gantry_registry::kinds::Kind;
 use gantry_registry::selector::Selection;
 use gantry_registry::table::{Headings, IncludeObject, Layout, Printer, Version, partial};
-use gantry_registry::{Refusal, encode};
 use gantry_store::{Change, Event, Item, Revision};
 use serde_json::{Value, json};
 
 use crate::ApiServer;
 use crate::accept::View;
+use crate::error::ApiError;
 use crate::storage_codec;
 
 /// Encodes the events of one watch.
@@ -35,17 +36,17 @@ enum EventType {
 /// The encodings of an event, shared by all watchers of the same kind.
 struct EncodedEvent {
     kind: Arc<Kind>,
-    before: OnceLock<Result<Option<Value>, Refusal>>,
-    after: OnceLock<Result<Option<Value>, Refusal>>,
+    before: OnceLock<Result<Option<Value>, ApiError>>,
+    after: OnceLock<Result<Option<Value>, ApiError>>,
     /// By event type.
-    plain: [OnceLock<Result<Bytes, Refusal>>; 3],
+    plain: [OnceLock<Result<Bytes, ApiError>>; 3],
     /// By event type, as PartialObjectMetadata v1: the garbage collector watches all kinds in this form.
-    partial: [OnceLock<Result<Bytes, Refusal>>; 3],
+    partial: [OnceLock<Result<Bytes, ApiError>>; 3],
 }
 
 impl WatchEncoder {
     /// Encodes an event; `None` if the watch does not select it.
-    pub(super) fn event(&mut self, event: &Arc<Event>) -> Result<Option<Bytes>, Refusal> {
+    pub(super) fn event(&mut self, event: &Arc<Event>) -> Result<Option<Bytes>, ApiError> {
         let shared = event.attached(|_| EncodedEvent::new(&self.kind));
         if Arc::ptr_eq(&shared.kind, &self.kind) {
             self.encode(&shared, event)
@@ -55,7 +56,7 @@ impl WatchEncoder {
         }
     }
 
-    fn encode(&mut self, encoded: &EncodedEvent, event: &Event) -> Result<Option<Bytes>, Refusal> {
+    fn encode(&mut self, encoded: &EncodedEvent, event: &Event) -> Result<Option<Bytes>, ApiError> {
         let Some(event_type) = self.event_type(encoded, event)? else { return Ok(None) };
         match self.view {
             View::Plain | View::Discovery => encoded.plain(event_type, event).map(Some),
@@ -70,7 +71,7 @@ impl WatchEncoder {
 
     /// The event type under the watch's selection: an object that starts to match is added, one that ceases to is
     /// deleted.
-    fn event_type(&self, encoded: &EncodedEvent, event: &Event) -> Result<Option<EventType>, Refusal> {
+    fn event_type(&self, encoded: &EncodedEvent, event: &Event) -> Result<Option<EventType>, ApiError> {
         if self.selection.is_everything() {
             return Ok(Some(match event.change {
                 Change::Created { .. } => EventType::Added,
@@ -88,7 +89,7 @@ impl WatchEncoder {
     }
 
     /// Encodes an object that existed when the watch started.
-    pub(super) fn initial(&mut self, item: &Item, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    pub(super) fn initial(&mut self, item: &Item, out: &mut Vec<u8>) -> Result<(), ApiError> {
         if matches!(self.view, View::Plain | View::Discovery) {
             return write_plain(EventType::Added, &self.kind, &item.value, item.revision, out);
         }
@@ -127,8 +128,8 @@ impl WatchEncoder {
 }
 
 /// Encodes an error that ends the watch.
-pub(super) fn error(refusal: &Refusal) -> Bytes {
-    event_line("ERROR", &refusal.status())
+pub(super) fn error(error: &ApiError) -> Bytes {
+    event_line("ERROR", &error.refusal().status())
 }
 
 impl EventType {
@@ -153,7 +154,7 @@ impl EncodedEvent {
     }
 
     /// The object before the change, with the version of the change.
-    fn before(&self, event: &Event) -> Result<Option<&Value>, Refusal> {
+    fn before(&self, event: &Event) -> Result<Option<&Value>, ApiError> {
         let read = self.before.get_or_init(|| {
             let previous = event.previous();
             previous
@@ -163,7 +164,7 @@ impl EncodedEvent {
         read.as_ref().map(Option::as_ref).map_err(Clone::clone)
     }
 
-    fn after(&self, event: &Event) -> Result<Option<&Value>, Refusal> {
+    fn after(&self, event: &Event) -> Result<Option<&Value>, ApiError> {
         let read = self.after.get_or_init(|| {
             event.value().map(|value| storage_codec::decode(&self.kind, value, event.revision)).transpose()
         });
@@ -171,14 +172,14 @@ impl EncodedEvent {
     }
 
     /// The object of an event of this type.
-    fn object(&self, event_type: EventType, event: &Event) -> Result<Option<&Value>, Refusal> {
+    fn object(&self, event_type: EventType, event: &Event) -> Result<Option<&Value>, ApiError> {
         match event_type {
             EventType::Added | EventType::Modified => self.after(event),
             EventType::Deleted => self.before(event),
         }
     }
 
-    fn plain(&self, event_type: EventType, event: &Event) -> Result<Bytes, Refusal> {
+    fn plain(&self, event_type: EventType, event: &Event) -> Result<Bytes, ApiError> {
         let made = self.plain[event_type as usize].get_or_init(|| {
             let previous = event.previous().map(|previous| &previous.value);
             let value = if event_type == EventType::Deleted { previous } else { event.value() };
@@ -190,7 +191,7 @@ impl EncodedEvent {
         made.clone()
     }
 
-    fn partial(&self, event_type: EventType, event: &Event) -> Result<Bytes, Refusal> {
+    fn partial(&self, event_type: EventType, event: &Event) -> Result<Bytes, ApiError> {
         let made = self.partial[event_type as usize].get_or_init(|| {
             let object = self.object(event_type, event)?.unwrap_or(&Value::Null);
             Ok(event_line(event_type.text(), &partial(object, Version::V1)))
@@ -205,7 +206,7 @@ fn write_plain(
     stored: &[u8],
     revision: Revision,
     out: &mut Vec<u8>,
-) -> Result<(), Refusal> {
+) -> Result<(), ApiError> {
     begin_line(event_type.text(), out);
     storage_codec::write_object(kind, stored, revision, out)?;
     out.extend_from_slice(b"}\n");

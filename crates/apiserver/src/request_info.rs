@@ -1,0 +1,103 @@
+//! The head of a request, parsed once when it arrives. Metrics, authorization, timeouts, handlers and response filters use it.
+
+use std::borrow::Cow;
+
+use gantry_registry::access::{Request, verb};
+use gantry_registry::target::Target;
+use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderName, USER_AGENT};
+use http::request::Parts;
+use http::{Extensions, HeaderMap, Method, Uri};
+
+use crate::authorization::Caller;
+use crate::query::Query;
+
+/// User agents that get pretty-printed JSON by default.
+const PRETTY_USER_AGENTS: [&str; 3] = ["curl", "Wget", "Mozilla/5.0"];
+
+/// The parsed head of a request.
+pub(crate) struct RequestInfo<'r> {
+    pub(crate) method: &'r Method,
+    /// As received.
+    pub(crate) uri: &'r Uri,
+    pub(crate) headers: &'r HeaderMap,
+    pub(crate) extensions: &'r Extensions,
+    /// The unescaped path.
+    pub(crate) path: &'r str,
+    /// The resource or group that the path names.
+    pub(crate) target: Target<'r>,
+    /// The API verb of a resource request, such as `list`; empty if it has none.
+    pub(crate) verb: &'static str,
+    pub(crate) query: Query,
+    /// The `Accept` header.
+    pub(crate) accept: &'r str,
+    /// The media type of the body, in lower case and without parameters.
+    pub(crate) content_type: Cow<'r, str>,
+    pub(crate) user_agent: &'r str,
+    /// The user and their permissions; anonymous until the request is authorized.
+    pub(crate) caller: Caller,
+}
+
+impl<'r> RequestInfo<'r> {
+    /// Parses the head of a request; `path` is its path, unescaped.
+    pub(crate) fn parse(parts: &'r Parts, path: &'r str) -> Self {
+        let target = Target::parse(path);
+        let query = Query::parse(parts.uri.query().unwrap_or_default());
+        let verb = match &target {
+            Target::Objects(objects) => verb(parts.method.as_str(), objects, &query.0),
+            _ => "",
+        };
+        let content_type = header(&parts.headers, CONTENT_TYPE).split(';').next().unwrap_or_default().trim();
+        let has_upper_case = content_type.bytes().any(|byte| byte.is_ascii_uppercase());
+        Self {
+            method: &parts.method,
+            uri: &parts.uri,
+            headers: &parts.headers,
+            extensions: &parts.extensions,
+            path,
+            target,
+            verb,
+            query,
+            accept: header(&parts.headers, ACCEPT),
+            content_type: if has_upper_case {
+                content_type.to_ascii_lowercase().into()
+            } else {
+                content_type.into()
+            },
+            user_agent: header(&parts.headers, USER_AGENT),
+            caller: Caller::anonymous(),
+        }
+    }
+
+    /// The request as RBAC sees it.
+    pub(crate) fn access_request(&self) -> Request {
+        match &self.target {
+            Target::Objects(objects) => Request::for_objects(self.verb, objects, &self.query.0),
+            _ => Request::for_path(self.method.as_str(), self.path),
+        }
+    }
+
+    /// The value of a header; empty if absent or not text.
+    pub(crate) fn header(&self, name: HeaderName) -> &'r str {
+        header(self.headers, name)
+    }
+
+    /// Whether the client accepts gzip.
+    pub(crate) fn accepts_gzip(&self) -> bool {
+        self.header(ACCEPT_ENCODING).split(',').any(|coding| {
+            let (name, quality) = coding.split_once(';').unwrap_or((coding, ""));
+            name.trim() == "gzip" && !matches!(quality.trim(), "q=0" | "q=0.0")
+        })
+    }
+
+    /// Whether JSON is pretty-printed: by the parameter `pretty`, or else by the user agent.
+    pub(crate) fn wants_pretty(&self) -> bool {
+        match self.query.first("pretty") {
+            Some(_) => self.query.flag("pretty"),
+            None => PRETTY_USER_AGENTS.iter().any(|program| self.user_agent.starts_with(program)),
+        }
+    }
+}
+
+fn header(headers: &HeaderMap, name: HeaderName) -> &str {
+    headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+}
