@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::decode::complete::{absent, is_unset};
 use crate::kinds::Nature;
-use crate::schema::{Field, MessageId, Omit, Type, schema};
+use crate::schema::{Field, MessageId, Omit, Other, Type, schema};
 
 /// A form of an object in which some or all empty lists and maps are absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +85,9 @@ fn typed_has_any(form: Form, kind: &Type, value: &Value) -> bool {
             message_has_any(form, *id, value)
         }
         (Type::List(element), Value::Array(list)) => list.iter().any(|one| typed_has_any(form, element, one)),
+        (Type::Or(Other::List, id), Value::Array(list)) => {
+            list.iter().any(|one| message_has_any(form, *id, one))
+        }
         (Type::Map(kind), Value::Object(map)) => map.values().any(|one| typed_has_any(form, kind, one)),
         _ => false,
     }
@@ -119,6 +122,9 @@ fn drop_from_typed(form: Form, kind: &Type, value: &mut Value) {
                 drop_from_typed(form, element, one);
             }
         }
+        (Type::Or(Other::List, id), Value::Array(list)) => {
+            list.iter_mut().for_each(|one| drop_from_message(form, *id, one));
+        }
         (Type::Map(kind), Value::Object(map)) => {
             map.values_mut().for_each(|one| drop_from_typed(form, kind, one));
         }
@@ -150,6 +156,14 @@ mod tests {
         let pod = json!({"spec": {"volumes": [{"name": "v", "emptyDir": {}}], "containers": [{"args": []}], "nodeSelector": {}}});
         let expected = json!({"spec": {"volumes": [{"name": "v", "emptyDir": {}}], "containers": [{}]}});
         assert_eq!(*in_form(Form::Stored, &nature("core/v1.Pod"), &pod), expected);
+    }
+
+    /// A2.7: `items` of a schema may be a list of schemas, whose empty lists are dropped as anywhere else.
+    #[test]
+    fn empty_lists_are_dropped_from_lists_of_schemas() {
+        let schema = json!({"items": [{"type": "string", "anyOf": []}, {"not": {"enum": []}}]});
+        let expected = json!({"items": [{"type": "string"}, {"not": {}}]});
+        assert_eq!(*in_form(Form::Written, &nature("apiextensions/v1.JSONSchemaProps"), &schema), expected);
     }
 
     #[test]
