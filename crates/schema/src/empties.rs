@@ -123,7 +123,9 @@ fn drop_from_typed(form: Form, kind: &Type, value: &mut Value) {
             }
         }
         (Type::Or(Other::List, id), Value::Array(list)) => {
-            list.iter_mut().for_each(|one| drop_from_message(form, *id, one));
+            for one in list {
+                drop_from_message(form, *id, one);
+            }
         }
         (Type::Map(kind), Value::Object(map)) => {
             map.values_mut().for_each(|one| drop_from_typed(form, kind, one));

@@ -108,7 +108,7 @@ impl Walk {
             Shape::Keyed { .. } | Shape::Set(_) => self.named_list(shape, value),
             Shape::Described(described) => match (described.schema_type(), value) {
                 (Some(SchemaType::Array), _) if shape.parts() == Parts::Elements => {
-                    self.named_list(shape, value)
+                    self.named_list(shape, value);
                 }
                 (Some(SchemaType::Array), _) | (None | Some(SchemaType::IntOrString), Value::Array(_)) => {
                     self.plain_list(shape.element(), value);
