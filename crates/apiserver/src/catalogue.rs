@@ -14,6 +14,7 @@ use tokio::sync::watch;
 
 use crate::ApiServer;
 use crate::handlers::{DiscoveryDocuments, OpenApiCache};
+use crate::metadata::Metadata;
 use crate::store_cache::{PendingWrite, Projection, StoreCache};
 
 /// The API group of definitions.
@@ -181,18 +182,18 @@ impl Definition {
     }
 
     pub(crate) fn name(&self) -> &str {
-        name_of(&self.object)
+        Metadata::of(&self.object).name()
     }
 
     /// The revision of its last write.
     pub(crate) fn revision(&self) -> Revision {
-        let version = self.object["metadata"]["resourceVersion"].as_str();
-        version.and_then(|version| Revision::new(version.parse().ok()?)).unwrap_or(Revision::EMPTY)
+        let version = Metadata::of(&self.object).resource_version().parse().ok();
+        version.and_then(Revision::new).unwrap_or(Revision::EMPTY)
     }
 
     /// Whether it is being deleted.
     pub(crate) fn is_deleting(&self) -> bool {
-        self.object["metadata"]["deletionTimestamp"].is_string()
+        Metadata::of(&self.object).deletion_timestamp().is_some()
     }
 
     /// The kind as which its objects are stored, if any version is stored.
@@ -208,11 +209,11 @@ impl Projection for Definitions {
 
     fn add(&mut self, object: &Value) {
         let definition = Definition { object: object.clone(), kinds: OnceLock::new() };
-        self.0.insert(name_of(object).to_owned(), Arc::new(definition));
+        self.0.insert(Metadata::of(object).name().to_owned(), Arc::new(definition));
     }
 
     fn remove(&mut self, object: &Value) {
-        self.0.remove(name_of(object));
+        self.0.remove(Metadata::of(object).name());
     }
 }
 
@@ -235,8 +236,4 @@ fn edition_of(kind: &Kind) -> Option<custom::Edition> {
         Nature::BuiltIn(_) => None,
         Nature::Custom(custom) => Some(custom.edition.clone()),
     }
-}
-
-fn name_of(definition: &Value) -> &str {
-    definition["metadata"]["name"].as_str().unwrap_or_default()
 }

@@ -16,7 +16,8 @@ use serde_json::Value;
 use crate::ApiServer;
 use crate::catalogue::{Catalogue, DEFINITIONS, Definition, Definitions};
 use crate::error::ApiError;
-use crate::objects::{Change, ObjectRef, Objects, Outcome};
+use crate::metadata::Metadata;
+use crate::objects::{Change, ChangeResult, ObjectRef, Objects};
 use crate::storage_codec;
 
 /// The most passes: a name that one definition releases may be accepted for another.
@@ -30,7 +31,7 @@ impl ApiServer {
     /// Writes to definitions do this before they are acknowledged. The host of a server also calls it periodically, to
     /// complete what another server left unfinished.
     pub async fn reconcile_definitions(&self) -> Result<(), Refusal> {
-        if self.has_nothing_custom().await? {
+        if self.has_no_definitions().await? {
             return Ok(());
         }
         for _ in 0..PASSES_MAX {
@@ -52,7 +53,7 @@ impl ApiServer {
     }
 
     /// Whether there are no definitions and were none before. Most servers never have one and need no cache of them.
-    async fn has_nothing_custom(&self) -> Result<bool, ApiError> {
+    async fn has_no_definitions(&self) -> Result<bool, ApiError> {
         if !Arc::ptr_eq(&self.objects.catalogues.last(), &Catalogue::built_in()) {
             return Ok(false);
         }
@@ -68,7 +69,7 @@ impl ApiServer {
         all: &Definitions,
     ) -> Result<bool, ApiError> {
         if definition.is_deleting() {
-            return self.end_definition(definition).await;
+            return self.delete_definition(definition).await;
         }
         let now = self.environment.now();
         let others: Vec<_> = all.all().map(|other| &other.object).collect();
@@ -87,9 +88,9 @@ impl ApiServer {
     }
 
     /// Deletes the objects of a terminating definition, then removes its finalizer.
-    async fn end_definition(&self, definition: &Definition) -> Result<bool, ApiError> {
+    async fn delete_definition(&self, definition: &Definition) -> Result<bool, ApiError> {
         let now = self.environment.now();
-        let end = |stored: &Value, left| ended(custom::end(stored, left, now));
+        let end = |stored: &Value, left| termination_write(custom::end(stored, left, now));
         let Some(kind) = definition.stored_kind() else {
             return self.change_definition(definition, |stored| end(stored, 0)).await;
         };
@@ -99,7 +100,7 @@ impl ApiServer {
         let said = self.change_definition(definition, |stored| match &found {
             Ok(left) => end(stored, *left),
             // A failure of one definition must not block the others.
-            Err(error) => ended(custom::hold(stored, &error.refusal().message, now)),
+            Err(error) => termination_write(custom::hold(stored, &error.refusal().message, now)),
         });
         Ok(said.await? || began)
     }
@@ -116,7 +117,7 @@ impl ApiServer {
         loop {
             let page = self.objects.store.list(request.clone()).await?;
             // Keys contain the definition's name, so objects belong to it only while it exists.
-            if !self.is_still_there(definition).await? {
+            if !self.is_stored(definition).await? {
                 return Ok(held);
             }
             for item in page.items {
@@ -133,26 +134,23 @@ impl ApiServer {
     /// Deletes an object; returns whether it has finalizers.
     async fn delete_one(&self, kind: &Arc<Kind>, object: &Value, now: Timestamp) -> Result<bool, ApiError> {
         let options = DeleteOptions::default();
-        let text = |field: &str| object["metadata"][field].as_str();
-        let object_ref =
-            ObjectRef { kind, namespace: text("namespace"), name: text("name").unwrap_or_default() };
+        let object_ref = ObjectRef::of(kind, object);
         let deleted = self.objects.change(object_ref, |stored| {
-            if stored["metadata"]["uid"] != object["metadata"]["uid"] {
+            if !is_same(stored, object) {
                 return Ok(Change::Keep);
             }
             Ok(lifecycle::delete(stored, &options, kind, now).into())
         });
         match deleted.await {
-            Ok(Outcome::Removed(_)) => Ok(false),
-            Ok(Outcome::Kept(_) | Outcome::Stored(_)) => Ok(true),
-            // It was deleted concurrently.
-            Err(ApiError::NotFound(_)) => Ok(false),
+            // It was deleted, by this or by a concurrent request.
+            Ok(ChangeResult::Removed(_)) | Err(ApiError::NotFound(_)) => Ok(false),
+            Ok(ChangeResult::Kept(_) | ChangeResult::Stored(_)) => Ok(true),
             Err(error) => Err(error),
         }
     }
 
     /// Whether the definition is still stored, and not another one of the same name.
-    async fn is_still_there(&self, definition: &Definition) -> Result<bool, ApiError> {
+    async fn is_stored(&self, definition: &Definition) -> Result<bool, ApiError> {
         match self.definition(definition.name()).await {
             Ok(stored) => Ok(is_same(&stored, &definition.object)),
             Err(ApiError::NotFound(_)) => Ok(false),
@@ -179,9 +177,8 @@ impl ApiServer {
         });
         match changed.await {
             // The cached definition was replaced by another one: it is read again.
-            Ok(Outcome::Kept(_)) => Ok(is_another),
-            Ok(_) => Ok(true),
-            Err(ApiError::NotFound(_)) => Ok(true),
+            Ok(ChangeResult::Kept(_)) => Ok(is_another),
+            Ok(_) | Err(ApiError::NotFound(_)) => Ok(true),
             Err(error) => Err(error),
         }
     }
@@ -206,21 +203,17 @@ pub(crate) fn kind_of_definitions() -> Result<&'static Kind, ApiError> {
     kind.ok_or_else(|| ApiError::unclassified("definitions are not served"))
 }
 
-/// Whether both are states of the same definition.
+/// Whether both are states of the same object.
 fn is_same(one: &Value, other: &Value) -> bool {
-    one["metadata"]["uid"] == other["metadata"]["uid"]
+    Metadata::of(one).uid() == Metadata::of(other).uid()
 }
 
 /// The write for a terminating definition.
-fn ended(ending: Ending) -> Change {
+fn termination_write(ending: Ending) -> Change {
     match ending {
         Ending::Nothing => Change::Keep,
         Ending::Wait(waiting) => Change::Store(waiting),
-        Ending::Release(released) if is_held(&released) => Change::Store(released),
+        Ending::Release(released) if Metadata::of(&released).has_finalizers() => Change::Store(released),
         Ending::Release(_) => Change::Remove(None),
     }
-}
-
-fn is_held(definition: &Value) -> bool {
-    definition["metadata"]["finalizers"].as_array().is_some_and(|finalizers| !finalizers.is_empty())
 }

@@ -23,6 +23,7 @@ mod events;
 mod handlers;
 mod health;
 mod logs;
+mod metadata;
 mod metrics;
 mod objects;
 mod query;

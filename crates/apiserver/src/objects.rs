@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use gantry_registry::admission::ServiceRanges;
-use gantry_registry::admission::services::Allotment;
+use gantry_registry::admission::services::AllocationMode;
 use gantry_registry::kinds::{Kind, Scope};
 use gantry_registry::lifecycle::Deletion;
 use gantry_store::{Error, Key, Op, Prefix, Revision, Store, Transaction, Versioned};
@@ -16,6 +16,7 @@ use serde_json::Value;
 use crate::admission::{self, Allocated, Preconditions, RejectedObject, is_allocation, needs_allocation};
 use crate::catalogue::Catalogues;
 use crate::error::{ApiError, ExistingObject};
+use crate::metadata::Metadata;
 use crate::storage_codec;
 
 /// The prefix of all keys.
@@ -55,7 +56,7 @@ pub(crate) enum Change {
 }
 
 /// The result of creating an object.
-pub(crate) enum Created {
+pub(crate) enum CreateResult {
     /// It is stored.
     Stored(ObjectResponse),
     /// Not stored: a concurrent write to another key of the transaction. Returns the object.
@@ -66,7 +67,7 @@ pub(crate) enum Created {
 
 /// The result of changing an object.
 #[derive(Clone, Debug)]
-pub(crate) enum Outcome {
+pub(crate) enum ChangeResult {
     /// Unchanged.
     Kept(ObjectResponse),
     /// Replaced.
@@ -107,7 +108,7 @@ impl Objects {
     }
 
     /// Returns the object as the result of a dry-run create, or an error if it exists.
-    pub(crate) async fn would_create(
+    pub(crate) async fn dry_run_create(
         &self,
         object_ref: ObjectRef<'_>,
         object: Value,
@@ -126,35 +127,37 @@ impl Objects {
         mut object: Value,
         also: &[(Key, Op)],
         preconditions: &Preconditions,
-    ) -> Result<Created, ApiError> {
+    ) -> Result<CreateResult, ApiError> {
         let key = key(object_ref)?;
         let unallocated = needs_allocation(object_ref).then(|| object.clone());
         for _ in 0..ATTEMPTS_MAX {
             if let Err(why) =
-                self.allocate(object_ref, None, &mut object, &Allocated::default(), Allotment::Real)
+                self.allocate(object_ref, None, &mut object, &Allocated::default(), AllocationMode::Real)
             {
                 // Of several invalid ports the first one is reported, be it in use or out of range.
                 let refused = RejectedObject { object: unallocated.unwrap_or(object), why };
-                return Err(self.refusal(object_ref, None, refused, Allotment::Real).await);
+                return Err(self.refusal(object_ref, None, refused, AllocationMode::Real).await);
             }
             let value = storage_codec::encode_new(object_ref.kind, &mut object);
             let transaction = Transaction::create(key.clone(), value.clone());
             let transaction = self.with_allocations(object_ref, transaction, None, Some(&object)).await;
             let transaction = transaction?;
             match self.store.commit(preconditions.apply_to(with(transaction, also)?)).await {
-                Ok(revision) => return Ok(Created::Stored(ObjectResponse::stored(object, value, revision))),
+                Ok(revision) => {
+                    return Ok(CreateResult::Stored(ObjectResponse::stored(object, value, revision)));
+                }
                 Err(Error::Conflict { key: conflicting, current }) if conflicting == key => {
                     return Err(already_exists(object_ref, current.as_ref()));
                 }
                 Err(Error::Conflict { key: conflicting, .. }) if is_allocation(&conflicting) => {
                     let allocated = self.allocated().await?;
                     object = unallocated.clone().unwrap_or(object);
-                    self.allocate(object_ref, None, &mut object, &allocated, Allotment::Real)?;
+                    self.allocate(object_ref, None, &mut object, &allocated, AllocationMode::Real)?;
                 }
                 Err(Error::Conflict { key: conflicting, .. }) if preconditions.contains(&conflicting) => {
-                    return Ok(Created::PreconditionFailed(object));
+                    return Ok(CreateResult::PreconditionFailed(object));
                 }
-                Err(Error::Conflict { .. }) => return Ok(Created::Conflicted(object)),
+                Err(Error::Conflict { .. }) => return Ok(CreateResult::Conflicted(object)),
                 Err(error) => return Err(error.into()),
             }
         }
@@ -166,7 +169,7 @@ impl Objects {
         &self,
         object_ref: ObjectRef<'_>,
         mut decide: impl FnMut(&Value) -> Result<Change, ApiError>,
-    ) -> Result<Outcome, ApiError> {
+    ) -> Result<ChangeResult, ApiError> {
         let key = key(object_ref)?;
         let fetched = self.store.get(&key).await?;
         let mut current = fetched.found;
@@ -177,7 +180,7 @@ impl Objects {
             let mut change = decide(&object)?;
             let mut charges = Vec::new();
             if let Change::Store(wanted) = &mut change {
-                self.allocate(object_ref, Some(&object), wanted, &allocated, Allotment::Real)?;
+                self.allocate(object_ref, Some(&object), wanted, &allocated, AllocationMode::Real)?;
                 charges = admission::quota::differences(self, object_ref, &object, wanted).await?;
             }
             match self.attempt(object_ref, &key, found, object, change, &charges).await {
@@ -206,20 +209,20 @@ impl Objects {
         object: Value,
         change: Change,
         charges: &[(Key, Op)],
-    ) -> Result<Outcome, Error> {
+    ) -> Result<ChangeResult, Error> {
         let seen = found.revision;
         match change {
-            Change::Keep => Ok(Outcome::Kept(ObjectResponse { object, stored: Some(found) })),
+            Change::Keep => Ok(ChangeResult::Kept(ObjectResponse { object, stored: Some(found) })),
             Change::Renew => {
                 if storage_codec::encode(object_ref.kind, &mut object.clone()) == found.value {
-                    return Ok(Outcome::Kept(ObjectResponse { object, stored: Some(found) }));
+                    return Ok(ChangeResult::Kept(ObjectResponse { object, stored: Some(found) }));
                 }
                 self.replace(object_ref, key, seen, &object, object.clone(), charges)
                     .await
-                    .map(Outcome::Stored)
+                    .map(ChangeResult::Stored)
             }
             Change::Store(wanted) => {
-                self.replace(object_ref, key, seen, &object, wanted, charges).await.map(Outcome::Stored)
+                self.replace(object_ref, key, seen, &object, wanted, charges).await.map(ChangeResult::Stored)
             }
             Change::Remove(before) => {
                 let last = match before {
@@ -230,7 +233,7 @@ impl Objects {
                 let transaction = Transaction::delete(key.clone(), seen);
                 let transaction = self.with_allocations(object_ref, transaction, Some(&last), None).await?;
                 let revision = self.store.commit(transaction).await?;
-                Ok(Outcome::Removed(last.at(revision)))
+                Ok(ChangeResult::Removed(last.at(revision)))
             }
         }
     }
@@ -275,7 +278,7 @@ impl From<Deletion> for Change {
     }
 }
 
-impl Outcome {
+impl ChangeResult {
     /// The object, whatever the result.
     pub(crate) fn into_object(self) -> ObjectResponse {
         match self {
@@ -325,6 +328,14 @@ pub(crate) fn key(object_ref: ObjectRef<'_>) -> Result<Key, ApiError> {
         _ => format!("{ROOT}/{}/{name}", kind.segment),
     };
     Key::new(path).map_err(|_| ApiError::bad_request("the name of the object is too long"))
+}
+
+impl<'a> ObjectRef<'a> {
+    /// The reference to an object of this kind.
+    pub(crate) fn of(kind: &'a Kind, object: &'a Value) -> Self {
+        let metadata = Metadata::of(object);
+        Self { kind, namespace: metadata.namespace(), name: metadata.name() }
+    }
 }
 
 fn already_exists(object_ref: ObjectRef<'_>, current: Option<&Versioned>) -> ApiError {

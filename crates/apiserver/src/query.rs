@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use gantry_managed_fields::apply::OnConflict;
-use gantry_registry::admission::services::Allotment;
+use gantry_registry::admission::services::AllocationMode;
 use gantry_registry::{FieldError, Wrong};
 use serde_json::json;
 
@@ -96,8 +96,8 @@ impl Query {
 
 impl WriteOptions {
     /// Whether addresses and ports of services are allocated or only checked.
-    pub(crate) fn allotment(&self) -> Allotment {
-        if self.dry_run { Allotment::DryRun } else { Allotment::Real }
+    pub(crate) fn allotment(&self) -> AllocationMode {
+        if self.dry_run { AllocationMode::DryRun } else { AllocationMode::Real }
     }
 
     /// The handling of conflicts in server-side apply.
@@ -115,10 +115,8 @@ fn manager_of(user_agent: &str) -> String {
 
 /// Decodes `%41` and `+` in a query; malformed escapes stay unchanged.
 fn unescape(text: &str) -> String {
-    match text.contains('+') {
-        true => decode_percent(&text.replace('+', " ")).into_owned(),
-        false => decode_percent(text).into_owned(),
-    }
+    let spaced = if text.contains('+') { Cow::Owned(text.replace('+', " ")) } else { Cow::Borrowed(text) };
+    decode_percent(&spaced).into_owned()
 }
 
 /// Decodes `%41` in a path, where a `+` is literal; malformed escapes stay unchanged.
@@ -167,7 +165,7 @@ mod tests {
 
     /// A2.15, A2.22, A2.23: invalid options are rejected with their name.
     #[test]
-    fn options_that_make_no_sense_are_refused() {
+    fn invalid_options_are_refused() {
         let refused = |query: &str| {
             Query::parse(query).write_options("CreateOptions", "").unwrap_err().refusal().message
         };

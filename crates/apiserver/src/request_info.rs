@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use gantry_registry::access::{Request, verb};
+use gantry_registry::access::{RequestAttributes, verb};
 use gantry_registry::target::Target;
 use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderName, USER_AGENT};
 use http::request::Parts;
@@ -69,10 +69,10 @@ impl<'r> RequestInfo<'r> {
     }
 
     /// The request as RBAC sees it.
-    pub(crate) fn access_request(&self) -> Request {
+    pub(crate) fn access_request(&self) -> RequestAttributes {
         match &self.target {
-            Target::Objects(objects) => Request::for_objects(self.verb, objects, &self.query.0),
-            _ => Request::for_path(self.method.as_str(), self.path),
+            Target::Objects(objects) => RequestAttributes::for_objects(self.verb, objects, &self.query.0),
+            _ => RequestAttributes::for_path(self.method.as_str(), self.path),
         }
     }
 

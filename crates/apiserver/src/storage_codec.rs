@@ -24,6 +24,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::error::ApiError;
+use crate::metadata::Metadata;
 
 /// The fields before the version in an object's metadata, in this order; all are strings.
 const BEFORE_VERSION: [&[u8]; 5] = [b"name", b"generateName", b"namespace", b"selfLink", b"uid"];
@@ -123,7 +124,7 @@ pub(crate) fn decode(kind: &Kind, stored: &[u8], revision: Revision) -> Result<V
 /// Whether a stored object is being deleted; of objects in our own layout, only the metadata is parsed.
 pub(crate) fn is_deleting(kind: &Kind, stored: &[u8], revision: Revision) -> Result<bool, ApiError> {
     if splice_points(kind, stored).is_none() {
-        return Ok(!decode(kind, stored, revision)?["metadata"]["deletionTimestamp"].is_null());
+        return Ok(Metadata::of(&decode(kind, stored, revision)?).deletion_timestamp().is_some());
     }
     let head: Head<'_> = serde_json::from_slice(stored).map_err(|error| unreadable(&error.to_string()))?;
     Ok(head.metadata.deletion_timestamp.is_some())
@@ -133,11 +134,11 @@ pub(crate) fn is_deleting(kind: &Kind, stored: &[u8], revision: Revision) -> Res
 #[derive(Deserialize)]
 struct Head<'s> {
     #[serde(borrow)]
-    metadata: Metadata<'s>,
+    metadata: StoredMetadata<'s>,
 }
 
 #[derive(Deserialize)]
-struct Metadata<'s> {
+struct StoredMetadata<'s> {
     #[serde(borrow, rename = "deletionTimestamp")]
     deletion_timestamp: Option<Cow<'s, str>>,
 }
@@ -158,7 +159,7 @@ pub(crate) fn write_object(
     out: &mut Vec<u8>,
 ) -> Result<(), ApiError> {
     if let Some(at) = splice_points(kind, stored) {
-        spliced(&stored[..at.version], &stored[at.version..], revision, out);
+        write_with_version(&stored[..at.version], &stored[at.version..], revision, out);
     } else {
         let object = with_version(decode_foreign(kind, stored)?, revision);
         encode::object_into(&object, &kind.nature, out);
@@ -175,7 +176,7 @@ pub(crate) fn write_item(
 ) -> Result<(), ApiError> {
     if let Some(at) = splice_points(kind, stored) {
         out.push(b'{');
-        spliced(&stored[at.metadata..at.version], &stored[at.version..], revision, out);
+        write_with_version(&stored[at.metadata..at.version], &stored[at.version..], revision, out);
     } else {
         let object = with_version(decode_foreign(kind, stored)?, revision);
         encode::item_into(&object, &kind.nature, out);
@@ -183,7 +184,7 @@ pub(crate) fn write_item(
     Ok(())
 }
 
-fn spliced(before: &[u8], after: &[u8], revision: Revision, out: &mut Vec<u8>) {
+fn write_with_version(before: &[u8], after: &[u8], revision: Revision, out: &mut Vec<u8>) {
     out.extend_from_slice(before);
     if before.last() != Some(&b'{') {
         out.push(b',');
@@ -313,7 +314,7 @@ mod tests {
 
     /// A2.1, A2.2: the version is in its place, and items have no kind.
     #[test]
-    fn the_version_is_put_behind_the_uid() {
+    fn the_version_is_inserted_after_the_uid() {
         let mut object = json!({
             "kind": "ConfigMap", "apiVersion": "v1", "data": {"k": "\"}"},
             "metadata": {"name": "a", "namespace": "n", "uid": "u", "resourceVersion": "3", "labels": {"l": ""}},
@@ -331,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn metadata_with_nothing_before_or_behind_the_version_is_cut_as_well() {
+    fn metadata_with_nothing_before_or_after_the_version_is_spliced() {
         let splice = |metadata: &str| {
             written(
                 format!("{}{metadata}}}", r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":"#).as_bytes(),
@@ -360,7 +361,7 @@ mod tests {
         let pods = kinds().resource("", "v1", "pods").unwrap();
         let bare = br#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}"#;
         assert_eq!(
-            self::decode(pods, bare, seven()).unwrap()["spec"]["restartPolicy"],
+            decode(pods, bare, seven()).unwrap()["spec"]["restartPolicy"],
             "Always",
             "defaults are for reads, too"
         );
@@ -378,7 +379,7 @@ mod tests {
             "spec": {"template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "i"}]}}},
         });
         let first = encode_new(jobs, &mut job);
-        let read = self::decode(jobs, &first, seven()).unwrap();
+        let read = decode(jobs, &first, seven()).unwrap();
         assert_eq!(read["metadata"]["labels"], labels);
         assert_ne!(
             encode(jobs, &mut read.clone()),

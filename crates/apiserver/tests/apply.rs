@@ -37,7 +37,7 @@ async fn a_statement_creates_and_then_changes() {
     let (status, same) = apply(&server, "?fieldManager=m", &map(&json!({"k": "1", "l": "1"}))).await;
     assert_eq!((status, &same), (200, &created));
     let (_, less) = apply(&server, "?fieldManager=m", &map(&json!({"k": "2"}))).await;
-    assert_eq!(less["data"], json!({"k": "2"}), "what is no longer stated goes");
+    assert_eq!(less["data"], json!({"k": "2"}), "fields that are no longer applied are removed");
     let (_, list) = call(&server, Method::GET, MAPS, Value::Null).await;
     assert_eq!(managers(&list["items"][0]), ["m Apply"]);
 }
@@ -109,7 +109,7 @@ async fn managers_disagree_until_one_insists() {
     let body = json!({"data": {"k": "3"}});
     let (_, patched) =
         read(send(&server, Method::PATCH, &format!("{MAPS}/a?fieldManager=u"), MERGE, &body).await).await;
-    assert_eq!(managers(&patched), ["u Update"], "an ordinary write asks nobody");
+    assert_eq!(managers(&patched), ["u Update"], "an update has no conflicts");
 }
 
 /// A3.13, A3.16, A3.17, A3.18: the content of managed fields, and how clients write them.

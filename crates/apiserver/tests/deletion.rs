@@ -105,7 +105,7 @@ async fn the_policy_is_that_of_the_request_the_object_or_the_kind() {
     let (_, changed) = cluster.delete_with(&path, foreground).await;
     assert_eq!(changed["metadata"]["finalizers"], json!(["foregroundDeletion"]), "the request's");
     assert_eq!(cluster.delete_with(&path, json!({"orphanDependents": false})).await.0, 200);
-    assert_eq!(cluster.get(&path).await.0, 404, "foreground, then background: gone at once");
+    assert_eq!(cluster.get(&path).await.0, 404, "foreground, then background: deleted at once");
     let controllers = "/api/v1/namespaces/default/replicationcontrollers";
     let spec = json!({"replicas": 0, "selector": {"a": "b"}, "template": {
         "metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "nginx:1"}]}}});

@@ -5,13 +5,13 @@
 mod harness;
 
 use gantry_apiserver::ApiServer;
-use harness::{Told, ask, server, sha512};
+use harness::{ReceivedResponse, ask, server, sha512};
 use http::Method;
 use serde_json::{Value, json};
 
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-async fn get(server: &ApiServer, path: &str, headers: &[(&str, &str)]) -> Told {
+async fn get(server: &ApiServer, path: &str, headers: &[(&str, &str)]) -> ReceivedResponse {
     ask(server, Method::GET, path, headers, "").await
 }
 
@@ -26,9 +26,9 @@ async fn legacy_documents_are_served_as_recorded() {
     let server = server().await;
     for exchange in recorded("one_group").as_array().unwrap() {
         let path = exchange["request"].as_str().unwrap().strip_prefix("GET ").unwrap();
-        let told = get(&server, path, &[]).await;
+        let response = get(&server, path, &[]).await;
         assert_eq!(
-            (told.header("content-type"), told.json()),
+            (response.header("content-type"), response.json()),
             ("application/json", exchange["body"].clone())
         );
     }
@@ -46,11 +46,11 @@ async fn aggregated_documents_are_sent_once() {
     let server = server().await;
     for path in ["/api", "/apis"] {
         let asked = format!("{AGGREGATED},application/json;q=0.9");
-        let told = get(&server, path, &[("accept", &asked)]).await;
-        assert_eq!((told.status, told.header("content-type")), (200, AGGREGATED));
-        assert_eq!((told.header("vary"), told.header("cache-control")), ("Accept", "public"));
-        let etag = told.header("etag").to_owned();
-        assert_eq!(etag, format!("\"{}\"", sha512(&told.body)));
+        let response = get(&server, path, &[("accept", &asked)]).await;
+        assert_eq!((response.status, response.header("content-type")), (200, AGGREGATED));
+        assert_eq!((response.header("vary"), response.header("cache-control")), ("Accept", "public"));
+        let etag = response.header("etag").to_owned();
+        assert_eq!(etag, format!("\"{}\"", sha512(&response.body)));
         let again = get(&server, path, &[("accept", AGGREGATED), ("if-none-match", &etag)]).await;
         assert_eq!((again.status, again.body.len(), again.header("etag")), (304, 0, etag.as_str()));
         let other = get(&server, path, &[("accept", AGGREGATED), ("if-none-match", "\"0000\"")]).await;
@@ -75,8 +75,8 @@ async fn everything_advertised_is_served() {
             if name.contains('/') || !verbs.contains(&json!("list")) {
                 continue;
             }
-            let told = get(&server, &format!("{prefix}/{name}"), &[]).await;
-            assert_eq!(told.status, 200, "{prefix}/{name}");
+            let response = get(&server, &format!("{prefix}/{name}"), &[]).await;
+            assert_eq!(response.status, 200, "{prefix}/{name}");
             if verbs.contains(&json!("watch")) {
                 let query = format!("{prefix}/{name}?watch=1&resourceVersion=99999999&timeoutSeconds=1");
                 let request = http::Request::get(query).body(bytes::Bytes::new()).unwrap();
@@ -104,9 +104,9 @@ async fn prefixes(server: &ApiServer) -> Vec<String> {
 async fn version_and_paths_are_listed() {
     let server = server().await;
     for path in ["/version", "/version/"] {
-        let told = get(&server, path, &[]).await;
-        assert!(told.text().starts_with("{\n  \""), "{}", told.text());
-        let version = told.json();
+        let response = get(&server, path, &[]).await;
+        assert!(response.text().starts_with("{\n  \""), "{}", response.text());
+        let version = response.json();
         assert_eq!((&version["major"], &version["minor"]), (&json!("1"), &json!("37")));
         assert!(version["gitVersion"].as_str().unwrap().starts_with("v1.37."));
     }
@@ -144,23 +144,27 @@ async fn deprecated_kinds_say_so() {
 async fn there_are_two_kinds_of_404() {
     let server = server().await;
     for path in ["/foo", "/apis/nope.example.com", "/apis/nope.example.com/v1/foos", "/version/more"] {
-        let told = get(&server, path, &[]).await;
-        assert_eq!((told.status, told.text()), (404, "404 page not found\n"), "{path}");
-        assert_eq!(told.header("x-content-type-options"), "nosniff");
-        assert_eq!(told.header("content-type"), "text/plain; charset=utf-8");
+        let response = get(&server, path, &[]).await;
+        assert_eq!((response.status, response.text()), (404, "404 page not found\n"), "{path}");
+        assert_eq!(response.header("x-content-type-options"), "nosniff");
+        assert_eq!(response.header("content-type"), "text/plain; charset=utf-8");
     }
     for path in ["/api/v2/pods", "/apis/apps/v9", "/apis/apps/v1/foos", "/api/v1/nodes/x/y/z"] {
-        let told = get(&server, path, &[]).await;
-        let status = told.json();
+        let response = get(&server, path, &[]).await;
+        let status = response.json();
         assert_eq!(
-            (told.status, &status["reason"], &status["details"]),
+            (response.status, &status["reason"], &status["details"]),
             (404, &json!("NotFound"), &json!({}))
         );
         assert_eq!(status["message"], "the server could not find the requested resource", "{path}");
     }
     for method in [Method::HEAD, Method::OPTIONS, Method::TRACE, Method::POST] {
-        let told = ask(&server, method.clone(), "/api/v1/namespaces/default", &[], "").await;
-        assert_eq!((told.status, &told.json()["reason"]), (405, &json!("MethodNotAllowed")), "{method}");
+        let response = ask(&server, method.clone(), "/api/v1/namespaces/default", &[], "").await;
+        assert_eq!(
+            (response.status, &response.json()["reason"]),
+            (405, &json!("MethodNotAllowed")),
+            "{method}"
+        );
     }
     let everywhere = ask(&server, Method::DELETE, "/api/v1/configmaps", &[], "").await;
     assert_eq!(everywhere.status, 405, "only a namespace can be emptied");

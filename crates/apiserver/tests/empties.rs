@@ -4,7 +4,7 @@
 
 mod harness;
 
-use harness::{Told, ask, server};
+use harness::{ReceivedResponse, ask, server};
 use http::Method;
 use serde_json::{Value, json};
 
@@ -14,12 +14,17 @@ const ROLES: &str = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
 const POLICIES: &str = "/apis/networking.k8s.io/v1/namespaces/default/networkpolicies";
 const AUTOSCALERS: &str = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers";
 
-async fn write(server: &gantry_apiserver::ApiServer, method: Method, path: &str, body: String) -> Told {
+async fn write(
+    server: &gantry_apiserver::ApiServer,
+    method: Method,
+    path: &str,
+    body: String,
+) -> ReceivedResponse {
     ask(server, method, path, &[], body).await
 }
 
-fn message(told: &Told) -> String {
-    told.json()["message"].as_str().unwrap_or_default().to_owned()
+fn message(response: &ReceivedResponse) -> String {
+    response.json()["message"].as_str().unwrap_or_default().to_owned()
 }
 
 /// A2.7: a dry-run response is not stored, so it has the empty list.
@@ -107,8 +112,8 @@ async fn errors_about_a_map_come_in_the_order_of_the_document() {
     let server = server().await;
     let body = r#"{"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "a", "labels": {"z": "/", "a": "!"}},
                    "data": {"y/": "", "b/": ""}}"#;
-    let places = |told: &Told| -> Vec<String> {
-        let causes = told.json()["details"]["causes"].as_array().unwrap().clone();
+    let places = |response: &ReceivedResponse| -> Vec<String> {
+        let causes = response.json()["details"]["causes"].as_array().unwrap().clone();
         let shown = causes.iter().map(|cause| {
             let message = cause["message"].as_str().unwrap();
             format!("{} {}", cause["field"].as_str().unwrap(), message.split(": ").nth(1).unwrap())

@@ -158,12 +158,12 @@ async fn events_are_validated_by_their_group() {
 
 /// An environment whose time is set by the test.
 #[derive(Debug, Default)]
-struct Told {
+struct SettableClock {
     rest: Noon,
     seconds: AtomicI64,
 }
 
-impl Environment for Told {
+impl Environment for SettableClock {
     fn now(&self) -> Timestamp {
         Noon::NOW.plus(self.seconds.load(Ordering::Relaxed))
     }
@@ -178,7 +178,7 @@ impl Environment for Told {
 /// A8.9: an event is deleted an hour after its last write, and watchers see it.
 #[tokio::test]
 async fn events_go_after_an_hour() {
-    let world = Arc::new(Told::default());
+    let world = Arc::new(SettableClock::default());
     let server = ApiServer::new(Arc::new(MemoryStore::default()), world.clone(), Settings::default());
     server.prepare().await.unwrap();
     call(&server, Method::POST, CORE, core("old")).await;
@@ -189,13 +189,13 @@ async fn events_go_after_an_hour() {
     assert_eq!(server.delete_expired_events().await.unwrap(), 0);
     world.seconds.store(3600, Ordering::Relaxed);
     assert_eq!(server.delete_expired_events().await.unwrap(), 1);
-    let mut told = Vec::new();
+    let mut seen = Vec::new();
     for _ in 0..2 {
         let frame = stream.frame().await.unwrap().unwrap().into_data().unwrap();
         let event: Value = serde_json::from_slice(&frame).unwrap();
-        told.push(format!("{} {}", event["type"], event["object"]["metadata"]["name"]));
+        seen.push(format!("{} {}", event["type"], event["object"]["metadata"]["name"]));
     }
-    assert_eq!(told, ["\"MODIFIED\" \"counted\"", "\"DELETED\" \"old\""]);
+    assert_eq!(seen, ["\"MODIFIED\" \"counted\"", "\"DELETED\" \"old\""]);
 }
 
 /// A8.10: v1 has a field for one metric and annotations for everything else, and nothing is lost.

@@ -15,9 +15,9 @@ use harness::{Noon, ask, server};
 use http::Method;
 
 async fn get(server: &ApiServer, path: &str) -> (u16, String) {
-    let told = ask(server, Method::GET, path, &[("accept", "application/json")], "").await;
-    assert_eq!(told.header("content-type"), "text/plain; charset=utf-8", "{path}");
-    (told.status, told.text().to_owned())
+    let response = ask(server, Method::GET, path, &[("accept", "application/json")], "").await;
+    assert_eq!(response.header("content-type"), "text/plain; charset=utf-8", "{path}");
+    (response.status, response.text().to_owned())
 }
 
 fn ok() -> (u16, String) {

@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
 async fn metrics(server: &ApiServer) -> String {
-    let told = ask(server, Method::GET, "/metrics", &[], "").await;
-    assert!(told.header("content-type").starts_with("text/plain"));
-    told.text().to_owned()
+    let response = ask(server, Method::GET, "/metrics", &[], "").await;
+    assert!(response.header("content-type").starts_with("text/plain"));
+    response.text().to_owned()
 }
 
 /// The value of a sample whose line contains all these words.

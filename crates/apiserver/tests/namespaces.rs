@@ -38,11 +38,11 @@ async fn a_namespace_is_held_until_it_is_finalized() {
     assert_eq!((status, &same), (200, &created), "nothing was written");
     let (_, same) = cluster.merge(&path, json!({"status": {"phase": "Terminating"}})).await;
     assert_eq!(same, created);
-    let told =
+    let updated =
         json!({"status": {"conditions": [{"type": "X", "status": "True"}]}, "spec": {"finalizers": []}});
-    let (status, told) = cluster.merge(&format!("{path}/status"), told).await;
-    assert_eq!((status, &told["spec"]), (200, &created["spec"]));
-    assert_eq!(told["status"]["conditions"][0]["type"], "X");
+    let (status, updated) = cluster.merge(&format!("{path}/status"), updated).await;
+    assert_eq!((status, &updated["spec"]), (200, &created["spec"]));
+    assert_eq!(updated["status"]["conditions"][0]["type"], "X");
     let wrong = cluster.merge(&format!("{path}/status"), json!({"status": {"phase": "Terminating"}})).await;
     let why =
         "status.Phase: Invalid value: \"Terminating\": may only be 'Active' if `deletionTimestamp` is empty";
@@ -101,11 +101,11 @@ async fn finalizing_lets_a_terminating_namespace_go() {
     let (_, leaving) = cluster.delete(&path).await;
     let condition =
         json!({"type": "NamespaceContentRemaining", "status": "False", "reason": "ContentRemoved"});
-    let (status, told) =
+    let (status, updated) =
         cluster.merge(&format!("{path}/status"), json!({"status": {"conditions": [condition]}})).await;
-    assert_eq!((status, &told["status"]["phase"]), (200, &json!("Terminating")), "{told}");
+    assert_eq!((status, &updated["status"]["phase"]), (200, &json!("Terminating")), "{updated}");
     let version = leaving["metadata"]["resourceVersion"].as_str().unwrap();
-    let (status, gone) = cluster.put(&format!("{path}/finalize"), emptied(told)).await;
+    let (status, gone) = cluster.put(&format!("{path}/finalize"), emptied(updated)).await;
     assert_eq!((status, &gone["spec"]), (200, &json!({})));
     assert_eq!(cluster.get(&path).await.0, 404);
     let watch = format!("{NAMESPACES}?watch=true&resourceVersion={version}&fieldSelector=metadata.name%3Dt");
@@ -136,7 +136,7 @@ async fn a_namespace_finalized_early_is_deleted_by_the_second_delete() {
     let (status, second) = cluster.delete(&path).await;
     assert_eq!((status, &second["kind"]), (200, &json!("Namespace")), "the object, not a status");
     assert_eq!(cluster.get(&path).await.0, 404);
-    assert_eq!(cluster.get(&maps).await.1["items"][0]["metadata"]["name"], "left", "nobody deleted it");
+    assert_eq!(cluster.get(&maps).await.1["items"][0]["metadata"]["name"], "left", "its content stays");
     assert_eq!(cluster.delete(&format!("{maps}/left")).await.0, 200);
 }
 

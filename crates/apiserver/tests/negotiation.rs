@@ -7,7 +7,7 @@ mod harness;
 use std::io::Read as _;
 
 use gantry_apiserver::ApiServer;
-use harness::{Told, ask, call, server};
+use harness::{ReceivedResponse, ask, call, server};
 use http::Method;
 use serde_json::{Value, json};
 
@@ -24,11 +24,11 @@ async fn with_a_map() -> ApiServer {
     server
 }
 
-async fn get(server: &ApiServer, path: &str, headers: &[(&str, &str)]) -> Told {
+async fn get(server: &ApiServer, path: &str, headers: &[(&str, &str)]) -> ReceivedResponse {
     ask(server, Method::GET, path, headers, "").await
 }
 
-async fn post(server: &ApiServer, kind: &str, body: &[u8]) -> Told {
+async fn post(server: &ApiServer, kind: &str, body: &[u8]) -> ReceivedResponse {
     ask(server, Method::POST, MAPS, &[("content-type", kind)], body.to_vec()).await
 }
 
@@ -37,13 +37,13 @@ async fn post(server: &ApiServer, kind: &str, body: &[u8]) -> Told {
 async fn every_answer_has_an_id_and_is_not_kept() {
     let server = with_a_map().await;
     for path in [&format!("{MAPS}/a"), &format!("{MAPS}/none"), "/version", "/nowhere"] {
-        let told = get(&server, path, &[]).await;
-        assert_eq!(told.header("audit-id").len(), 36, "{path}");
-        assert_eq!(told.header("cache-control"), "no-cache, private", "{path}");
-        assert!(!told.header("content-type").is_empty(), "{path}");
+        let response = get(&server, path, &[]).await;
+        assert_eq!(response.header("audit-id").len(), 36, "{path}");
+        assert_eq!(response.header("cache-control"), "no-cache, private", "{path}");
+        assert!(!response.header("content-type").is_empty(), "{path}");
     }
-    let told = get(&server, MAPS, &[("audit-id", "my-request-1")]).await;
-    assert_eq!(told.header("audit-id"), "my-request-1");
+    let response = get(&server, MAPS, &[("audit-id", "my-request-1")]).await;
+    assert_eq!(response.header("audit-id"), "my-request-1");
 }
 
 /// A0.4: compact with a newline, or pretty-printed without one; HTML is escaped either way.
@@ -60,10 +60,10 @@ async fn responses_are_pretty_printed_on_request() {
         ("", "Mozilla/5.0 (X11)", true),
         ("?pretty=false", "curl/8.1", false),
     ] {
-        let told = get(&server, &format!("{MAPS}/a{query}"), &[("user-agent", agent)]).await;
-        assert_eq!(told.text().contains("\n  \"kind\""), laid_out, "{query} {agent}");
-        assert_eq!(told.text().ends_with('\n'), !laid_out, "{query} {agent}");
-        assert!(told.text().contains("\\u003c\\u0026\\u003e"), "{query} {agent}");
+        let response = get(&server, &format!("{MAPS}/a{query}"), &[("user-agent", agent)]).await;
+        assert_eq!(response.text().contains("\n  \"kind\""), laid_out, "{query} {agent}");
+        assert_eq!(response.text().ends_with('\n'), !laid_out, "{query} {agent}");
+        assert!(response.text().contains("\\u003c\\u0026\\u003e"), "{query} {agent}");
     }
 }
 
@@ -82,9 +82,9 @@ async fn the_first_acceptable_form_is_answered() {
         "application/json;q=0.5, text/html",
         "application/json;pretty=1",
     ] {
-        let told = get(&server, &path, &[("accept", accept)]).await;
-        assert_eq!((told.status, told.header("content-type")), (200, "application/json"), "{accept}");
-        assert_eq!(told.json()["data"], json!({"k": "<&>"}), "{accept}");
+        let response = get(&server, &path, &[("accept", accept)]).await;
+        assert_eq!((response.status, response.header("content-type")), (200, "application/json"), "{accept}");
+        assert_eq!(response.json()["data"], json!({"k": "<&>"}), "{accept}");
     }
     for (accept, message) in [
         (
@@ -101,11 +101,11 @@ async fn the_first_acceptable_form_is_answered() {
         ),
         (PROTOBUF, "only the following media types are accepted: application/json, application/yaml"),
     ] {
-        let told = get(&server, &path, &[("accept", accept)]).await;
-        let status = told.json();
-        assert_eq!((told.status, &status["reason"]), (406, &json!("NotAcceptable")), "{accept}");
+        let response = get(&server, &path, &[("accept", accept)]).await;
+        let status = response.json();
+        assert_eq!((response.status, &status["reason"]), (406, &json!("NotAcceptable")), "{accept}");
         assert_eq!(status["message"], message, "{accept}");
-        assert!(told.text().starts_with("{\n"), "a refusal of all forms is laid out: {accept}");
+        assert!(response.text().starts_with("{\n"), "a refusal of all forms is laid out: {accept}");
     }
 }
 
@@ -113,12 +113,12 @@ async fn the_first_acceptable_form_is_answered() {
 #[tokio::test]
 async fn yaml_is_written_too() {
     let server = with_a_map().await;
-    let told = get(&server, &format!("{MAPS}/a"), &[("accept", "application/yaml")]).await;
-    assert_eq!(told.header("content-type"), "application/yaml");
+    let response = get(&server, &format!("{MAPS}/a"), &[("accept", "application/yaml")]).await;
+    assert_eq!(response.header("content-type"), "application/yaml");
     assert!(
-        told.text().contains("kind: ConfigMap\n") && told.text().contains("  k: <&>\n"),
+        response.text().contains("kind: ConfigMap\n") && response.text().contains("  k: <&>\n"),
         "{}",
-        told.text()
+        response.text()
     );
     assert!(
         get(&server, &format!("{MAPS}/b"), &[("accept", "application/yaml")])
@@ -133,9 +133,9 @@ async fn yaml_is_written_too() {
 async fn errors_are_statuses_in_any_form() {
     let server = server().await;
     for accept in [TABLE, PARTIAL, "*/*", "application/vnd.kubernetes.protobuf,application/json"] {
-        let told = get(&server, &format!("{MAPS}/none"), &[("accept", accept)]).await;
+        let response = get(&server, &format!("{MAPS}/none"), &[("accept", accept)]).await;
         assert_eq!(
-            told.json(),
+            response.json(),
             json!({
                 "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
                 "message": "configmaps \"none\" not found", "reason": "NotFound",
@@ -156,11 +156,11 @@ async fn bodies_are_read_in_three_formats() {
     }
     assert_eq!(post(&server, "application/yaml", b"metadata: {name: from-yaml}\n").await.status, 201);
     for kind in ["application/cbor", "text/plain", "nonsense"] {
-        let told = post(&server, kind, b"{\"metadata\":{\"name\":\"z\"}}").await;
+        let response = post(&server, kind, b"{\"metadata\":{\"name\":\"z\"}}").await;
         let message = "the body of the request was in an unknown format - accepted media types include: \
                        application/json, application/yaml, application/vnd.kubernetes.protobuf";
-        assert_eq!((told.status, &told.json()["message"]), (415, &json!(message)), "{kind}");
-        assert_eq!(told.json()["reason"], "UnsupportedMediaType");
+        assert_eq!((response.status, &response.json()["message"]), (415, &json!(message)), "{kind}");
+        assert_eq!(response.json()["reason"], "UnsupportedMediaType");
     }
     let patch =
         ask(&server, Method::PATCH, &format!("{MAPS}/a"), &[("content-type", PROTOBUF)], "k8s\0").await;
@@ -176,8 +176,14 @@ async fn protobuf_bodies_are_decoded() {
     // metadata { name: "foo" and, as Go writes it, every other plain field, empty }, spec {}, status { phase: "" }.
     body.extend_from_slice(b"\x0a\x13\x0a\x03foo\x12\x00\x1a\x00\x22\x00\x2a\x00\x32\x00\x38\x00\x42\x00");
     body.extend_from_slice(b"\x12\x00\x1a\x02\x0a\x00\x1a\x00\x22\x00");
-    let told = ask(&server, Method::POST, "/api/v1/namespaces", &[("content-type", PROTOBUF)], body).await;
-    assert_eq!((told.status, &told.json()["metadata"]["name"]), (201, &json!("foo")), "{}", told.text());
+    let response =
+        ask(&server, Method::POST, "/api/v1/namespaces", &[("content-type", PROTOBUF)], body).await;
+    assert_eq!(
+        (response.status, &response.json()["metadata"]["name"]),
+        (201, &json!("foo")),
+        "{}",
+        response.text()
+    );
     call(&server, Method::POST, MAPS, json!({"metadata": {"name": "a"}})).await;
     // DeleteOptions { preconditions { uid: "x" } }.
     let options =
@@ -193,9 +199,9 @@ async fn protobuf_bodies_are_decoded() {
 async fn bodies_have_limits() {
     let server = server().await;
     let large = format!("{{\"metadata\":{{\"name\":\"a\"}},\"data\":{{\"k\":\"{}\"}}}}", "x".repeat(3 << 20));
-    let told = post(&server, "application/json", large.as_bytes()).await;
-    let status = told.json();
-    assert_eq!((told.status, &status["reason"]), (413, &json!("RequestEntityTooLarge")));
+    let response = post(&server, "application/json", large.as_bytes()).await;
+    let status = response.json();
+    assert_eq!((response.status, &status["reason"]), (413, &json!("RequestEntityTooLarge")));
     assert_eq!(status["message"], "Request entity too large: limit is 3145728");
     let deep = format!("{{\"data\":{}1{}}}", "{\"a\":".repeat(10_001), "}".repeat(10_001));
     assert_eq!(post(&server, "application/json", deep.as_bytes()).await.status, 400);
@@ -218,8 +224,8 @@ async fn large_answers_are_compressed_and_watches_are_not() {
     for (path, encoding) in
         [(format!("{MAPS}/a"), "gzip"), (MAPS.to_owned(), "br"), (MAPS.to_owned(), "gzip;q=0")]
     {
-        let told = get(&server, &path, &[("accept-encoding", encoding)]).await;
-        assert_eq!(told.header("content-encoding"), "", "{path} {encoding}");
+        let response = get(&server, &path, &[("accept-encoding", encoding)]).await;
+        assert_eq!(response.header("content-encoding"), "", "{path} {encoding}");
     }
     let watch = http::Request::get(format!("{MAPS}?watch=1")).header("accept-encoding", "gzip");
     let watch = server.handle(watch.body(bytes::Bytes::new()).unwrap()).await;
@@ -299,8 +305,8 @@ async fn objects_are_reduced_to_their_metadata() {
 #[tokio::test]
 async fn retryable_errors_have_a_retry_after_header() {
     let server = server().await;
-    let told = get(&server, &format!("{MAPS}?resourceVersion=99999999"), &[]).await;
-    assert_eq!((told.status, told.header("retry-after")), (504, "1"));
-    assert_eq!(told.json()["details"]["retryAfterSeconds"], 1);
+    let response = get(&server, &format!("{MAPS}?resourceVersion=99999999"), &[]).await;
+    assert_eq!((response.status, response.header("retry-after")), (504, "1"));
+    assert_eq!(response.json()["details"]["retryAfterSeconds"], 1);
     assert_eq!(get(&server, &format!("{MAPS}/none"), &[]).await.header("retry-after"), "");
 }

@@ -7,13 +7,13 @@ mod harness;
 use std::io::Read as _;
 
 use gantry_apiserver::ApiServer;
-use harness::{Told, ask, server, sha512};
+use harness::{ReceivedResponse, ask, server, sha512};
 use http::Method;
 use serde_json::json;
 
 const PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 
-async fn get(server: &ApiServer, path: &str, headers: &[(&str, &str)]) -> Told {
+async fn get(server: &ApiServer, path: &str, headers: &[(&str, &str)]) -> ReceivedResponse {
     ask(server, Method::GET, path, headers, "").await
 }
 
@@ -27,9 +27,9 @@ async fn version_two_comes_in_protobuf_and_in_json() {
     assert_eq!(protobuf.header("vary"), "Accept-Encoding, Accept");
     assert!(!protobuf.header("etag").is_empty() && !protobuf.header("last-modified").is_empty());
     for accept in ["application/json", "*/*"] {
-        let told = get(&server, "/openapi/v2", &[("accept", accept)]).await;
+        let response = get(&server, "/openapi/v2", &[("accept", accept)]).await;
         assert_eq!(
-            (told.header("content-type"), &told.json()["swagger"]),
+            (response.header("content-type"), &response.json()["swagger"]),
             ("application/json", &json!("2.0"))
         );
     }
@@ -61,12 +61,12 @@ async fn the_index_leads_to_documents_by_their_hash() {
     let index = get(&server, "/openapi/v3", &[]).await.json();
     for (path, entry) in index["paths"].as_object().unwrap() {
         let url = entry["serverRelativeURL"].as_str().unwrap();
-        let told = get(&server, url, &[]).await;
-        let hash = sha512(&told.body);
+        let response = get(&server, url, &[]).await;
+        let hash = sha512(&response.body);
         assert_eq!(url, format!("/openapi/v3/{path}?hash={hash}"));
-        assert_eq!(told.header("etag"), format!("\"{hash}\""));
-        assert_eq!(told.header("cache-control"), "public, immutable");
-        assert_eq!(told.header("expires"), "Fri, 01 Jan 2027 12:00:00 GMT", "a year after noon");
+        assert_eq!(response.header("etag"), format!("\"{hash}\""));
+        assert_eq!(response.header("cache-control"), "public, immutable");
+        assert_eq!(response.header("expires"), "Fri, 01 Jan 2027 12:00:00 GMT", "a year after noon");
     }
     let path = "/openapi/v3/apis/apps/v1";
     let right = index["paths"]["apis/apps/v1"]["serverRelativeURL"].as_str().unwrap();

@@ -129,10 +129,10 @@ async fn a_node_writes_the_status_of_its_pods() {
         "metadata": {"uid": created["metadata"]["uid"]},
         "status": {"phase": "Running", "observedGeneration": 1, "conditions": [ready], "podIPs": [{"ip": "10.0.0.7"}]},
     });
-    let (status, told) = cluster.patch(&path, first).await;
-    assert_eq!((status, &told["status"]["qosClass"]), (200, &json!("BestEffort")), "{told}");
-    assert_eq!(told["status"]["podIP"], "10.0.0.7", "the first address, under its old name");
-    assert_eq!(told["metadata"]["generation"], 1);
+    let (status, updated) = cluster.patch(&path, first).await;
+    assert_eq!((status, &updated["status"]["qosClass"]), (200, &json!("BestEffort")), "{updated}");
+    assert_eq!(updated["status"]["podIP"], "10.0.0.7", "the first address, under its old name");
+    assert_eq!(updated["metadata"]["generation"], 1);
     let more = json!({"status": {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]}});
     cluster.patch(&path, more).await;
     let container = |name: &str| {
@@ -140,25 +140,25 @@ async fn a_node_writes_the_status_of_its_pods() {
         json!({"status": {"containerStatuses": [one], "hostIPs": [{"ip": "10.0.0.1"}]}})
     };
     cluster.patch(&path, container("a")).await;
-    let (_, told) = cluster.patch(&path, container("b")).await;
+    let (_, updated) = cluster.patch(&path, container("b")).await;
     assert_eq!(
-        told["status"]["containerStatuses"].as_array().unwrap().len(),
+        updated["status"]["containerStatuses"].as_array().unwrap().len(),
         1,
-        "replaced as a whole: {told}"
+        "replaced as a whole: {updated}"
     );
-    assert_eq!(told["status"]["conditions"].as_array().unwrap().len(), 2, "merged by type");
+    assert_eq!(updated["status"]["conditions"].as_array().unwrap().len(), 2, "merged by type");
     let (_, mut whole) = cluster.get(&path).await;
     whole["status"] = json!({"phase": "Running", "conditions": [{"type": "Ready", "status": "False"}]});
     whole["spec"]["nodeName"] = json!("elsewhere");
     whole["metadata"]["ownerReferences"] =
         json!([{"apiVersion": "v1", "kind": "Pod", "name": "x", "uid": "u"}]);
-    let (status, told) = cluster.put(&path, whole).await;
-    assert_eq!(status, 200, "{told}");
-    assert_eq!(told["status"]["observedGeneration"], 1);
-    assert_eq!(told["status"]["conditions"][0]["observedGeneration"], 1);
-    assert_eq!(told["status"]["qosClass"], "BestEffort");
-    assert_eq!(told["spec"].get("nodeName"), None, "A2.6: the spec stays");
-    assert_eq!(told["metadata"].get("ownerReferences"), None, "and so do the owners");
+    let (status, updated) = cluster.put(&path, whole).await;
+    assert_eq!(status, 200, "{updated}");
+    assert_eq!(updated["status"]["observedGeneration"], 1);
+    assert_eq!(updated["status"]["conditions"][0]["observedGeneration"], 1);
+    assert_eq!(updated["status"]["qosClass"], "BestEffort");
+    assert_eq!(updated["spec"].get("nodeName"), None, "A2.6: the spec stays");
+    assert_eq!(updated["metadata"].get("ownerReferences"), None, "and so do the owners");
     let forever = json!({"metadata": {"deletionTimestamp": "2030-01-01T00:00:00Z"}});
     let (status, alive) = cluster.merge(&path, forever).await;
     assert_eq!((status, alive["metadata"].get("deletionTimestamp")), (200, None));
@@ -231,7 +231,7 @@ async fn a_bound_pod_waits_for_its_node() {
     for _ in 0..3 {
         assert_eq!(cluster.delete(&path).await.0, 200);
     }
-    assert_eq!(cluster.get(&path).await.0, 200, "its time is over, but nobody said that it ended");
+    assert_eq!(cluster.get(&path).await.0, 200, "the grace period is over, but the node has not confirmed");
     let finished = json!({"gracePeriodSeconds": 0, "preconditions": {"uid": running["metadata"]["uid"]}});
     assert_eq!(cluster.delete_with(&path, finished).await.0, 200);
     assert_eq!(cluster.get(&path).await.0, 404);
@@ -242,10 +242,10 @@ async fn a_bound_pod_waits_for_its_node() {
 async fn a_node_that_repeats_itself_writes_nothing() {
     let cluster = Cluster::new().await;
     cluster.post(PODS, pod("p")).await;
-    let told = |phase: &str| json!({"status": {"phase": phase}});
+    let updated = |phase: &str| json!({"status": {"phase": phase}});
     let path = format!("{PODS}/p/status");
-    let (_, first) = cluster.merge(&path, told("Running")).await;
-    assert_eq!(cluster.merge(&path, told("Running")).await.1, first);
-    let (_, last) = cluster.merge(&path, told("Failed")).await;
+    let (_, first) = cluster.merge(&path, updated("Running")).await;
+    assert_eq!(cluster.merge(&path, updated("Running")).await.1, first);
+    let (_, last) = cluster.merge(&path, updated("Failed")).await;
     assert_ne!(last["metadata"]["resourceVersion"], first["metadata"]["resourceVersion"]);
 }

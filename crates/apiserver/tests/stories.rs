@@ -113,7 +113,7 @@ async fn lists_come_in_pages_of_one_version() {
     assert_eq!(rest["metadata"]["resourceVersion"], first["metadata"]["resourceVersion"]);
     let selected = format!("{maps}?limit=1&labelSelector=odd%3D1");
     let (_, one) = call(&server, Method::GET, &selected, Value::Null).await;
-    assert_eq!(one["metadata"].get("remainingItemCount"), None, "nobody counts what a selector would match");
+    assert_eq!(one["metadata"].get("remainingItemCount"), None, "matches of a selector are not counted");
     let token = one["metadata"]["continue"].as_str().expect("the second odd one is still to come");
     let (_, other) = call(&server, Method::GET, &format!("{selected}&continue={token}"), Value::Null).await;
     assert_eq!(
@@ -138,17 +138,17 @@ async fn a_watch_delivers_changes_of_selected_objects() {
     call(&server, Method::PUT, &format!("{maps}/b"), labelled("b", "web")).await;
     call(&server, Method::PUT, &format!("{maps}/a"), labelled("a", "other")).await;
     call(&server, Method::DELETE, &format!("{maps}/b"), Value::Null).await;
-    let mut told = Vec::new();
+    let mut events = Vec::new();
     for _ in 0..5 {
         let frame = stream.frame().await.unwrap().unwrap().into_data().unwrap();
         let event: Value = serde_json::from_slice(&frame).unwrap();
-        told.push(format!(
+        events.push(format!(
             "{} {}",
             event["type"].as_str().unwrap(),
             event["object"]["metadata"]["name"].as_str().unwrap_or("-")
         ));
     }
-    assert_eq!(told, ["ADDED a", "BOOKMARK -", "ADDED b", "DELETED a", "DELETED b"]);
+    assert_eq!(events, ["ADDED a", "BOOKMARK -", "ADDED b", "DELETED a", "DELETED b"]);
 }
 
 /// A2.28, O6.4, A2.21: finalizers delay a deletion until the last one is removed.

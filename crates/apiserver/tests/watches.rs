@@ -47,17 +47,17 @@ impl Reader {
     }
 
     /// `ADDED a`, for the next few events.
-    async fn told(&mut self, count: usize) -> Vec<String> {
-        let mut told = Vec::new();
+    async fn next_events(&mut self, count: usize) -> Vec<String> {
+        let mut events = Vec::new();
         for _ in 0..count {
             let event = self.next().await.expect("one more event");
-            told.push(format!(
+            events.push(format!(
                 "{} {}",
                 event["type"].as_str().unwrap(),
                 event["object"]["metadata"]["name"].as_str().unwrap_or("-")
             ));
         }
-        told
+        events
     }
 }
 
@@ -118,9 +118,9 @@ async fn a_watch_starts_at_the_requested_version() {
     let no_state = "&sendInitialEvents=false&resourceVersionMatch=NotOlderThan";
     let mut from_now = Reader::of(&server, no_state).await;
     put(&server, "c", "1").await;
-    assert_eq!(all.told(3).await, ["ADDED a", "ADDED b", "ADDED c"]);
-    assert_eq!(zero.told(4).await, ["ADDED a", "ADDED b", "BOOKMARK -", "ADDED c"]);
-    assert_eq!(from_now.told(1).await, ["ADDED c"]);
+    assert_eq!(all.next_events(3).await, ["ADDED a", "ADDED b", "ADDED c"]);
+    assert_eq!(zero.next_events(4).await, ["ADDED a", "ADDED b", "BOOKMARK -", "ADDED c"]);
+    assert_eq!(from_now.next_events(1).await, ["ADDED c"]);
 }
 
 /// A4.11, A4.18: from a future version no event is delivered until it is past.
@@ -150,10 +150,10 @@ async fn a_watch_list_marks_the_end_of_the_initial_objects() {
     assert_eq!(end["object"]["metadata"]["annotations"]["k8s.io/initial-events-end"], "true");
     assert!(version(&end["object"]).parse::<u64>().unwrap() >= version(&added["object"]).parse().unwrap());
     put(&server, "a", "2").await;
-    assert_eq!(watch.told(1).await, ["MODIFIED a"]);
+    assert_eq!(watch.next_events(1).await, ["MODIFIED a"]);
     let mut plain = Reader::of(&server, "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan").await;
     put(&server, "b", "1").await;
-    assert_eq!(plain.told(2).await, ["ADDED a", "ADDED b"], "no bookmark for who does not want any");
+    assert_eq!(plain.next_events(2).await, ["ADDED a", "ADDED b"], "bookmarks are sent on request only");
     for (query, message) in [
         ("sendInitialEvents=true", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"),
         ("resourceVersionMatch=NotOlderThan", "is forbidden for watch unless sendInitialEvents is provided"),
@@ -215,7 +215,7 @@ async fn a_watch_says_how_far_it_came_before_it_ends() {
     assert_eq!((&bookmark["type"], version(&bookmark["object"])), (&json!("BOOKMARK"), version(&secret)));
     assert_eq!(bookmark["object"]["kind"], "ConfigMap");
     assert_eq!(watch.next().await, None);
-    assert_eq!(silent.next().await, None, "no bookmark for who does not want any");
+    assert_eq!(silent.next().await, None, "bookmarks are sent on request only");
     let lasted = started.elapsed();
     assert!((Duration::from_secs(2)..=Duration::from_secs(4)).contains(&lasted), "{lasted:?}");
 }
@@ -232,12 +232,12 @@ async fn a_selector_adds_and_deletes_objects_of_a_watch() {
     let left = put(&server, "a", "out").await;
     put(&server, "b", "in").await;
     delete(&server, "b").await;
-    assert_eq!(watch.told(1).await, ["ADDED a"]);
+    assert_eq!(watch.next_events(1).await, ["ADDED a"]);
     let event = watch.next().await.unwrap();
     assert_eq!((&event["type"], &event["object"]["data"]["k"]), (&json!("DELETED"), &json!("in")));
     assert_eq!(version(&event["object"]), version(&left));
-    assert_eq!(watch.told(2).await, ["ADDED b", "DELETED b"]);
-    assert_eq!(by_name.told(3).await, ["ADDED b", "MODIFIED b", "DELETED b"]);
+    assert_eq!(watch.next_events(2).await, ["ADDED b", "DELETED b"]);
+    assert_eq!(by_name.next_events(3).await, ["ADDED b", "MODIFIED b", "DELETED b"]);
 }
 
 /// A4.19: an object with finalizers is modified first, and deleted with its last content.
@@ -256,7 +256,7 @@ async fn the_last_finalizer_ends_in_a_deletion_that_still_shows_it() {
         (200, None),
         "A2.21: the client sees what it wrote"
     );
-    assert_eq!(watch.told(1).await, ["MODIFIED a"]);
+    assert_eq!(watch.next_events(1).await, ["MODIFIED a"]);
     let gone = watch.next().await.unwrap();
     assert_eq!(
         (&gone["type"], &gone["object"]["metadata"]["finalizers"]),
@@ -293,14 +293,14 @@ async fn other_forms_are_watched_as_well() {
     put(&server, "b", "1").await;
     let path = format!("{MAPS}?watch=1&timeoutSeconds=1&allowWatchBookmarks=1");
     let table = [("accept", "application/json;as=Table;v=v1;g=meta.k8s.io")];
-    let told = ask(&server, Method::GET, &path, &table, "").await;
-    let events: Vec<Value> = told.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let events = ask(&server, Method::GET, &path, &table, "").await;
+    let events: Vec<Value> = events.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(events[0]["object"]["columnDefinitions"].is_array(), "{}", events[0]);
     assert!(events[1..].iter().all(|event| event["object"]["columnDefinitions"].is_null()));
     assert_eq!((events.len(), &events[2]["type"]), (3, &json!("BOOKMARK")));
     let partial = [("accept", "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io")];
-    let told = ask(&server, Method::GET, &path, &partial, "").await;
-    let first: Value = serde_json::from_str(told.text().lines().next().unwrap()).unwrap();
+    let events = ask(&server, Method::GET, &path, &partial, "").await;
+    let first: Value = serde_json::from_str(events.text().lines().next().unwrap()).unwrap();
     assert_eq!(
         (&first["object"]["kind"], first["object"].get("data")),
         (&json!("PartialObjectMetadata"), None)

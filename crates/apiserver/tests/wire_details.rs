@@ -99,12 +99,15 @@ async fn every_write_of_a_service_or_node_gets_warnings() {
     cluster.post(SERVICES, json!({"metadata": {"name": "web"}, "spec": spec})).await;
     let path = format!("{SERVICES}/web");
     for patch in [json!({"metadata": {"labels": {"a": "b"}}}), json!({})] {
-        let told = warned(&cluster, Method::PATCH, &path, MERGE, patch).await;
-        assert!(told.len() == 1 && told[0].contains("spec.externalIPs is deprecated"), "{told:?}");
+        let warnings = warned(&cluster, Method::PATCH, &path, MERGE, patch).await;
+        assert!(
+            warnings.len() == 1 && warnings[0].contains("spec.externalIPs is deprecated"),
+            "{warnings:?}"
+        );
     }
     cluster.post("/api/v1/nodes", json!({"metadata": {"name": "n"}, "spec": {"externalID": "x"}})).await;
-    let told = warned(&cluster, Method::PATCH, "/api/v1/nodes/n", MERGE, json!({})).await;
-    assert!(told.len() == 1 && told[0].contains("spec.externalID"), "{told:?}");
+    let warnings = warned(&cluster, Method::PATCH, "/api/v1/nodes/n", MERGE, json!({})).await;
+    assert!(warnings.len() == 1 && warnings[0].contains("spec.externalID"), "{warnings:?}");
 }
 
 #[tokio::test]
@@ -113,10 +116,10 @@ async fn scaling_a_deployment_gets_its_warnings() {
     let spread = json!([{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}]);
     cluster.post(DEPLOYMENTS, deployment(&json!({"topologySpreadConstraints": spread}))).await;
     let path = format!("{DEPLOYMENTS}/web/scale");
-    let told = warned(&cluster, Method::PATCH, &path, MERGE, json!({"spec": {"replicas": 3}})).await;
-    assert!(told.len() == 1 && told[0].contains("a null labelSelector"), "{told:?}");
-    let told = warned(&cluster, Method::PATCH, &path, MERGE, json!({"spec": {"replicas": 3}})).await;
-    assert_eq!(told, [""; 0], "nothing new was asked for");
+    let warnings = warned(&cluster, Method::PATCH, &path, MERGE, json!({"spec": {"replicas": 3}})).await;
+    assert!(warnings.len() == 1 && warnings[0].contains("a null labelSelector"), "{warnings:?}");
+    let warnings = warned(&cluster, Method::PATCH, &path, MERGE, json!({"spec": {"replicas": 3}})).await;
+    assert_eq!(warnings, [""; 0], "nothing new was asked for");
 }
 
 /// A2.12: the names of unknown fields are quoted as Go quotes them.
@@ -125,8 +128,8 @@ async fn unknown_fields_are_quoted() {
     let cluster = Cluster::new().await;
     let mut web = deployment(&json!({}));
     web["spec"]["sch\u{f6}n \"x\""] = json!(1);
-    let told = warned(&cluster, Method::POST, DEPLOYMENTS, "application/json", web).await;
-    assert_eq!(told, ["299 - \"unknown field \\\"spec.sch\u{f6}n \\\\\\\"x\\\\\\\"\\\"\""]);
+    let warnings = warned(&cluster, Method::POST, DEPLOYMENTS, "application/json", web).await;
+    assert_eq!(warnings, ["299 - \"unknown field \\\"spec.sch\u{f6}n \\\\\\\"x\\\\\\\"\\\"\""]);
 }
 
 /// A malformed revision to roll back to is refused, with a message that depends on the format of the body.

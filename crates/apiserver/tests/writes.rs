@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use gantry_apiserver::{ApiServer, Environment, Settings};
 use gantry_registry::Timestamp;
 use gantry_store::memory::{HistoryLimits, MemoryStore};
-use harness::{Told, ask, call, read, send, server};
+use harness::{ReceivedResponse, ask, call, read, send, server};
 use http::Method;
 use serde_json::{Value, json};
 
@@ -26,12 +26,12 @@ fn web() -> Value {
     })
 }
 
-async fn post(server: &ApiServer, path: &str, object: &Value) -> Told {
+async fn post(server: &ApiServer, path: &str, object: &Value) -> ReceivedResponse {
     ask(server, Method::POST, path, &[("user-agent", "story/1")], object.to_string()).await
 }
 
-fn warnings(told: &Told) -> Vec<&str> {
-    told.headers.get_all("warning").iter().map(|value| value.to_str().unwrap()).collect()
+fn warnings(response: &ReceivedResponse) -> Vec<&str> {
+    response.headers.get_all("warning").iter().map(|value| value.to_str().unwrap()).collect()
 }
 
 /// A2.8, A2.9, O4.4: server-managed fields are set by the server, whatever the client sends.
@@ -388,7 +388,7 @@ async fn a_body_of_another_kind_is_refused() {
     assert_eq!(truth.status, 400, "in YAML 1.1, y is true");
     let twice = ask(&server, Method::POST, MAPS, &yaml, "metadata: {name: z}\ndata:\n  k: a\n  k: b\n").await;
     assert_eq!(twice.status, 201);
-    assert!(!warnings(&twice).is_empty(), "what YAML's reader says is told");
+    assert!(!warnings(&twice).is_empty(), "messages of the YAML parser are warnings");
 }
 
 /// O4.3, A3.18, A3.24, A5.6: a Scale is written like other objects: dry run, strict validation, apply, metadata.

@@ -5,7 +5,7 @@
 mod harness;
 
 use gantry_apiserver::ApiServer;
-use harness::{Told, ask, server};
+use harness::{ReceivedResponse, ask, server};
 use http::Method;
 use serde_json::{Value, json};
 
@@ -13,16 +13,16 @@ const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 const MERGE: &str = "application/merge-patch+json";
 const APPLY: &str = "application/apply-patch+yaml";
 
-async fn post(server: &ApiServer, path: &str, object: &Value) -> Told {
+async fn post(server: &ApiServer, path: &str, object: &Value) -> ReceivedResponse {
     ask(server, Method::POST, path, &[], object.to_string()).await
 }
 
-async fn patch(server: &ApiServer, path: &str, content_type: &str, body: &Value) -> Told {
+async fn patch(server: &ApiServer, path: &str, content_type: &str, body: &Value) -> ReceivedResponse {
     ask(server, Method::PATCH, path, &[("content-type", content_type)], body.to_string()).await
 }
 
-fn message(told: &Told) -> (u16, String) {
-    (told.status, told.json()["message"].as_str().unwrap_or_default().to_owned())
+fn message(response: &ReceivedResponse) -> (u16, String) {
+    (response.status, response.json()["message"].as_str().unwrap_or_default().to_owned())
 }
 
 /// A2.9: a version in a new object is refused only if it is valid, after validation, and never in a dry run.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use gantry_cluster::Options;
-use gantry_runtime::chain;
+use gantry_runtime::error_chain;
 
 use crate::output::print;
 use crate::server_process::{self, Etcd, EtcdFiles, ServerFlags, Signals, StorageTarget, Verbosity};
@@ -59,7 +59,7 @@ async fn serve(flags: &ApiserverFlags) -> Result<ExitCode, String> {
     let cluster = server_process::launch(Options { controllers: false, nodes: 0, ..options }).await?;
     let usage = match (&flags.server.write_kubeconfig, cluster.kubeconfig()) {
         (Some(file), Some(kubeconfig)) => {
-            kubeconfig.write(file).map_err(|error| format!("--write-kubeconfig: {}", chain(&error)))?;
+            kubeconfig.write(file).map_err(|error| format!("--write-kubeconfig: {}", error_chain(&error)))?;
             let file = std::path::absolute(file).unwrap_or_else(|_| file.clone());
             format!("Use it with: export KUBECONFIG={}", file.display())
         }

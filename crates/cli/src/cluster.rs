@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use gantry_kubectl::{Connection, Failure, StatusError, TlsVerification, explain_connection_error};
+use gantry_kubectl::{Connection, Failure, TlsVerification};
+use gantry_runtime::{Api, Metrics, RequestError};
 use gantry_view::why::CommandFlags;
 use kube::{Client, Config};
 
@@ -84,6 +85,8 @@ pub(crate) const HEADING: &str = "Connection";
 #[derive(Clone)]
 pub(crate) struct Cluster {
     pub(crate) client: Client,
+    /// Reads objects with it.
+    pub(crate) api: Api,
     pub(crate) namespace: String,
     server: String,
 }
@@ -246,7 +249,9 @@ impl Cluster {
     pub(crate) fn open(config: Config) -> Result<Self, Failure> {
         let (client, server) = Connection::client(config)?;
         let namespace = client.default_namespace().to_owned();
-        Ok(Self { client, namespace, server })
+        // The timeout is that of the configuration.
+        let api = Api::new(client.clone(), "gantry", Metrics::new()).without_timeout();
+        Ok(Self { client, api, namespace, server })
     }
 
     /// The URL of its server.
@@ -255,14 +260,8 @@ impl Cluster {
     }
 
     /// Converts an error of the client.
-    pub(crate) fn failure(&self, error: kube::Error) -> Failure {
-        match error {
-            kube::Error::Api(status) => Failure::Status(StatusError {
-                status: serde_json::json!({"reason": status.reason, "message": status.message}),
-                doing: String::new(),
-            }),
-            other => explain_connection_error(&other, &self.server),
-        }
+    pub(crate) fn failure(&self, error: RequestError) -> Failure {
+        Failure::of_request(error, &self.server)
     }
 }
 

@@ -8,8 +8,9 @@ use std::process::ExitCode;
 use clap::Args;
 use gantry_controllers::{Controller, LeaseOptions, Options, Workers};
 use gantry_kubectl::Failure;
-use gantry_runtime::{Tasks, Timing};
+use gantry_runtime::{ResourcePath, Tasks, Timing};
 use kube::Config;
+use serde_json::Value;
 
 use crate::cluster::{Cluster, ConnectionFlags};
 use crate::server_process::{self, LogFormat, Signals, Verbosity};
@@ -73,8 +74,13 @@ async fn control(flags: &ControllersFlags) -> Result<ExitCode, String> {
     let metrics = options.metrics.clone();
     let cluster = Cluster::open(config).map_err(message)?;
     let client = cluster.client.clone();
-    let server = client.apiserver_version().await.map_err(|error| message(cluster.failure(error)))?;
-    tracing::info!(server = cluster.server(), version = server.git_version, "connected");
+    let version: Value = cluster
+        .api
+        .get(&ResourcePath::path("/version"))
+        .await
+        .map_err(|error| message(cluster.failure(error)))?;
+    let version = version["gitVersion"].as_str().unwrap_or_default();
+    tracing::info!(server = cluster.server(), version, "connected");
     let mut tasks = Tasks::new();
     let signal = tasks.signal();
     tasks.spawn("--bind-address", endpoint::serve(flags.bind_address, metrics, signal.clone()).await?);

@@ -1,15 +1,13 @@
 //! Reads Deployments with their ReplicaSets, pods, events and nodes, once.
 
-use std::fmt::Debug;
-
 use gantry_kubectl::{Failure, StatusError};
+use gantry_runtime::informer::resource_of;
+use gantry_runtime::{Form, RequestError, ResourcePath};
 use gantry_view::{ApiObjects, Listing};
-use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet};
 use k8s_openapi::api::core::v1::{Event, Node, Pod};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelectorRequirement;
-use kube::api::ListParams;
-use kube::{Api, Resource};
+use kube::api::ObjectList;
 use serde::de::DeserializeOwned;
 
 use crate::cluster::Cluster;
@@ -47,8 +45,8 @@ pub(crate) async fn look(cluster: &Cluster, asked: &DeploymentArgs) -> Result<Fe
             let source = match labels.as_str() {
                 "" => listing.deployments.clone(),
                 labels => {
-                    let selected = ListParams::default().labels(labels);
-                    list(cluster, *all_namespaces, &selected).await?
+                    let selected = list(cluster, *all_namespaces, &[("labelSelector", labels)]).await;
+                    selected.map_err(|error| cluster.failure(error))?
                 }
             };
             fetched.objects = source.iter().map(|deployment| listing.objects_of(deployment)).collect();
@@ -65,15 +63,32 @@ fn not_found(name: &str) -> Failure {
     })
 }
 
-/// Lists objects of the namespace, or of all.
-async fn list<K>(cluster: &Cluster, all_namespaces: bool, params: &ListParams) -> Result<Vec<K>, Failure>
+/// The events that reports need.
+const WARNINGS: &[(&str, &str)] = &[("fieldSelector", "type=Warning")];
+
+/// Reads an object of the namespace.
+pub(crate) async fn get<W>(cluster: &Cluster, name: &str) -> Result<W, Failure>
 where
-    K: Resource<Scope = NamespaceResourceScope, DynamicType = ()> + Clone + Debug + DeserializeOwned,
+    W: k8s_openapi::Resource<Scope: 'static> + DeserializeOwned,
 {
-    let client = cluster.client.clone();
-    let api: Api<K> =
-        if all_namespaces { Api::all(client) } else { Api::namespaced(client, &cluster.namespace) };
-    Ok(api.list(params).await.map_err(|error| cluster.failure(error))?.items)
+    let namespace = cluster.namespace.as_str().into();
+    let path = ResourcePath::object(&resource_of::<W>(), Some(&namespace), &name.into());
+    cluster.api.get(&path).await.map_err(|error| cluster.failure(error))
+}
+
+/// Lists objects of the namespace, or of all.
+async fn list<W>(
+    cluster: &Cluster,
+    all_namespaces: bool,
+    query: &[(&'static str, &str)],
+) -> Result<Vec<W>, RequestError>
+where
+    W: k8s_openapi::Resource<Scope: 'static> + DeserializeOwned + Clone,
+{
+    let namespace = (!all_namespaces).then(|| cluster.namespace.as_str().into());
+    let path = ResourcePath::collection(&resource_of::<W>(), namespace.as_ref());
+    let list: ObjectList<W> = cluster.api.list(&path, Form::Whole, query).await?;
+    Ok(list.items)
 }
 
 /// Lists the objects of a namespace, or of all.
@@ -82,56 +97,47 @@ async fn listing(
     all_namespaces: bool,
     notes: &mut Vec<String>,
 ) -> Result<Listing, Failure> {
-    let all = ListParams::default();
-    let events: Api<Event> = if all_namespaces {
-        Api::all(cluster.client.clone())
-    } else {
-        Api::namespaced(cluster.client.clone(), &cluster.namespace)
-    };
-    let warnings = warnings();
+    let failure = |error| cluster.failure(error);
     let (deployments, sets, pods, events) = tokio::join!(
-        list(cluster, all_namespaces, &all),
-        list(cluster, all_namespaces, &all),
-        list::<Pod>(cluster, all_namespaces, &all),
-        events.list(&warnings),
+        list(cluster, all_namespaces, &[]),
+        list(cluster, all_namespaces, &[]),
+        list::<Pod>(cluster, all_namespaces, &[]),
+        list::<Event>(cluster, all_namespaces, WARNINGS),
     );
-    let pods = pods?;
+    let pods = pods.map_err(failure)?;
     let on_nodes = nodes(cluster, &pods).await;
-    let events = optional(events, "events", notes).map_err(|error| cluster.failure(error))?;
-    Ok(Listing { deployments: deployments?, sets: sets?, pods, events, nodes: on_nodes })
+    let events = optional(events, "events", notes).map_err(failure)?;
+    Ok(Listing {
+        deployments: deployments.map_err(failure)?,
+        sets: sets.map_err(failure)?,
+        pods,
+        events,
+        nodes: on_nodes,
+    })
 }
 
 /// Reads a Deployment with its ReplicaSets, pods and events.
 async fn objects(cluster: &Cluster, name: &str, notes: &mut Vec<String>) -> Result<ApiObjects, Failure> {
-    let Cluster { client, namespace, .. } = cluster;
     let failure = |error| cluster.failure(error);
-    let deployments: Api<Deployment> = Api::namespaced(client.clone(), namespace);
-    let sets: Api<ReplicaSet> = Api::namespaced(client.clone(), namespace);
-    let pods: Api<Pod> = Api::namespaced(client.clone(), namespace);
-    let events: Api<Event> = Api::namespaced(client.clone(), namespace);
-    let deployment = deployments.get(name).await.map_err(failure)?;
-    let selected = ListParams::default().labels(&selector(&deployment));
-    let (warnings, all) = (warnings(), ListParams::default());
+    let deployment: Deployment = get(cluster, name).await?;
+    let labels = selector(&deployment);
+    let selected = [("labelSelector", labels.as_str())];
     let (sets, pods, events, deployments) = tokio::join!(
-        sets.list(&selected),
-        pods.list(&selected),
-        events.list(&warnings),
-        deployments.list(&all),
+        list::<ReplicaSet>(cluster, false, &selected),
+        list::<Pod>(cluster, false, &selected),
+        list::<Event>(cluster, false, WARNINGS),
+        list::<Deployment>(cluster, false, &[]),
     );
-    let pods = pods.map_err(failure)?.items;
+    let pods = pods.map_err(failure)?;
     let on_nodes = nodes(cluster, &pods).await;
     Ok(ApiObjects {
         deployment,
-        sets: sets.map_err(failure)?.items,
+        sets: sets.map_err(failure)?,
         pods,
         events: optional(events, "events", notes).map_err(failure)?,
         deployments: optional(deployments, "other Deployments", notes).map_err(failure)?,
         nodes: on_nodes,
     })
-}
-
-fn warnings() -> ListParams {
-    ListParams::default().fields("type=Warning")
 }
 
 /// Lists the nodes if a pod has a problem. Errors are ignored: many users may not read nodes, and the report works without.
@@ -147,8 +153,7 @@ pub(crate) async fn nodes(cluster: &Cluster, pods: &[Pod]) -> Vec<Node> {
     if pods.iter().all(|pod| is_ready(pod) && !restarts(pod)) {
         return Vec::new();
     }
-    let nodes: Api<Node> = Api::all(cluster.client.clone());
-    nodes.list(&ListParams::default()).await.map(|list| list.items).unwrap_or_default()
+    list(cluster, true, &[]).await.unwrap_or_default()
 }
 
 /// A Deployment's selector as a `labelSelector` parameter. An invalid one selects everything, and owner references decide.
@@ -171,17 +176,17 @@ pub(crate) fn selector(deployment: &Deployment) -> String {
 }
 
 /// Returns an empty list with a note if access is denied.
-fn optional<T: Clone>(
-    listed: kube::Result<kube::api::ObjectList<T>>,
+fn optional<T>(
+    listed: Result<Vec<T>, RequestError>,
     what: &str,
     notes: &mut Vec<String>,
-) -> kube::Result<Vec<T>> {
+) -> Result<Vec<T>, RequestError> {
     match listed {
-        Err(kube::Error::Api(status)) if status.code == 403 => {
-            notes.push(format!("note: no permission to read {what}, which are left out: {}", status.message));
+        Err(error) if error.code == Some(403) => {
+            notes.push(format!("note: no permission to read {what}, which are left out: {error}"));
             Ok(Vec::new())
         }
-        listed => Ok(listed?.items),
+        listed => listed,
     }
 }
 

@@ -1,8 +1,8 @@
 //! `gantry rollout watch`: shows a rollout live on the terminal, or as lines without one.
 //!
-//! `reflectors` caches the objects, `terminal` draws; `gantry-view` renders.
+//! `caches` holds the objects, `terminal` draws; `gantry-view` renders.
 
-mod reflectors;
+mod caches;
 mod terminal;
 
 use std::io::{self, IsTerminal as _, Write as _};
@@ -21,7 +21,7 @@ use crate::deployment_args::deployment_name;
 use crate::output::{fail, print, print_stderr};
 use crate::why::{WaitLimits, exit_code};
 use crate::{ansi, cluster, fetch};
-use reflectors::Reflectors;
+use caches::Caches;
 use terminal::{Input, Terminal};
 
 /// The minimum time between two frames, so that large rollouts are not redrawn for each pod.
@@ -67,8 +67,8 @@ async fn watch(flags: &WatchFlags) -> ExitCode {
     };
     let started: Result<_, Failure> = async {
         let cluster = flags.cluster.open().await?;
-        let reflectors = Reflectors::start(&cluster, &name).await?;
-        Ok(Watch { flags, cluster, reflectors, commands: flags.cluster.for_commands(None) })
+        let caches = Caches::start(&cluster, &name).await?;
+        Ok(Watch { flags, cluster, caches, commands: flags.cluster.for_commands(None) })
     }
     .await;
     let watch = match started {
@@ -98,7 +98,7 @@ fn on_screen(flags: &WatchFlags) -> bool {
 struct Watch<'a> {
     flags: &'a WatchFlags,
     cluster: Cluster,
-    reflectors: Reflectors,
+    caches: Caches,
     commands: why::CommandFlags,
 }
 
@@ -118,7 +118,7 @@ impl Watch<'_> {
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let end = loop {
-            let Some(snapshot) = snapshot(&self.reflectors)? else { break WatchEnd::Deleted };
+            let Some(snapshot) = snapshot(&self.caches)? else { break WatchEnd::Deleted };
             let standing = RolloutState::of(clock.now(), &snapshot);
             let report = why::report(&standing, &self.commands);
             if self.is_over(&mut waiting, &report) {
@@ -130,7 +130,7 @@ impl Watch<'_> {
                     .insert(Terminal::open().map_err(|error| format!("cannot use the terminal: {error}"))?),
             };
             let mut lines = live::frame(&standing, terminal.canvas());
-            if let (Some(error), Some(last)) = (self.reflectors.error(), lines.last_mut()) {
+            if let (Some(error), Some(last)) = (self.caches.error(), lines.last_mut()) {
                 *last = Line::of(Style::Bad, &format!("connection lost, trying again: {error}"));
             }
             terminal.draw(&lines).map_err(|error| format!("cannot write: {error}"))?;
@@ -140,7 +140,7 @@ impl Watch<'_> {
                     Input::Quit => break WatchEnd::Finished(Box::new(report)),
                     Input::Resized => {}
                 },
-                () = self.reflectors.changed() => tokio::time::sleep_until(drawn + BETWEEN_FRAMES).await,
+                () = self.caches.changed() => tokio::time::sleep_until(drawn + BETWEEN_FRAMES).await,
                 _ = tick.tick() => {}
             }
         };
@@ -157,7 +157,7 @@ impl Watch<'_> {
             print(&format!("{}\n", report.sentence()));
             return Ok(());
         }
-        let Some(mut objects) = self.reflectors.objects() else { return Ok(()) };
+        let Some(mut objects) = self.caches.objects() else { return Ok(()) };
         // The report's advice depends on nodes, the live view does not.
         objects.nodes = fetch::nodes(&self.cluster, &objects.pods).await;
         let snapshot = parsed(objects)?;
@@ -172,7 +172,7 @@ impl Watch<'_> {
         let mut log = Log::new();
         let mut error = None;
         loop {
-            let Some(snapshot) = snapshot(&self.reflectors)? else { return Ok(WatchEnd::Deleted) };
+            let Some(snapshot) = snapshot(&self.caches)? else { return Ok(WatchEnd::Deleted) };
             let report = why::explain(clock.now(), &snapshot, &self.commands);
             for line in log.next(&snapshot, &report) {
                 match writeln!(io::stdout(), "{line}") {
@@ -186,7 +186,7 @@ impl Watch<'_> {
             if self.is_over(&mut waiting, &report) {
                 return Ok(WatchEnd::Finished(Box::new(report)));
             }
-            let now_in_trouble = self.reflectors.error();
+            let now_in_trouble = self.caches.error();
             if now_in_trouble != error
                 && let Some(what) = &now_in_trouble
             {
@@ -194,7 +194,7 @@ impl Watch<'_> {
             }
             error = now_in_trouble;
             tokio::select! {
-                () = self.reflectors.changed() => tokio::time::sleep(BETWEEN_FRAMES).await,
+                () = self.caches.changed() => tokio::time::sleep(BETWEEN_FRAMES).await,
                 () = tokio::time::sleep(TICK) => {}
             }
         }
@@ -202,8 +202,8 @@ impl Watch<'_> {
 }
 
 /// The current snapshot; `None` if the Deployment was deleted.
-fn snapshot(reflectors: &Reflectors) -> Result<Option<Snapshot>, String> {
-    reflectors.objects().map(parsed).transpose()
+fn snapshot(caches: &Caches) -> Result<Option<Snapshot>, String> {
+    caches.objects().map(parsed).transpose()
 }
 
 fn parsed(objects: ApiObjects) -> Result<Snapshot, String> {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Subcommand;
-use gantry_runtime::chain;
+use gantry_runtime::error_chain;
 use gantry_store_embedded::{CheckReport, OpenError, RepairReport, backup, check, repair, restore};
 
 use crate::output::{fail, print};
@@ -132,5 +132,5 @@ fn explain(error: &OpenError) -> String {
         OpenError::NotEmpty { .. } => "\nhint: name a file or directory that does not exist yet",
         OpenError::Corrupt(_) | OpenError::Io { .. } => "",
     };
-    format!("{}{hint}", chain(error))
+    format!("{}{hint}", error_chain(error))
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use gantry_apiserver::{ApiServer, ApiService, Health};
 use gantry_controllers::Controller;
-use gantry_runtime::{Metrics, Tasks};
+use gantry_runtime::{Api, Informers, Metrics, Tasks};
 use gantry_serving::kubeconfig::Kubeconfig;
 use gantry_serving::{ConnectionLimits, Stopper};
 use kube::Client;
@@ -72,7 +72,7 @@ impl Cluster {
     pub async fn ready(&mut self) -> Result<(), StartError> {
         let names = &node_options(&self.options, Metrics::new());
         let readiness = Readiness {
-            client: self.client_as("gantry-readiness"),
+            api: Api::new(self.client_as("gantry-readiness"), "gantry-readiness", Metrics::new()),
             controllers: self.options.controllers,
             nodes: (1..=names.nodes).map(|number| format!("{}-{number}", names.prefix)).collect(),
         };
@@ -132,12 +132,14 @@ impl Cluster {
     /// Starts everything but the server, each component as its in-process client.
     fn start_components(&mut self, authority: Option<String>) {
         let metrics = Metrics::new();
+        let informers = Informers::new();
         let signal = self.tasks.signal();
         let has_nodes = self.options.nodes > 0;
         if self.options.controllers {
             let mut options = gantry_controllers::Options {
                 // Every pod mounts it. Without TLS there is no CA, and it is published empty.
                 root_ca: Some(authority.unwrap_or_default()),
+                informers: Some(informers.clone()),
                 metrics: metrics.clone(),
                 ..gantry_controllers::Options::default()
             };
@@ -154,13 +156,16 @@ impl Cluster {
             self.tasks.spawn("controllers", run);
         }
         if has_nodes {
-            let scheduler = gantry_scheduler::Options::new(metrics.clone());
+            let scheduler = gantry_scheduler::Options {
+                informers: informers.clone(),
+                ..gantry_scheduler::Options::new(metrics.clone())
+            };
             let run = gantry_scheduler::run(self.client_as("gantry-scheduler"), scheduler, signal.clone());
             self.tasks.spawn("scheduler", async {
                 run.await;
                 Ok::<(), StartError>(())
             });
-            let nodes = node_options(&self.options, metrics);
+            let nodes = gantry_nodes::Options { informers, ..node_options(&self.options, metrics) };
             self.tasks.spawn("nodes", gantry_nodes::run(self.client_as("gantry-nodes"), nodes, signal));
         }
     }

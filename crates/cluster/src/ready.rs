@@ -6,16 +6,18 @@ use std::time::Duration;
 
 use gantry_controllers::are_bootstrap_roles_aggregated;
 use gantry_nodes::is_settled;
+use gantry_runtime::informer::resource_of;
+use gantry_runtime::{Api, Form, RequestError, ResourcePath};
+use k8s_openapi::List;
 use k8s_openapi::api::core::v1::{Node, ServiceAccount};
 use k8s_openapi::api::rbac::v1::ClusterRole;
-use kube::Client;
-use kube::api::{Api, ListParams};
+use k8s_openapi::apimachinery::pkg::version::Info;
 
 /// The polling period grows from the first of these to the second: polling must not slow a large cluster down.
 const POLL_PERIODS: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(200));
 
 pub(crate) struct Readiness {
-    pub(crate) client: Client,
+    pub(crate) api: Api,
     /// Whether controllers run, which create the service account and aggregate roles.
     pub(crate) controllers: bool,
     /// The names of the nodes.
@@ -33,25 +35,26 @@ impl Readiness {
         }
     }
 
-    async fn is_ready(&self) -> kube::Result<bool> {
+    async fn is_ready(&self) -> Result<bool, RequestError> {
         if self.controllers {
-            let accounts: Api<ServiceAccount> = Api::namespaced(self.client.clone(), "default");
-            if accounts.get_opt("default").await?.is_none() {
-                return Ok(false);
-            }
-            let roles: Api<ClusterRole> = Api::all(self.client.clone());
-            if !are_bootstrap_roles_aggregated(roles.list(&ListParams::default()).await?) {
+            let accounts = resource_of::<ServiceAccount>();
+            let account = ResourcePath::object(&accounts, Some(&"default".into()), &"default".into());
+            // Not found is an error like any other.
+            self.api.get::<ServiceAccount>(&account).await?;
+            let roles = ResourcePath::collection(&resource_of::<ClusterRole>(), None);
+            let roles: List<ClusterRole> = self.api.list(&roles, Form::Whole, &[]).await?;
+            if !are_bootstrap_roles_aggregated(roles.items) {
                 return Ok(false);
             }
         }
         if self.nodes.is_empty() {
-            return self.client.apiserver_version().await.map(|_| true);
+            return self.api.get::<Info>(&ResourcePath::path("/version")).await.map(|_| true);
         }
-        let nodes: Api<Node> = Api::all(self.client.clone());
-        let listed = nodes.list(&ListParams::default()).await?;
+        let nodes = ResourcePath::collection(&resource_of::<Node>(), None);
+        let nodes: List<Node> = self.api.list(&nodes, Form::Whole, &[]).await?;
         // A node that was made to fail before a restart is not waited for.
-        let ready: BTreeSet<String> =
-            listed.items.into_iter().filter(is_settled).filter_map(|node| node.metadata.name).collect();
+        let settled = nodes.items.into_iter().filter(is_settled);
+        let ready: BTreeSet<String> = settled.filter_map(|node| node.metadata.name).collect();
         Ok(self.nodes.is_subset(&ready))
     }
 }

@@ -31,7 +31,8 @@ pub(crate) struct Assembly<'a> {
 
 impl<'a> Assembly<'a> {
     pub(crate) fn new(context: Context, options: &'a Options) -> Self {
-        Self { context, options, informers: Informers::new(), runs: Vec::new() }
+        let informers = options.informers.clone().unwrap_or_default();
+        Self { context, options, informers, runs: Vec::new() }
     }
 
     /// Adds a task that runs until shutdown.

@@ -6,12 +6,12 @@
 use std::collections::BTreeSet;
 
 use gantry_decide::gc::discovery::{Discovery, ServedResource, VersionPreference};
-use gantry_decide::gc::{Resource, Scope};
-use gantry_runtime::{Api, Failure, Target};
+use gantry_decide::gc::{Resource, ResourceScope};
+use gantry_runtime::{Api, RequestError, ResourcePath};
 use serde_json::Value;
 
 /// Fails only if nothing could be discovered.
-pub(crate) async fn discover(api: &Api) -> Result<Discovery, Failure> {
+pub(crate) async fn discover(api: &Api) -> Result<Discovery, RequestError> {
     let (core, groups) = futures::join!(roots(api, "/api"), roots(api, "/apis"));
     let mut found = Discovery::default();
     let mut failure = None;
@@ -28,8 +28,8 @@ pub(crate) async fn discover(api: &Api) -> Result<Discovery, Failure> {
     }
 }
 
-async fn roots(api: &Api, path: &str) -> Result<Value, Failure> {
-    api.get_discovery(&Target::path(path)).await
+async fn roots(api: &Api, path: &str) -> Result<Value, RequestError> {
+    api.get_discovery(&ResourcePath::path(path)).await
 }
 
 /// Parses an aggregated discovery document.
@@ -80,7 +80,7 @@ async fn one_by_one(api: &Api, document: &Value, found: &mut Discovery) {
     let asked = versions.into_iter().map(|(group, version, preference)| async move {
         let api_version = api_version(&group, &version);
         let root = if group.is_empty() { "/api" } else { "/apis" };
-        let answer = api.get::<Value>(&Target::path(format!("{root}/{api_version}"))).await;
+        let answer = api.get::<Value>(&ResourcePath::path(format!("{root}/{api_version}"))).await;
         (group, api_version, preference, answer)
     });
     for (group, api_version, preference, answer) in futures::future::join_all(asked).await {
@@ -115,8 +115,8 @@ fn api_version(group: &str, version: &str) -> String {
     if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
 }
 
-fn scope(is_namespaced: bool) -> Scope {
-    if is_namespaced { Scope::Namespaced } else { Scope::Cluster }
+fn scope(is_namespaced: bool) -> ResourceScope {
+    if is_namespaced { ResourceScope::Namespaced } else { ResourceScope::Cluster }
 }
 
 fn verbs(resource: &Value) -> BTreeSet<String> {

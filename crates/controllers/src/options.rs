@@ -5,12 +5,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use gantry_decide::{deployment, gc, replica_set};
-use gantry_runtime::{Clock, Metrics, Timing};
+use gantry_runtime::{Clock, Informers, Metrics, Timing};
 
 /// A controller. The order is that of starting and of informer subscriptions.
-///
-/// A ReplicaSet is notified of its new size before its Deployment: a set that was scaled by hand gets its pods before
-/// it is scaled back, as in a Kubernetes cluster that is not overloaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Controller {
     /// Keeps the pods of ReplicaSets.
@@ -56,6 +53,8 @@ pub struct Options {
     pub root_ca: Option<String>,
     /// Leader election, if there may be other processes.
     pub election: Option<LeaseOptions>,
+    /// The informers of the process, if other components share them; `None` for new ones at every turn of leadership.
+    pub informers: Option<Informers>,
     /// The time source.
     pub clock: Clock,
     /// The metrics registry.
@@ -214,6 +213,7 @@ impl Default for Options {
             workers: Workers::default(),
             root_ca: None,
             election: None,
+            informers: None,
             clock: Clock::system(),
             metrics: Metrics::new(),
         }

@@ -18,7 +18,7 @@ pub(crate) struct ServiceCaches {
 struct View<'a>(RwLockReadGuard<'a, Store<Service>>);
 
 impl ServiceCaches {
-    pub(crate) fn of(informers: &mut Informers) -> Self {
+    pub(crate) fn of(informers: &Informers) -> Self {
         Self { services: informers.of(), pods: informers.of() }
     }
 

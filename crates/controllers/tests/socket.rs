@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use gantry_apiserver::{Access, ApiServer, Settings};
 use gantry_controllers::{Options, run};
-use gantry_runtime::{Api, Metrics, Target};
+use gantry_runtime::{Api, Metrics, ResourcePath};
 use gantry_serving::kubeconfig::Kubeconfig;
 use gantry_serving::{ConnectionLimits, Listener, Pki, ServerNames, Stopper, SystemEnvironment, Transport};
 use gantry_store::memory::{HistoryLimits, MemoryStore};
@@ -43,7 +43,7 @@ async fn a_deployment_is_rolled_out_over_tls() {
     let options = Options { root_ca: Some("PEM".to_owned()), ..Options::default() };
     let controllers = tokio::spawn(run(client.clone(), options, signal));
     let api = Api::new(client, "test", Metrics::new());
-    let deployments = Target::path("/apis/apps/v1/namespaces/default/deployments");
+    let deployments = ResourcePath::path("/apis/apps/v1/namespaces/default/deployments");
     let web = json!({"metadata": {"name": "web"}, "spec": {
         "replicas": 3, "selector": {"matchLabels": {"app": "web"}}, "template": {
             "metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c", "image": "nginx:1"}]}}}});
@@ -51,7 +51,7 @@ async fn a_deployment_is_rolled_out_over_tls() {
     let is_reported = async {
         loop {
             let web = api
-                .get::<Value>(&Target::path("/apis/apps/v1/namespaces/default/deployments/web"))
+                .get::<Value>(&ResourcePath::path("/apis/apps/v1/namespaces/default/deployments/web"))
                 .await
                 .unwrap();
             if web["status"]["replicas"] == 3 && web["status"]["observedGeneration"] == 1 {

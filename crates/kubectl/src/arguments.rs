@@ -1,15 +1,15 @@
 //! Parses resource arguments: `TYPE`, `TYPE NAME…`, `TYPE/NAME…`, `TYPE,TYPE` (K0.5).
 
 use crate::failure::Failure;
-use crate::resources::{Resource, Resources};
+use crate::resources::{ApiResource, Resources};
 
 /// What one word means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ResourceArg {
     /// One object.
-    Named(Resource, String),
+    Named(ApiResource, String),
     /// All objects of a type.
-    All(Resource),
+    All(ApiResource),
 }
 
 /// All parsed arguments.
@@ -23,7 +23,7 @@ pub(crate) struct ResourceArgs {
 }
 
 impl ResourceArg {
-    pub(crate) fn resource(&self) -> &Resource {
+    pub(crate) fn resource(&self) -> &ApiResource {
         match self {
             Self::Named(resource, _) | Self::All(resource) => resource,
         }
@@ -39,7 +39,7 @@ impl ResourceArgs {
             return Ok(Self { items: items.collect::<Result<_, _>>()?, ..Self::default() });
         }
         let mut read = Self::default();
-        let mut types: Vec<&Resource> = Vec::new();
+        let mut types: Vec<&ApiResource> = Vec::new();
         for word in first.split(',') {
             read.warnings.extend(resources.lower_priority_matches(word).map(|other| {
                 let other = other.plural_with_group();

@@ -1,8 +1,8 @@
 //! Completion candidates from the server: types, names, containers. Requests are few and small, because a shell waits.
 
+use gantry_client::ApiRequest;
 use serde_json::Value;
 
-use crate::call::Call;
 use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::field::{list, text};
@@ -45,7 +45,7 @@ pub async fn containers(ctx: &mut ClientContext, called: &str, name: &str) -> Re
 }
 
 async fn named(ctx: &mut ClientContext, path: String) -> Result<Vec<String>, Failure> {
-    let answer = ctx.request(Call::get(path).accepting(NAMES).with("limit", LIMIT)).await?;
+    let answer = ctx.request(ApiRequest::get(path).accepting(NAMES).with("limit", LIMIT)).await?;
     Ok(list(&answer, "/items").iter().map(|item| text(item, "/metadata/name").to_owned()).collect())
 }
 

@@ -5,23 +5,19 @@
 use std::io::{ErrorKind, Write};
 use std::time::Duration;
 
+use gantry_client::{ApiClient, ApiRequest, DISCOVERY, RequestError, WatchLines};
 use gantry_registry::Timestamp;
-use http::{HeaderMap, Response};
-use http_body_util::BodyExt as _;
 use kube::Client;
-use kube::client::Body;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::call::{Call, DISCOVERY};
-use crate::connection_error;
 use crate::failure::{Failure, StatusError};
 use crate::field::{list, text};
-use crate::resources::{Resource, Resources};
+use crate::resources::{ApiResource, Resources};
 
 /// The client of one server, with defaults and output streams.
 pub struct ClientContext {
-    client: Client,
+    client: ApiClient,
     server: String,
     /// The default namespace of the command.
     pub namespace: String,
@@ -49,13 +45,12 @@ pub struct OutputStreams {
 
 /// The events of a watch.
 pub(crate) struct WatchStream {
-    body: Body,
-    read: Vec<u8>,
+    lines: WatchLines,
 }
 
 impl std::fmt::Debug for ClientContext {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Session")
+        f.debug_struct("ClientContext")
             .field("server", &self.server)
             .field("namespace", &self.namespace)
             .finish_non_exhaustive()
@@ -64,7 +59,7 @@ impl std::fmt::Debug for ClientContext {
 
 impl std::fmt::Debug for OutputStreams {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Screen")
+        f.write_str("OutputStreams")
     }
 }
 
@@ -79,7 +74,7 @@ impl ClientContext {
         let namespace = client.default_namespace().to_owned();
         let server = server.into();
         Self {
-            client,
+            client: ApiClient::new(client),
             server,
             namespace,
             namespace_is_explicit: false,
@@ -154,37 +149,22 @@ impl ClientContext {
         }
     }
 
-    /// Sends a request and returns the decoded response.
-    pub(crate) async fn request(&mut self, call: Call) -> Result<Value, Failure> {
-        let response = self.send(&call).await?;
-        let status = response.status();
-        let bytes = response.into_body().collect().await;
-        let bytes = bytes.map_err(|error| connection_error::explain(&error, &self.server))?.to_bytes();
-        let parsed = serde_json::from_slice::<Value>(&bytes);
-        match parsed {
-            Ok(answer) if status.is_success() => Ok(answer),
-            Ok(answer) if answer["kind"] == "Status" => {
-                Err(Failure::Status(StatusError { status: answer, doing: String::new() }))
-            }
-            _ if status.is_success() => Ok(Value::String(String::from_utf8_lossy(&bytes).into_owned())),
-            _ => Err(Failure::Status(StatusError {
-                status: status_of_body(status, &bytes),
-                doing: String::new(),
-            })),
-        }
+    /// Sends a request and returns the decoded response; text if it is not JSON.
+    pub(crate) async fn request(&mut self, request: ApiRequest) -> Result<Value, Failure> {
+        self.prepare(&request)?;
+        let response = self.client.send(&request).await.map_err(|error| self.failure(error))?;
+        self.print_warnings(&response.warnings);
+        let text = || Value::String(String::from_utf8_lossy(&response.body).into_owned());
+        Ok(serde_json::from_slice(&response.body).unwrap_or_else(|_| text()))
     }
 
     /// Starts a watch.
-    pub(crate) async fn watch(&mut self, call: Call) -> Result<WatchStream, Failure> {
-        let response = self.send(&call.with("watch", "true")).await?;
-        let status = response.status();
-        if status.is_success() {
-            return Ok(WatchStream { body: response.into_body(), read: Vec::new() });
-        }
-        let bytes =
-            response.into_body().collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
-        let answer = serde_json::from_slice(&bytes).unwrap_or_else(|_| status_of_body(status, &bytes));
-        Err(Failure::Status(StatusError { status: answer, doing: String::new() }))
+    pub(crate) async fn watch(&mut self, request: ApiRequest) -> Result<WatchStream, Failure> {
+        let request = request.watching();
+        self.prepare(&request)?;
+        let lines = self.client.watch(&request).await.map_err(|error| self.failure(error))?;
+        self.print_warnings(&lines.warnings);
+        Ok(WatchStream { lines })
     }
 
     /// The resource types of the server, by discovery.
@@ -192,8 +172,8 @@ impl ClientContext {
         if let Some(known) = &self.resources {
             return Ok(known.clone());
         }
-        let core = self.request(Call::get("/api").accepting(DISCOVERY)).await?;
-        let groups = self.request(Call::get("/apis").accepting(DISCOVERY)).await?;
+        let core = self.request(ApiRequest::get("/api").accepting(DISCOVERY)).await?;
+        let groups = self.request(ApiRequest::get("/apis").accepting(DISCOVERY)).await?;
         let resources = if groups["kind"] == "APIGroupDiscoveryList" {
             Resources::from_discovery(&[core, groups])
         } else {
@@ -206,104 +186,59 @@ impl ClientContext {
     /// One object.
     pub(crate) async fn object(
         &mut self,
-        resource: &Resource,
+        resource: &ApiResource,
         namespace: &str,
         name: &str,
     ) -> Result<Value, Failure> {
-        self.request(Call::get(resource.object(namespace, name))).await
+        self.request(ApiRequest::get(resource.object(namespace, name))).await
     }
 
     /// Discovery as servers did it before 1.26: a request for each group.
     async fn unaggregated_discovery(&mut self, groups: &Value) -> Result<Resources, Failure> {
-        let mut documents = vec![self.request(Call::get("/api/v1")).await?];
+        let mut documents = vec![self.request(ApiRequest::get("/api/v1")).await?];
         for group in list(groups, "/groups") {
             let path = format!("/apis/{}", text(group, "/preferredVersion/groupVersion"));
-            documents.push(self.request(Call::get(path)).await?);
+            documents.push(self.request(ApiRequest::get(path)).await?);
         }
         Ok(Resources::from_group_versions(&documents))
     }
 
-    async fn send(&mut self, call: &Call) -> Result<Response<Body>, Failure> {
-        if call.lacks_name() {
+    /// Refuses requests without a name, and prints the notice before the first change.
+    fn prepare(&mut self, request: &ApiRequest) -> Result<(), Failure> {
+        if request.lacks_name() {
             return Err(Failure::unnamed());
         }
-        if let Some(notice) = self.notice.take_if(|_| call.is_change()) {
+        if let Some(notice) = self.notice.take_if(|_| request.is_change()) {
             self.eprintln(&notice);
         }
-        let response = self.client.send(call.request()).await;
-        let response = response.map_err(|error| connection_error::explain(&error, &self.server))?;
-        for warning in warnings(response.headers()) {
+        Ok(())
+    }
+
+    fn print_warnings(&mut self, warnings: &[String]) {
+        for warning in warnings {
             self.eprintln(&format!("Warning: {warning}"));
         }
-        Ok(response)
+    }
+
+    fn failure(&mut self, error: RequestError) -> Failure {
+        self.print_warnings(&error.warnings);
+        Failure::of_request(error, &self.server)
     }
 }
 
 impl WatchStream {
     /// The next change; none when the server ends the watch.
     pub(crate) async fn next(&mut self) -> Result<Option<Value>, Failure> {
-        loop {
-            if let Some(end) = self.read.iter().position(|byte| *byte == b'\n') {
-                let line: Vec<u8> = self.read.drain(..=end).collect();
-                let change: Value = serde_json::from_slice(&line)
-                    .map_err(|error| Failure::other(format!("the server sent no change: {error}")))?;
-                if change["type"] == "ERROR" {
-                    return Err(Failure::Status(StatusError {
-                        status: change["object"].clone(),
-                        doing: String::new(),
-                    }));
-                }
-                return Ok(Some(change));
-            }
-            match self.body.frame().await {
-                Some(Ok(frame)) => {
-                    self.read.extend_from_slice(frame.data_ref().map_or(&[][..], |data| data.as_ref()));
-                }
-                // A connection that breaks off ends a watch like a server does.
-                Some(Err(_)) | None => return Ok(None),
-            }
+        // A connection that breaks off ends a watch like a server does.
+        let Some(Ok(line)) = self.lines.next().await else { return Ok(None) };
+        let mut change: Value = serde_json::from_slice(&line)
+            .map_err(|error| Failure::other(format!("the server sent no change: {error}")))?;
+        if change["type"] == "ERROR" {
+            return Err(Failure::Status(StatusError {
+                status: change["object"].take(),
+                doing: String::new(),
+            }));
         }
-    }
-}
-
-/// A `Status` for a response that is not one.
-fn status_of_body(code: http::StatusCode, body: &[u8]) -> Value {
-    let said = String::from_utf8_lossy(body).trim().to_owned();
-    let message = match said.as_str() {
-        "" => format!("the server answered {code}"),
-        said => said.to_owned(),
-    };
-    json!({"kind": "Status", "reason": code.canonical_reason().unwrap_or("").replace(' ', ""), "message": message})
-}
-
-/// The texts of the `Warning` headers of a response: `299 - "text"`.
-fn warnings(headers: &HeaderMap) -> Vec<String> {
-    let texts = headers.get_all("warning").iter().filter_map(|value| value.to_str().ok());
-    texts.filter_map(quoted).collect()
-}
-
-fn quoted(warning: &str) -> Option<String> {
-    let inside = warning.split_once('"')?.1;
-    let mut text = String::new();
-    let mut letters = inside.chars();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '"' => return Some(text),
-            '\\' => text.extend(letters.next()),
-            other => text.push(other),
-        }
-    }
-    None
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// K1.7: the text of a warning stands between quotes.
-    #[test]
-    fn a_warning_is_unquoted() {
-        assert_eq!(quoted(r#"299 - "say \"no\"""#).as_deref(), Some("say \"no\""));
-        assert_eq!(quoted("299 - nothing"), None);
+        Ok(Some(change))
     }
 }

@@ -6,7 +6,7 @@ use std::io;
 use crate::failure::Failure;
 
 /// Converts a connection error to a failure with a hint.
-pub fn explain(error: &(dyn Error + 'static), server: &str) -> Failure {
+pub(crate) fn explain(error: &(dyn Error + 'static), server: &str) -> Failure {
     let mut why = Vec::new();
     let mut next = Some(error);
     while let Some(cause) = next {

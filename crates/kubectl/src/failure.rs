@@ -1,9 +1,13 @@
 //! Failures of commands, with kubectl's messages.
 
+use std::error::Error as _;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
+use gantry_client::RequestError;
 use serde_json::{Value, json};
 
+use crate::connection_error;
 use crate::field::{list, text};
 
 /// The failure of a command.
@@ -43,6 +47,16 @@ impl Failure {
     /// A failure with this message.
     pub fn other(message: impl Into<String>) -> Self {
         Self::Other(message.into())
+    }
+
+    /// The failure of a request to this server.
+    pub fn of_request(error: RequestError, server: &str) -> Self {
+        match error.status {
+            Some(status) => {
+                Self::Status(StatusError { status: Arc::unwrap_or_clone(status), doing: String::new() })
+            }
+            None => connection_error::explain(error.source().unwrap_or(&error), server),
+        }
     }
 
     /// An object without a name, which is refused before the server is asked.

@@ -12,7 +12,6 @@
 //! it.
 
 mod arguments;
-mod call;
 pub mod candidates;
 mod client_context;
 mod connection;
@@ -34,10 +33,9 @@ mod three_way;
 pub mod verbs;
 mod workload;
 
-pub use call::PatchKind;
 pub use client_context::{ClientContext, OutputStreams};
 pub use connection::{Connection, ImplicitContext, KubeconfigEntry, TlsVerification};
-pub use connection_error::explain as explain_connection_error;
 pub use failure::{Failure, StatusError};
-pub use resources::{Resource, Resources};
+pub use gantry_client::PatchForm;
+pub use resources::{ApiResource, Resources};
 pub use selection::Selection;

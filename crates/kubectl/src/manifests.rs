@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::failure::Failure;
 use crate::field::{list, object_mut, text};
 use crate::print::compact;
-use crate::resources::{Resource, Resources};
+use crate::resources::{ApiResource, Resources};
 use crate::verbs::Validation;
 
 /// An object of a manifest file.
@@ -27,7 +27,7 @@ pub(crate) struct Manifest {
 pub(crate) struct ResolvedManifest {
     pub(crate) source: String,
     pub(crate) object: Value,
-    pub(crate) resource: Resource,
+    pub(crate) resource: ApiResource,
     pub(crate) namespace: String,
     pub(crate) name: String,
 }

@@ -1,5 +1,6 @@
 //! The resource types of a server, and lookup by their names (K0.5).
 
+use gantry_client::{collection_path, percent_encoded};
 use serde_json::Value;
 
 use crate::failure::Failure;
@@ -7,7 +8,7 @@ use crate::field::{list, text};
 
 /// One type of resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Resource {
+pub struct ApiResource {
     /// Its group; empty for the core group.
     pub group: String,
     /// The version.
@@ -31,10 +32,10 @@ pub struct Resource {
 /// All types of a server: the core group first, then the others in the server's order, preferred versions first.
 #[derive(Clone, Debug, Default)]
 pub struct Resources {
-    all: Vec<Resource>,
+    all: Vec<ApiResource>,
 }
 
-impl Resource {
+impl ApiResource {
     /// `apps/v1`, or `v1` in the core group.
     pub fn api_version(&self) -> String {
         if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
@@ -59,17 +60,13 @@ impl Resource {
 
     /// The path of all objects, of one namespace if there is one.
     pub fn collection(&self, namespace: Option<&str>) -> String {
-        let root = if self.group.is_empty() { "/api" } else { "/apis" };
-        let place = match namespace {
-            Some(namespace) if self.namespaced => format!("/namespaces/{}", escaped(namespace)),
-            _ => String::new(),
-        };
-        format!("{root}/{}{place}/{}", self.api_version(), self.plural)
+        let namespace = namespace.filter(|_| self.namespaced);
+        collection_path(&self.api_version(), namespace, &self.plural)
     }
 
     /// The path of one object.
     pub fn object(&self, namespace: &str, name: &str) -> String {
-        format!("{}/{}", self.collection(Some(namespace)), escaped(name))
+        format!("{}/{}", self.collection(Some(namespace)), percent_encoded(name))
     }
 
     fn has_name(&self, name: &str) -> bool {
@@ -87,7 +84,7 @@ impl Resources {
         for group in documents.iter().flat_map(|document| list(document, "/items")) {
             for version in list(group, "/versions") {
                 let (group, version_name) = (text(group, "/metadata/name"), text(version, "/version"));
-                all.extend(list(version, "/resources").iter().map(|entry| Resource {
+                all.extend(list(version, "/resources").iter().map(|entry| ApiResource {
                     group: group.to_owned(),
                     version: version_name.to_owned(),
                     plural: text(entry, "/resource").to_owned(),
@@ -111,7 +108,7 @@ impl Resources {
             let (group, version) = group_version.split_once('/').unwrap_or(("", group_version));
             let whole =
                 list(document, "/resources").iter().filter(|entry| !text(entry, "/name").contains('/'));
-            all.extend(whole.map(|entry| Resource {
+            all.extend(whole.map(|entry| ApiResource {
                 group: group.to_owned(),
                 version: version.to_owned(),
                 plural: text(entry, "/name").to_owned(),
@@ -127,7 +124,7 @@ impl Resources {
     }
 
     /// Every type, each in its preferred version.
-    pub fn preferred(&self) -> impl Iterator<Item = &Resource> {
+    pub fn preferred(&self) -> impl Iterator<Item = &ApiResource> {
         self.all.iter().filter(|one| {
             let first = self.all.iter().find(|other| other.group == one.group && other.plural == one.plural);
             first.is_some_and(|first| first.version == one.version)
@@ -135,7 +132,7 @@ impl Resources {
     }
 
     /// Finds a type by name: `deploy`, `Deployments`, `deployments.apps` or `deployments.v1.apps`.
-    pub fn by_name(&self, name: &str) -> Result<&Resource, Failure> {
+    pub fn by_name(&self, name: &str) -> Result<&ApiResource, Failure> {
         let lower = name.to_lowercase();
         let (first, rest) =
             lower.split_once('.').map_or((lower.as_str(), None), |(first, rest)| (first, Some(rest)));
@@ -155,28 +152,20 @@ impl Resources {
     }
 
     /// Other types with this short name, of lower priority.
-    pub(crate) fn lower_priority_matches(&self, short: &str) -> impl Iterator<Item = &Resource> {
+    pub(crate) fn lower_priority_matches(&self, short: &str) -> impl Iterator<Item = &ApiResource> {
         let short = short.to_lowercase();
         self.preferred().filter(move |one| one.short_names.contains(&short)).skip(1)
     }
 
     /// The types of a category, such as `all`.
-    pub fn in_category(&self, category: &str) -> Vec<&Resource> {
+    pub fn in_category(&self, category: &str) -> Vec<&ApiResource> {
         self.preferred().filter(|one| one.categories.iter().any(|name| name == category)).collect()
     }
 
     /// The type of objects of this kind and version.
-    pub fn of_kind(&self, api_version: &str, kind: &str) -> Option<&Resource> {
+    pub fn of_kind(&self, api_version: &str, kind: &str) -> Option<&ApiResource> {
         self.all.iter().find(|one| one.kind == kind && one.api_version() == api_version)
     }
-}
-
-/// A text as it may stand in a path segment or a query.
-pub(crate) fn escaped(text: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    let escape =
-        |byte: u8| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
-    text.bytes().map(escape).collect()
 }
 
 fn with_group(name: String, group: &str) -> String {
@@ -221,7 +210,7 @@ mod tests {
             server.by_name("deployments.batch").unwrap_err(),
             Failure::UnknownType("deployments".into())
         );
-        let also: Vec<_> = server.lower_priority_matches("ev").map(Resource::plural_with_group).collect();
+        let also: Vec<_> = server.lower_priority_matches("ev").map(ApiResource::plural_with_group).collect();
         assert_eq!(also, ["events.events.k8s.io"]);
     }
 

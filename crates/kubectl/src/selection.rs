@@ -1,14 +1,14 @@
 //! Finds the objects of a command: by name, by type, by selectors, or from manifests.
 
+use gantry_client::ApiRequest;
 use serde_json::Value;
 
 use crate::arguments::{ResourceArg, ResourceArgs};
-use crate::call::Call;
 use crate::client_context::ClientContext;
 use crate::failure::{Failure, StatusError};
 use crate::field::{list, text};
 use crate::manifests::{self, NamespaceScope};
-use crate::resources::Resource;
+use crate::resources::ApiResource;
 
 /// How the objects of a command are selected.
 #[derive(Clone, Debug, Default)]
@@ -44,7 +44,7 @@ pub(crate) enum BareType {
 /// An object that was found.
 #[derive(Clone, Debug)]
 pub(crate) struct FoundObject {
-    pub(crate) resource: Resource,
+    pub(crate) resource: ApiResource,
     pub(crate) namespace: String,
     pub(crate) name: String,
     pub(crate) object: Value,
@@ -65,7 +65,7 @@ impl FoundObject {
         format!("{} \"{}\"", self.resource.plural_with_group(), self.name)
     }
 
-    pub(crate) fn of(resource: &Resource, object: Value) -> Self {
+    pub(crate) fn of(resource: &ApiResource, object: Value) -> Self {
         let namespace = text(&object, "/metadata/namespace").to_owned();
         let name = text(&object, "/metadata/name").to_owned();
         Self { resource: resource.clone(), namespace, name, object }
@@ -158,7 +158,7 @@ pub(crate) async fn find_each(
             found.push(Ok(FoundObject::of(&manifest.resource, as_written)));
             continue;
         }
-        let object = ctx.request(Call::get(manifest.path())).await;
+        let object = ctx.request(ApiRequest::get(manifest.path())).await;
         found.push(object.map(|object| FoundObject::of(&manifest.resource, object)));
     }
     let ResourceArgs { items, warnings, .. } = ResourceArgs::read(&resources, &selection.words)?;
@@ -182,7 +182,7 @@ pub(crate) async fn find_each(
 /// All objects of a type that are selected, page by page.
 pub(crate) async fn all_of(
     ctx: &mut ClientContext,
-    resource: &Resource,
+    resource: &ApiResource,
     selection: &Selection,
 ) -> Result<Vec<Value>, Failure> {
     let (mut objects, mut next) = (Vec::new(), String::new());
@@ -199,7 +199,7 @@ pub(crate) async fn all_of(
 }
 
 /// The items of a list, with `apiVersion` and `kind` added.
-pub(crate) fn items_of(answer: &Value, resource: &Resource) -> Vec<Value> {
+pub(crate) fn items_of(answer: &Value, resource: &ApiResource) -> Vec<Value> {
     let items = list(answer, "/items").iter().map(|item| {
         let mut item = item.clone();
         item["apiVersion"] = resource.api_version().into();
@@ -210,15 +210,19 @@ pub(crate) fn items_of(answer: &Value, resource: &Resource) -> Vec<Value> {
 }
 
 /// The request for all objects of a type that are selected.
-pub(crate) fn list_call(ctx: &ClientContext, resource: &Resource, selection: &Selection) -> Call {
+pub(crate) fn list_call(ctx: &ClientContext, resource: &ApiResource, selection: &Selection) -> ApiRequest {
     let namespace = (!selection.all_namespaces).then_some(ctx.namespace.as_str());
-    Call::get(resource.collection(namespace))
+    ApiRequest::get(resource.collection(namespace))
         .with("labelSelector", selection.selector.clone().unwrap_or_default())
         .with("fieldSelector", selection.fields.clone().unwrap_or_default())
 }
 
 /// Adds the selectors to the error of a failed list request.
-pub(crate) fn explain_list_failure(failure: Failure, resource: &Resource, selection: &Selection) -> Failure {
+pub(crate) fn explain_list_failure(
+    failure: Failure,
+    resource: &ApiResource,
+    selection: &Selection,
+) -> Failure {
     let is_about_the_list = matches!(failure.reason(), Some("BadRequest" | "NotFound"));
     match failure {
         Failure::Status(StatusError { status, .. }) if is_about_the_list => {

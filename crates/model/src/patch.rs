@@ -48,6 +48,10 @@ pub enum PatchForm {
     StrategicMerge,
     /// Lists are replaced.
     JsonMerge,
+    /// A list of operations.
+    Json,
+    /// Server-side apply: the fields that a manager wants to own.
+    Apply,
 }
 
 impl MetadataPatch {
@@ -76,6 +80,8 @@ impl PatchForm {
         match self {
             Self::StrategicMerge => "application/strategic-merge-patch+json",
             Self::JsonMerge => "application/merge-patch+json",
+            Self::Json => "application/json-patch+json",
+            Self::Apply => "application/apply-patch+yaml",
         }
     }
 }

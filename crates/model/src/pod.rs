@@ -1,6 +1,7 @@
 //! A Pod as the rules need it.
 
 use k8s_openapi::api::core::v1 as wire;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use crate::{Controlled, Meta, Name, ParseError, Timestamp, keys};
 
@@ -87,18 +88,19 @@ pub struct Restarts {
 
 impl Pod {
     /// Parses a Pod.
-    pub fn parse(pod: wire::Pod) -> Result<Self, ParseError> {
-        let meta = Meta::parse(pod.metadata)?;
-        let spec = pod.spec.unwrap_or_default();
-        let status = pod.status.unwrap_or_default();
+    pub fn parse(pod: &wire::Pod) -> Result<Self, ParseError> {
+        let meta = Meta::parse(ObjectMeta { managed_fields: None, ..pod.metadata.clone() })?;
+        let (no_spec, no_status) = (wire::PodSpec::default(), wire::PodStatus::default());
+        let spec = pod.spec.as_ref().unwrap_or(&no_spec);
+        let status = pod.status.as_ref().unwrap_or(&no_status);
         Ok(Self {
             phase: Phase::parse(status.phase.as_deref()),
             readiness: Readiness::parse(status.conditions.as_deref().unwrap_or_default()),
             readiness_changed: ready_condition(status.conditions.as_deref().unwrap_or_default())
                 .and_then(|ready| ready.last_transition_time.as_ref().map(Timestamp::parse)),
-            restarts: Restarts::parse(&spec, &status),
-            network: PodNetwork::parse(&spec, &status),
-            node: spec.node_name.filter(|node| !node.is_empty()).map(Name::from),
+            restarts: Restarts::parse(spec, status),
+            network: PodNetwork::parse(spec, status),
+            node: spec.node_name.as_deref().filter(|node| !node.is_empty()).map(Name::from),
             deletion_cost: meta.annotations.get(keys::DELETION_COST).map_or(0, |cost| deletion_cost(cost)),
             meta,
         })

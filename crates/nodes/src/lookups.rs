@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use gantry_model::{Namespace, RefusalKind, Timestamp};
 use gantry_runtime::informer::resource_of;
-use gantry_runtime::{Api, Clock, Failure, Target};
+use gantry_runtime::{Api, Clock, RequestError, ResourcePath};
 use k8s_openapi::api::core::v1 as core;
 
 use crate::life::{Lookup, Reference, ReferenceKind, References};
@@ -40,7 +40,7 @@ impl Lookups {
         &self,
         namespace: &Namespace,
         needed: Vec<Reference>,
-    ) -> Result<References, Failure> {
+    ) -> Result<References, RequestError> {
         let mut references = References::default();
         for reference in needed {
             let found = match self.recall(namespace, &reference) {
@@ -58,7 +58,7 @@ impl Lookups {
         self.recent().get(&key).filter(|recent| recent.until > now).map(|recent| recent.found.clone())
     }
 
-    async fn read(&self, namespace: &Namespace, reference: &Reference) -> Result<Lookup, Failure> {
+    async fn read(&self, namespace: &Namespace, reference: &Reference) -> Result<Lookup, RequestError> {
         let found = match self.request(namespace, reference).await {
             Ok(found) => found,
             Err(failure) if failure.kind() == RefusalKind::NotFound => return Ok(Lookup::Missing),
@@ -76,7 +76,7 @@ impl Lookups {
         Ok(found)
     }
 
-    async fn request(&self, namespace: &Namespace, reference: &Reference) -> Result<Lookup, Failure> {
+    async fn request(&self, namespace: &Namespace, reference: &Reference) -> Result<Lookup, RequestError> {
         let name = reference.name.as_str();
         Ok(match reference.kind {
             ReferenceKind::ConfigMap => {
@@ -108,6 +108,6 @@ impl Lookups {
     }
 }
 
-fn target<W: k8s_openapi::Resource<Scope: 'static>>(namespace: &Namespace, name: &str) -> Target {
-    Target::object(&resource_of::<W>(), Some(namespace), &name.into())
+fn target<W: k8s_openapi::Resource<Scope: 'static>>(namespace: &Namespace, name: &str) -> ResourcePath {
+    ResourcePath::object(&resource_of::<W>(), Some(namespace), &name.into())
 }

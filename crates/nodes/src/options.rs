@@ -3,7 +3,7 @@
 use std::fmt;
 
 use gantry_model::quantity::in_nanos;
-use gantry_runtime::{Clock, Metrics};
+use gantry_runtime::{Clock, Informers, Metrics};
 
 use crate::behaviour::Profile;
 use crate::machine;
@@ -22,6 +22,8 @@ pub struct Options {
     pub profile: Profile,
     /// How many pods may be reported on at once.
     pub reports_max: usize,
+    /// The informers of the process, which other components may share.
+    pub informers: Informers,
     /// What the time is taken from.
     pub clock: Clock,
     /// Where requests are counted.
@@ -64,6 +66,7 @@ impl Options {
             capacity: Capacity::default(),
             profile: Profile::built_in(),
             reports_max: 32,
+            informers: Informers::new(),
             clock: Clock::system(),
             metrics,
         }

@@ -10,7 +10,7 @@ use gantry_decide::queue::Outcome;
 use gantry_model::patch::PatchForm;
 use gantry_model::{Name, ObjectKey, RefusalKind, Timestamp};
 use gantry_runtime::informer::{Cached as _, Plain, resource_of};
-use gantry_runtime::{Api, Clock, Deletion, Failure, Informer, Queue, Target};
+use gantry_runtime::{Api, Clock, DeleteParams, Informer, Queue, RequestError, ResourcePath};
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1 as core;
 use serde_json::{Value, json};
@@ -72,22 +72,22 @@ impl Pulse {
     }
 
     /// Removes a node that an earlier, larger simulation has left behind: pods would be sent there in vain.
-    async fn retire(&self, name: &Name) -> Result<Wake, Failure> {
+    async fn retire(&self, name: &Name) -> Result<Wake, RequestError> {
         let key = ObjectKey { namespace: "".into(), name: name.clone() };
         let seen = self.nodes.read().get(&key).cloned();
         let Some(seen) = seen.filter(|seen| machine::is_of_prefix(&seen.wire, &self.prefix)) else {
             return Ok(Wake::OnChange);
         };
         tracing::info!(node = %name, "removing a simulated node that is no longer asked for");
-        let target = Target::object(self.nodes.resource(), None, name);
-        let deletion = Deletion { uid: Some(seen.uid().clone()), ..Deletion::default() };
+        let target = ResourcePath::object(self.nodes.resource(), None, name);
+        let deletion = DeleteParams { uid: Some(seen.uid().clone()), ..DeleteParams::default() };
         match self.api.delete(&target, &deletion).await {
             Err(failure) if failure.kind() != RefusalKind::NotFound => Err(failure),
             _ => Ok(Wake::OnChange),
         }
     }
 
-    async fn advance(&self, name: &Name, station: &Station) -> Result<Wake, Failure> {
+    async fn advance(&self, name: &Name, station: &Station) -> Result<Wake, RequestError> {
         let machine = &station.machine;
         let known = self.beats().get(name).cloned();
         let mut beat = match known {
@@ -146,7 +146,7 @@ impl Pulse {
     }
 
     /// Creates a node, or takes over the one that has its name.
-    async fn register(&self, machine: &Machine) -> Result<Beat, Failure> {
+    async fn register(&self, machine: &Machine) -> Result<Beat, RequestError> {
         let now = self.clock.now();
         match self.api.get::<core::Node>(&target(machine)).await {
             // A node that is to fail does not come back because its process does.
@@ -157,7 +157,7 @@ impl Pulse {
                 self.patch(&target(machine).part("status"), &json!({"status": status})).await?;
             }
             Err(failure) if failure.kind() == RefusalKind::NotFound => {
-                let nodes = Target::collection(&resource_of::<core::Node>(), None);
+                let nodes = ResourcePath::collection(&resource_of::<core::Node>(), None);
                 self.api.create::<Value>(&nodes, &machine.object(now)).await?;
             }
             Err(failure) => return Err(failure),
@@ -167,9 +167,14 @@ impl Pulse {
     }
 
     /// Renews a lease, and returns it as stored.
-    async fn renew(&self, machine: &Machine, node: &Seen, known: Option<Value>) -> Result<Value, Failure> {
+    async fn renew(
+        &self,
+        machine: &Machine,
+        node: &Seen,
+        known: Option<Value>,
+    ) -> Result<Value, RequestError> {
         let (resource, namespace) = (resource_of::<Lease>(), "kube-node-lease".into());
-        let target = Target::object(&resource, Some(&namespace), &machine.name.as_str().into());
+        let target = ResourcePath::object(&resource, Some(&namespace), &machine.name.as_str().into());
         let fresh = machine.lease(node.uid(), self.clock.now());
         let known = match known {
             Some(known) => Some(known),
@@ -185,11 +190,11 @@ impl Pulse {
                 lease["metadata"]["ownerReferences"] = fresh["metadata"]["ownerReferences"].clone();
                 self.api.replace(&target, &lease).await
             }
-            None => self.api.create(&Target::collection(&resource, Some(&namespace)), &fresh).await,
+            None => self.api.create(&ResourcePath::collection(&resource, Some(&namespace)), &fresh).await,
         }
     }
 
-    async fn patch(&self, target: &Target, body: &Value) -> Result<(), Failure> {
+    async fn patch(&self, target: &ResourcePath, body: &Value) -> Result<(), RequestError> {
         self.api.patch::<Value>(target, PatchForm::StrategicMerge, body).await.map(drop)
     }
 
@@ -224,6 +229,6 @@ fn first_pause(machine: &Machine) -> Duration {
     Duration::from_millis(Dice::of(&machine.name, "lease").below(most))
 }
 
-fn target(machine: &Machine) -> Target {
-    Target::object(&resource_of::<core::Node>(), None, &machine.name.as_str().into())
+fn target(machine: &Machine) -> ResourcePath {
+    ResourcePath::object(&resource_of::<core::Node>(), None, &machine.name.as_str().into())
 }

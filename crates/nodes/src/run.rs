@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use gantry_decide::queue::RetryPolicy;
 use gantry_model::{Name, ObjectKey};
 use gantry_runtime::informer::{Cached, Plain};
-use gantry_runtime::{Api, EventRecorder, EventWriter, Informer, Informers, Queue, Shutdown};
+use gantry_runtime::{Api, EventRecorder, EventWriter, Informer, Queue, Shutdown};
 use k8s_openapi::api::core::v1 as core;
 use tokio::task::JoinSet;
 
@@ -34,7 +34,7 @@ pub async fn run(client: kube::Client, options: Options, shutdown: Shutdown) -> 
     for writer in writers {
         tasks.spawn(writer.run(shutdown.clone()));
     }
-    let mut informers = Informers::new();
+    let informers = &options.informers;
     let (pods, nodes) = (informers.of::<Plain<core::Pod>>(), informers.of::<Plain<core::Node>>());
     let pod_queue = Queue::<ObjectKey>::new("simulated-pods", options.clock.clone(), &options.metrics);
     let node_queue = Queue::<Name>::new("simulated-nodes", options.clock.clone(), &options.metrics);

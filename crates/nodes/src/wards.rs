@@ -10,7 +10,7 @@ use gantry_decide::queue::Outcome;
 use gantry_model::patch::PatchForm;
 use gantry_model::{ObjectKey, RefusalKind, Timestamp};
 use gantry_runtime::informer::{Cached as _, Plain};
-use gantry_runtime::{Api, Clock, Deletion, Failure, Informer, Target};
+use gantry_runtime::{Api, Clock, DeleteParams, Informer, RequestError, ResourcePath};
 use k8s_openapi::api::core::v1 as core;
 use serde_json::Value;
 
@@ -160,9 +160,9 @@ impl Wards {
         seen: &Seen,
         reported: &core::PodStatus,
         next: &Next,
-    ) -> Result<Option<String>, Failure> {
+    ) -> Result<Option<String>, RequestError> {
         let mut version = None;
-        let target = Target::object(self.pods.resource(), Some(&key.namespace), &key.name);
+        let target = ResourcePath::object(self.pods.resource(), Some(&key.namespace), &key.name);
         if report::is_news(reported, &next.status) {
             let body = report::patch(seen.uid().as_str(), &next.status);
             let stored: Value =
@@ -172,7 +172,7 @@ impl Wards {
         if next.end == End::Remove {
             let uid = Some(seen.uid().clone());
             self.api
-                .delete(&target, &Deletion { uid, grace_seconds: Some(0), ..Deletion::default() })
+                .delete(&target, &DeleteParams { uid, grace_seconds: Some(0), ..DeleteParams::default() })
                 .await?;
         }
         Ok(version)
@@ -201,7 +201,7 @@ fn is_over(status: &core::PodStatus) -> bool {
 }
 
 /// What to do about a report that was not taken.
-fn answer_to(key: &ObjectKey, failure: &Failure) -> (Outcome, Wake) {
+fn answer_to(key: &ObjectKey, failure: &RequestError) -> (Outcome, Wake) {
     match failure.kind() {
         // The pod is gone or another has its name: the informer will tell.
         RefusalKind::NotFound | RefusalKind::Conflict | RefusalKind::Invalid => {

@@ -1,16 +1,16 @@
-//! What a URL's path means, before anybody looks whether it exists.
+//! Parses the path of a URL; whether what it names exists is checked later.
 //!
 //! ```text
 //! /api/v1/namespaces/shop/pods/web-1/log
 //! └prefix┘ └─ namespace ─┘ └resource┘ └name┘ └ part
 //! ```
 
-/// What a path is about.
+/// What a path names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target<'a> {
-    /// Objects of the API: a collection, an object, or a part of one.
+    /// A collection, an object, or a subresource.
     Objects(Objects<'a>),
-    /// A group of the API: `/api`, `/apis/apps` or, with a version, `/api/v1` and `/apis/apps/v1`.
+    /// An API group: `/api`, `/apis/apps` or, with a version, `/api/v1` and `/apis/apps/v1`.
     Group {
         /// The group; empty for the core group.
         group: &'a str,
@@ -23,7 +23,7 @@ pub enum Target<'a> {
     Path(&'a str),
 }
 
-/// Which objects a path is about.
+/// The objects that a path names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Objects<'a> {
     /// The group; empty for the core group.
@@ -36,17 +36,17 @@ pub struct Objects<'a> {
     pub resource: &'a str,
     /// The object, if one is named.
     pub name: Option<&'a str>,
-    /// The part of the object, if one is named, with all that follows: `proxy/index.html`.
+    /// The subresource, if one is named, with all that follows: `proxy/index.html`.
     pub part: Option<&'a str>,
-    /// Whether it is the old form of a watch, `/api/v1/watch/…`.
+    /// Whether it is the deprecated form of a watch, `/api/v1/watch/…`.
     pub watch: bool,
 }
 
-/// Parts of a Namespace object itself; anything else after its name is a collection in it.
+/// Subresources of Namespaces; anything else after the name of one is a collection in it.
 const PARTS_OF_NAMESPACES: [&str; 2] = ["status", "finalize"];
 
 impl<'a> Target<'a> {
-    /// Reads a path, which begins with a slash and may end with one. Escapes must have been resolved.
+    /// Parses an unescaped path, which begins with a slash and may end with one.
     pub fn parse(path: &'a str) -> Self {
         let trimmed = path.trim_end_matches('/');
         let inner = trimmed.strip_prefix('/').unwrap_or(trimmed);
@@ -84,7 +84,7 @@ impl<'a> Objects<'a> {
             (Some(name), part)
         });
         match (first, name, part) {
-            // `namespaces/shop/pods` is about pods; `namespaces/shop/status` about the Namespace.
+            // `namespaces/shop/pods` names pods; `namespaces/shop/status` names the Namespace.
             ("namespaces", Some(namespace), Some(inside)) if !is_part_of_namespace(group, inside) => {
                 let (resource, after) = split(inside);
                 let (name, part) = after.map_or((None, None), |after| {
@@ -114,7 +114,7 @@ fn split(path: &str) -> (&str, Option<&str>) {
 mod tests {
     use super::*;
 
-    /// Group, version, namespace, resource, name, part.
+    /// Group, version, namespace, resource, name, subresource.
     type Row<'a> = (&'a str, &'a str, Option<&'a str>, &'a str, Option<&'a str>, Option<&'a str>);
 
     fn objects(path: &str) -> Row<'_> {
@@ -174,7 +174,7 @@ mod tests {
         );
     }
 
-    /// A1.1, A1.2: the paths of discovery, and those of nobody.
+    /// A1.1, A1.2: the paths of discovery, and others.
     #[test]
     fn groups_and_other_paths_are_told_apart() {
         let group = |group, version| Target::Group { group, version };

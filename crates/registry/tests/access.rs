@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 #![allow(clippy::disallowed_methods, reason = "the recordings are files")]
 
-use gantry_registry::access::{Handout, Policy, Request, Rule, Target, User, Verdict};
+use gantry_registry::access::{
+    EscalationCheck, Policy, RequestAttributes, RequestTarget, Rule, User, Verdict,
+};
 use gantry_registry::kinds::{Scope, kinds};
 use serde_json::{Value, json};
 
@@ -16,7 +18,7 @@ fn text(value: &Value) -> Option<String> {
 }
 
 /// A review's question, as the request it speaks of.
-fn question(spec: &Value) -> (User, Request) {
+fn question(spec: &Value) -> (User, RequestAttributes) {
     let user = User {
         name: text(&spec["user"]).unwrap_or_default(),
         groups: texts(&spec["groups"]),
@@ -26,9 +28,9 @@ fn question(spec: &Value) -> (User, Request) {
     let attributes = if resource.is_null() { &spec["nonResourceAttributes"] } else { resource };
     let verb = text(&attributes["verb"]).unwrap_or_default();
     let target = if resource.is_null() {
-        Target::Path(text(&attributes["path"]).unwrap())
+        RequestTarget::Path(text(&attributes["path"]).unwrap())
     } else {
-        Target::Resource {
+        RequestTarget::Resource {
             group: text(&attributes["group"]).unwrap_or_default(),
             resource: text(&attributes["resource"]).unwrap_or_default(),
             subresource: text(&attributes["subresource"]),
@@ -36,7 +38,7 @@ fn question(spec: &Value) -> (User, Request) {
             name: text(&attributes["name"]),
         }
     };
-    (user, Request { verb, target })
+    (user, RequestAttributes { verb, target })
 }
 
 /// A7.5, A7.9: every recorded review gets the recorded answer, with the reason.
@@ -59,7 +61,7 @@ fn recorded_reviews_are_answered_as_kubernetes_did() {
                 continue;
             }
             let (user, request) = question(&sent["spec"]);
-            let answer = match policy.judge(&user, &request) {
+            let answer = match policy.authorize(&user, &request) {
                 Verdict::Allowed(Some(reason)) => json!({"allowed": true, "reason": reason}),
                 Verdict::Allowed(None) => json!({"allowed": true}),
                 Verdict::Denied(reason) => {
@@ -80,8 +82,8 @@ fn resource(
     subresource: Option<&str>,
     namespace: Option<&str>,
     name: Option<&str>,
-) -> Target {
-    Target::Resource {
+) -> RequestTarget {
+    RequestTarget::Resource {
         group: group.to_owned(),
         resource: resource.to_owned(),
         subresource: subresource.map(str::to_owned),
@@ -94,7 +96,9 @@ fn resource(
 #[test]
 fn refusals_say_who_may_not_do_what_where() {
     let bob = User { name: "bob".to_owned(), groups: vec![], ..User::default() };
-    let says = |verb: &str, target| Request { verb: verb.to_owned(), target }.forbidden(&bob, None).message;
+    let says = |verb: &str, target| {
+        RequestAttributes { verb: verb.to_owned(), target }.forbidden(&bob, None).message
+    };
     assert_eq!(
         says("list", resource("", "pods", None, Some("default"), None)),
         "pods is forbidden: User \"bob\" cannot list resource \"pods\" in API group \"\" in the namespace \"default\""
@@ -109,7 +113,7 @@ fn refusals_say_who_may_not_do_what_where() {
         "nodes is forbidden: User \"bob\" cannot list resource \"nodes\" in API group \"\" at the cluster scope"
     );
     assert_eq!(
-        says("get", Target::Path("/metrics".to_owned())),
+        says("get", RequestTarget::Path("/metrics".to_owned())),
         "forbidden: User \"bob\" cannot get path \"/metrics\""
     );
 }
@@ -122,7 +126,7 @@ fn rule(value: &Value) -> Rule {
 #[test]
 fn rules_match_by_verb_group_resource_and_name() {
     let scale = rule(&json!({"verbs": ["get"], "apiGroups": ["*"], "resources": ["*/scale", "pods/*"]}));
-    let get = |target| Request { verb: "get".to_owned(), target };
+    let get = |target| RequestAttributes { verb: "get".to_owned(), target };
     assert!(scale.allows(&get(resource("apps", "deployments", Some("scale"), None, None))));
     assert!(!scale.allows(&get(resource("apps", "deployments", None, None, None))));
     assert!(!scale.allows(&get(resource("", "pods", Some("log"), None, None))), "pods/* is nothing special");
@@ -133,8 +137,8 @@ fn rules_match_by_verb_group_resource_and_name() {
     assert!(named.allows(&get(resource("", "pods", None, None, Some("a")))));
     assert!(!named.allows(&get(resource("", "pods", None, None, None))), "a collection has no name");
     let paths = rule(&json!({"verbs": ["get"], "nonResourceURLs": ["/logs/*", "/version"]}));
-    assert!(paths.allows(&get(Target::Path("/logs/x".to_owned()))));
-    assert!(!paths.allows(&get(Target::Path("/versions".to_owned()))));
+    assert!(paths.allows(&get(RequestTarget::Path("/logs/x".to_owned()))));
+    assert!(!paths.allows(&get(RequestTarget::Path("/versions".to_owned()))));
 }
 
 /// A7.9: who grants rights must hold them; what is missing is named one by one.
@@ -181,9 +185,12 @@ fn service_accounts_are_bound_by_namespace_and_name() {
     }));
     let judge = |name: &str| {
         let user = User { name: name.to_owned(), groups: vec![], ..User::default() };
-        policy.judge(
+        policy.authorize(
             &user,
-            &Request { verb: "get".to_owned(), target: resource("", "pods", None, Some("x"), None) },
+            &RequestAttributes {
+                verb: "get".to_owned(),
+                target: resource("", "pods", None, Some("x"), None),
+            },
         )
     };
     let reason =
@@ -214,7 +221,7 @@ fn handed_out(
 ) -> Option<String> {
     let kind = kinds().resource("rbac.authorization.k8s.io", "v1", resource).unwrap();
     let (user, namespace) = (named(user), (kind.scope == Scope::Namespaced).then_some("n"));
-    let handout = Handout { policy, user: &user, kind, namespace, path_name: None };
+    let handout = EscalationCheck { policy, user: &user, kind, namespace, path_name: None };
     handout.check(old, new).err().map(|refusal| format!("{} {}", refusal.code, refusal.message))
 }
 
@@ -286,11 +293,12 @@ fn who_may_escalate_or_bind_need_not_hold() {
 fn a_binding_to_nothing_is_the_reason_of_a_refusal() {
     let mut policy = Policy::default();
     bind(&mut policy, "bob", &[]);
-    let request = Request { verb: "list".to_owned(), target: resource("", "pods", None, Some("n"), None) };
-    assert_eq!(policy.judge(&named("bob"), &request), Verdict::Denied(None));
+    let request =
+        RequestAttributes { verb: "list".to_owned(), target: resource("", "pods", None, Some("n"), None) };
+    assert_eq!(policy.authorize(&named("bob"), &request), Verdict::Denied(None));
     policy.remove(&json!({"kind": "ClusterRole", "metadata": {"name": "bob"}}));
     let reason = "RBAC: clusterrole.rbac.authorization.k8s.io \"bob\" not found";
-    let verdict = policy.judge(&named("bob"), &request);
+    let verdict = policy.authorize(&named("bob"), &request);
     assert_eq!(verdict, Verdict::Denied(Some(reason.to_owned())));
     let told = request.forbidden(&named("bob"), Some(reason)).message;
     assert!(
@@ -299,5 +307,5 @@ fn a_binding_to_nothing_is_the_reason_of_a_refusal() {
         )
     );
     policy.remove(&json!({"kind": "ClusterRoleBinding", "metadata": {"name": "bob"}}));
-    assert_eq!(policy.judge(&named("bob"), &request), Verdict::Denied(None));
+    assert_eq!(policy.authorize(&named("bob"), &request), Verdict::Denied(None));
 }

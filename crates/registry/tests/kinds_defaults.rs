@@ -69,7 +69,7 @@ fn quality_of_service_follows_requests_and_limits() {
         }
         let kind = kind_of(&exchange);
         defaults::apply(kind, &mut pod);
-        defaults::on_create(kind, &mut pod);
+        defaults::set_initial_status(kind, &mut pod);
         assert_eq!(
             json!([pod["status"], pod["spec"]["containers"][0]["resources"]]),
             exchange["body"],
@@ -108,10 +108,10 @@ fn tolerations_are_added_where_they_are_missing() {
     for exchange in recorded("pod_tolerations_kept") {
         let mut pod = exchange["send"].clone();
         let kind = kind_of(&exchange);
-        admission::prepare_new(kind, &mut pod);
+        admission::admit_create(kind, &mut pod);
         assert_eq!(pod["spec"]["tolerations"], exchange["body"]);
         let once = pod.clone();
-        admission::prepare_new(kind, &mut pod);
+        admission::admit_create(kind, &mut pod);
         assert_eq!(pod, once);
     }
 }
@@ -193,7 +193,7 @@ fn limit_ranges_default_from_the_maximum() {
 #[test]
 fn gated_pods_start_with_a_condition() {
     let mut pod = json!({"spec": {"schedulingGates": [{"name": "x"}]}, "status": {"phase": "Running"}});
-    defaults::on_create(kinds().kind("", "v1", "Pod").unwrap(), &mut pod);
+    defaults::set_initial_status(kinds().kind("", "v1", "Pod").unwrap(), &mut pod);
     assert_eq!(pod["status"]["phase"], "Pending");
     assert_eq!(pod["status"]["conditions"][0]["reason"], "SchedulingGated");
 }
@@ -283,8 +283,8 @@ fn compare(case: &str, exchange: &Value) {
     if kind.kind == "Job" {
         ours["metadata"]["uid"] = exchange["body"]["metadata"]["uid"].clone();
     }
-    admission::prepare_new(kind, &mut ours);
-    defaults::on_create(kind, &mut ours);
+    admission::admit_create(kind, &mut ours);
+    defaults::set_initial_status(kind, &mut ours);
     if kind.kind == "Pod" {
         priority::prioritize(&mut ours, None).unwrap();
     }

@@ -8,7 +8,7 @@
 )]
 
 use gantry_registry::kinds::{Kind, kinds};
-use gantry_registry::validation::{self, Judged};
+use gantry_registry::validation::{self, ValidationReport};
 use gantry_registry::{Refusal, admission, defaults};
 use serde_json::{Map, Value, json};
 
@@ -60,7 +60,7 @@ fn no_finalizer_is_added_to_what_is_going() {
           finalizers []string{\"example.com/a\", \"example.com/g\"}"
         ]
     );
-    assert_eq!(validation::update(maps, &old, &going(json!([]))), Judged::default());
+    assert_eq!(validation::update(maps, &old, &going(json!([]))), ValidationReport::default());
 }
 
 /// O3.4: only a Service of type LoadBalancer has addresses in its status.
@@ -121,7 +121,7 @@ fn nothing_scales_below_zero() {
         refused += 1;
     }
     assert_eq!(refused, 2);
-    assert_eq!(validation::scale(&json!({"spec": {"replicas": 0}})), Judged::default());
+    assert_eq!(validation::scale(&json!({"spec": {"replicas": 0}})), ValidationReport::default());
 }
 
 /// A2.20: of a StatefulSet's spec only some fields may change.
@@ -138,7 +138,7 @@ fn most_of_a_stateful_set_stays() {
     let mut scaled = old.clone();
     scaled["spec"]["replicas"] = json!(5);
     scaled["spec"]["template"]["spec"]["containers"][0]["image"] = json!("y");
-    assert_eq!(validation::update(sets, &old, &scaled), Judged::default());
+    assert_eq!(validation::update(sets, &old, &scaled), ValidationReport::default());
     let mut renamed = old.clone();
     renamed["spec"]["serviceName"] = json!("other.name");
     assert_eq!(
@@ -188,7 +188,7 @@ fn gated_pods_may_become_choosier() {
     let mut new = old.clone();
     new["spec"]["schedulingGates"] = json!([]);
     new["spec"]["nodeSelector"] = json!({"disk": "ssd"});
-    assert_eq!(validation::update(pods, &old, &new), Judged::default());
+    assert_eq!(validation::update(pods, &old, &new), ValidationReport::default());
     new["spec"]["schedulingGates"] = json!([{"name": "h"}]);
     let found = validation::update(pods, &old, &new);
     assert_eq!(
@@ -331,14 +331,14 @@ fn finish(kind: &Kind, object: &mut Value) {
     defaults::apply(kind, object);
     match kind.kind {
         "Pod" => {
-            admission::prepare_new(kind, object);
+            admission::admit_create(kind, object);
             if object["status"].is_null() {
-                defaults::on_create(kind, object);
+                defaults::set_initial_status(kind, object);
             }
         }
         "Job" => {
             object["metadata"]["uid"] = json!("uid1");
-            admission::prepare_new(kind, object);
+            admission::admit_create(kind, object);
         }
         "Service" if object["spec"]["type"] != "ExternalName" && object["spec"]["clusterIP"].is_null() => {
             object["spec"]["clusterIP"] = json!("10.0.0.1");
@@ -396,7 +396,7 @@ impl<'a> Target<'a> {
     }
 }
 
-fn texts(found: &Judged) -> Vec<String> {
+fn texts(found: &ValidationReport) -> Vec<String> {
     found.errors.iter().map(ToString::to_string).collect()
 }
 

@@ -35,7 +35,7 @@ fn odd_objects_are_accepted_with_the_warnings_recorded() {
                 continue;
             }
             let (kind, mut object) = decoded(&exchange);
-            let twice = validation::fold_owners(&mut object);
+            let twice = validation::deduplicate_owners(&mut object);
             let found = validation::create(kind, &object);
             assert_eq!(found.errors, [], "{case}");
             let headers: Vec<_> =
@@ -115,10 +115,10 @@ fn quotas_limit_what_they_know() {
 fn owners_named_twice_are_folded_as_recorded() {
     let exchange = &recorded("validation.owner_duplicates.json")[0];
     let mut object = exchange["send"].clone();
-    validation::fold_owners(&mut object);
+    validation::deduplicate_owners(&mut object);
     assert_eq!(object["metadata"]["ownerReferences"], exchange["body"]);
     let mut bare = json!({"metadata": {}});
-    validation::fold_owners(&mut bare);
+    validation::deduplicate_owners(&mut bare);
     assert_eq!(bare, json!({"metadata": {}}));
 }
 
@@ -307,7 +307,7 @@ fn decoded(exchange: &Value) -> (&'static Kind, Value) {
     defaults::apply(kind, &mut object);
     if matches!(kind.kind, "Job" | "Service") {
         object["metadata"]["uid"] = json!("uid1");
-        admission::prepare_new(kind, &mut object);
+        admission::admit_create(kind, &mut object);
     }
     let metadata = object["metadata"].as_object_mut().unwrap();
     if let Some(prefix) = metadata.get("generateName").and_then(Value::as_str) {

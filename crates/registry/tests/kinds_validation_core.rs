@@ -22,7 +22,7 @@ fn texts(errors: &[gantry_registry::FieldError]) -> Vec<String> {
 fn wrong(kind: &Kind, mut object: Value) -> Vec<String> {
     object["metadata"]["name"] = json!("a");
     defaults::apply(kind, &mut object);
-    admission::prepare_new(kind, &mut object);
+    admission::admit_create(kind, &mut object);
     texts(&validation::create(kind, &object).errors)
 }
 
@@ -33,7 +33,7 @@ fn wrong_change(kind: &Kind, old: &Value, new: &Value) -> Vec<String> {
         object["metadata"]["name"] = json!("a");
         defaults::apply(kind, object);
     }
-    admission::prepare_changed(kind, &old, &mut new);
+    admission::admit_update(kind, &old, &mut new);
     texts(&validation::update(kind, &old, &new).errors)
 }
 
@@ -155,7 +155,7 @@ fn deprecated_fields_are_warned_of() {
     let warnings = |kind: &Kind, mut object: Value| {
         object["metadata"]["name"] = json!("a");
         defaults::apply(kind, &mut object);
-        admission::prepare_new(kind, &mut object);
+        admission::admit_create(kind, &mut object);
         validation::create(kind, &object).warnings
     };
     assert_eq!(

@@ -5,7 +5,7 @@
 use gantry_registry::Timestamp;
 use gantry_registry::kinds::kinds;
 use gantry_registry::lifecycle::{Part, Updated, update};
-use gantry_registry::pods::eviction::{Judgement, judge, mark, spend};
+use gantry_registry::pods::eviction::{EvictionCost, check, mark, spend};
 use gantry_registry::pods::{binding, container};
 use serde_json::{Value, json};
 
@@ -58,34 +58,34 @@ fn a_bound_pod_is_scheduled_since_then() {
 #[test]
 fn a_budget_guards_whom_it_selects() {
     let pod = running(true);
-    let judged = |selector: Value| judge(&pod, &[budget(&selector, 1, 3, 2)]).unwrap();
-    assert_eq!(judged(json!({})), Judgement::Spends("pdb".to_owned()));
-    assert_eq!(judged(json!({"matchLabels": {"app": "web"}})), Judgement::Spends("pdb".to_owned()));
-    assert_eq!(judged(json!({"matchLabels": {"app": "other"}})), Judgement::Free);
-    assert_eq!(judged(Value::Null), Judgement::Free);
-    assert_eq!(judged(json!({"matchExpressions": [{"key": "app", "operator": "Foo"}]})), Judgement::Free);
+    let judged = |selector: Value| check(&pod, &[budget(&selector, 1, 3, 2)]).unwrap();
+    assert_eq!(judged(json!({})), EvictionCost::Spends("pdb".to_owned()));
+    assert_eq!(judged(json!({"matchLabels": {"app": "web"}})), EvictionCost::Spends("pdb".to_owned()));
+    assert_eq!(judged(json!({"matchLabels": {"app": "other"}})), EvictionCost::Free);
+    assert_eq!(judged(Value::Null), EvictionCost::Free);
+    assert_eq!(judged(json!({"matchExpressions": [{"key": "app", "operator": "Foo"}]})), EvictionCost::Free);
 }
 
 /// A8.7: who does not run is free, but one that still might has to be the one that was judged.
 #[test]
 fn a_pod_that_might_run_is_free_as_it_is() {
     let budgets = [budget(&json!({}), 0, 1, 2)];
-    let judged = |pod: &Value| judge(pod, &budgets).unwrap();
+    let judged = |pod: &Value| check(pod, &budgets).unwrap();
     let mut pod = running(false);
     for phase in ["Succeeded", "Failed"] {
         pod["status"]["phase"] = json!(phase);
-        assert_eq!(judged(&pod), Judgement::Free);
+        assert_eq!(judged(&pod), EvictionCost::Free);
     }
     pod["status"]["phase"] = json!("Pending");
-    assert_eq!(judged(&pod), Judgement::FreeAt { version: "7".to_owned(), budget: None });
+    assert_eq!(judged(&pod), EvictionCost::FreeAt { version: "7".to_owned(), budget: None });
     let healthy = [budget(&json!({}), 0, 2, 2)];
-    let spared = Judgement::FreeAt { version: "7".to_owned(), budget: Some("pdb".to_owned()) };
-    assert_eq!(judge(&running(false), &healthy).unwrap(), spared);
-    assert_eq!(judge(&running(true), &healthy).unwrap(), Judgement::Spends("pdb".to_owned()));
+    let spared = EvictionCost::FreeAt { version: "7".to_owned(), budget: Some("pdb".to_owned()) };
+    assert_eq!(check(&running(false), &healthy).unwrap(), spared);
+    assert_eq!(check(&running(true), &healthy).unwrap(), EvictionCost::Spends("pdb".to_owned()));
     let nobody = [budget(&json!({}), 0, 0, 0)];
     assert_eq!(
-        judge(&running(false), &nobody).unwrap(),
-        Judgement::Spends("pdb".to_owned()),
+        check(&running(false), &nobody).unwrap(),
+        EvictionCost::Spends("pdb".to_owned()),
         "nobody is needed"
     );
 }

@@ -17,12 +17,12 @@ use tokio::task::JoinSet;
 
 use crate::api::Api;
 use crate::clock::Clock;
-use crate::failure::Failure;
 use crate::informer::resource_of;
 use crate::log_throttle::LogThrottle;
 use crate::metrics::Metrics;
-use crate::request::Target;
+use crate::request::ResourcePath;
 use crate::shutdown::Shutdown;
+use gantry_client::RequestError;
 
 /// The maximum number of queued events; as in client-go. A burst of 500 pods fits.
 const QUEUE_MAX: usize = 1000;
@@ -168,13 +168,13 @@ impl EventShard {
         tracing::warn!(event = %record.name, reason = record.reason, "an event could not be sent and is dropped");
     }
 
-    async fn create(&self, record: &EventRecord) -> Result<(), Failure> {
-        let target = Target::collection(&events(), Some(&record.namespace));
+    async fn create(&self, record: &EventRecord) -> Result<(), RequestError> {
+        let target = ResourcePath::collection(&events(), Some(&record.namespace));
         self.api.create::<Value>(&target, &render(record)).await.map(drop)
     }
 
-    async fn increase(&self, record: &EventRecord) -> Result<(), Failure> {
-        let target = Target::object(&events(), Some(&record.namespace), &record.name);
+    async fn increase(&self, record: &EventRecord) -> Result<(), RequestError> {
+        let target = ResourcePath::object(&events(), Some(&record.namespace), &record.name);
         let body = json!({
             "count": record.count, "message": record.message, "lastTimestamp": record.last.render(),
         });

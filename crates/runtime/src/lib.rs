@@ -15,7 +15,7 @@
 //!
 //! - [`informer`]: caches of resources that follow the server, with indexes.
 //! - [`Queue`]: one worker per key, back-off, delays, metrics.
-//! - [`Api`], [`Target`], [`Deletion`]: reads and writes. Every write is strict and has a field manager.
+//! - [`Api`], [`ResourcePath`], [`DeleteParams`]: reads and writes, over the client of `gantry-client`. Every write is strict and has a field manager.
 //! - [`EventRecorder`]: events as client-go records them, without delaying a sync.
 //! - [`Election`]: leader election by a Lease, as in client-go.
 //! - [`Clock`], [`Shutdown`], [`Metrics`]: time, shutdown and metrics as values; [`Tasks`]: tasks that end together.
@@ -26,7 +26,6 @@ mod api;
 mod clock;
 mod election;
 mod events;
-mod failure;
 pub mod informer;
 mod jitter;
 mod log_throttle;
@@ -40,11 +39,11 @@ pub use api::Api;
 pub use clock::Clock;
 pub use election::{Election, Lease, Timing};
 pub use events::{EventRecorder, EventWriter};
-pub use failure::{Failure, chain};
+pub use gantry_client::{RequestError, error_chain};
 pub use informer::{Informer, InformerEvent, Informers};
 pub use jitter::with_jitter;
 pub use metrics::{Metrics, Sample, Value, render};
 pub use queue::Queue;
-pub use request::{Deletion, Form, Target};
+pub use request::{DeleteParams, Form, ResourcePath};
 pub use shutdown::{Shutdown, Switch, shutdown};
 pub use tasks::Tasks;

@@ -4,7 +4,7 @@ use gantry_decide::gc::Resource;
 use gantry_model::patch::PatchForm;
 use gantry_model::{Event, ObjectKey, RefusalKind, Timestamp};
 use gantry_runtime::informer::{Cached as _, resource_of};
-use gantry_runtime::{Api, EventRecorder, Failure, Target};
+use gantry_runtime::{Api, EventRecorder, RequestError, ResourcePath};
 use k8s_openapi::api::core::v1::Pod;
 use serde_json::{Value, json};
 
@@ -45,7 +45,7 @@ pub(crate) async fn carry_out(
     (pod.key(), pod.pod.uid().to_owned(), result)
 }
 
-async fn bind(pod: &CachedPod, node: &str, api: &Api) -> Result<(), Failure> {
+async fn bind(pod: &CachedPod, node: &str, api: &Api) -> Result<(), RequestError> {
     let key = pod.key();
     let body = json!({
         "apiVersion": "v1",
@@ -61,7 +61,7 @@ async fn report_unschedulable(
     message: &str,
     api: &Api,
     now: Timestamp,
-) -> Result<(), Failure> {
+) -> Result<(), RequestError> {
     let since = pod.unschedulable_since().cloned().unwrap_or_else(|| now.render());
     let condition = json!({
         "type": "PodScheduled",
@@ -76,7 +76,7 @@ async fn report_unschedulable(
     api.patch::<Value>(&target(&pod.key()).part("status"), PatchForm::StrategicMerge, &body).await.map(drop)
 }
 
-fn failed(pod: &CachedPod, what: &str, failure: &Failure) -> TaskResult {
+fn failed(pod: &CachedPod, what: &str, failure: &RequestError) -> TaskResult {
     let key = pod.key();
     match failure.kind() {
         RefusalKind::NotFound | RefusalKind::Conflict | RefusalKind::Invalid => {
@@ -90,8 +90,8 @@ fn failed(pod: &CachedPod, what: &str, failure: &Failure) -> TaskResult {
     }
 }
 
-fn target(key: &ObjectKey) -> Target {
-    Target::object(&pods(), Some(&key.namespace), &key.name)
+fn target(key: &ObjectKey) -> ResourcePath {
+    ResourcePath::object(&pods(), Some(&key.namespace), &key.name)
 }
 
 fn pods() -> Resource {

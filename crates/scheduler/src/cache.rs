@@ -208,8 +208,8 @@ mod tests {
                 "conditions": [{"type": "Ready", "status": "True"}],
             },
         });
-        let wire = serde_json::from_value(node).unwrap();
-        let seen = CachedNode::parse(&resource_of::<core::Node>(), wire).unwrap();
+        let wire = serde_json::from_value::<core::Node>(node).unwrap();
+        let seen = CachedNode::parse(&resource_of::<core::Node>(), &Arc::new(wire)).unwrap();
         let mut cache = SchedulerCache::default();
         cache.update_node(&ObjectKey { namespace: "".into(), name: "a".into() }, Some(&Arc::new(seen)));
         cache
@@ -225,7 +225,7 @@ mod tests {
             },
         });
         let wire = serde_json::from_value::<core::Pod>(pod).unwrap();
-        Arc::new(CachedPod::parse(&resource_of::<core::Pod>(), wire).unwrap())
+        Arc::new(CachedPod::parse(&resource_of::<core::Pod>(), &Arc::new(wire)).unwrap())
     }
 
     /// The next task: `bind u1 to a`, `report u1`, or nothing.

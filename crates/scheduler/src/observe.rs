@@ -1,4 +1,4 @@
-//! Informers of the scheduler, and pods and nodes parsed to what the decision reads.
+//! The caches of the scheduler, and pods and nodes parsed to what the decision reads.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,13 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use gantry_decide::events::Subject;
 use gantry_decide::gc::Resource;
 use gantry_model::{ObjectKey, ObjectMetadata, ParseError, ResourceVersion, Uid};
-use gantry_runtime::informer::{Cached, Plain, resource_of};
-use gantry_runtime::{Api, Form, Informer, Shutdown};
+use gantry_runtime::informer::{Cached, Plain, Typed, resource_of};
+use gantry_runtime::{Form, Informer, Informers};
 use k8s_openapi::api::core::v1 as core;
 use k8s_openapi::api::storage::v1::StorageClass;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use tokio::sync::Notify;
-use tokio::task::JoinSet;
 
 use crate::place::{Node, PodInfo, SchedulingState};
 
@@ -49,7 +48,7 @@ pub(crate) struct KeySets {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Informers {
+pub(crate) struct Caches {
     pub(crate) pods: Informer<CachedPod>,
     pub(crate) nodes: Informer<CachedNode>,
     pub(crate) claims: Informer<Plain<core::PersistentVolumeClaim>>,
@@ -66,13 +65,13 @@ struct Id {
 
 impl ChangedKeys {
     /// Subscribes to all informers.
-    pub(crate) fn of(informers: &Informers) -> Self {
+    pub(crate) fn of(caches: &Caches) -> Self {
         let changes = Self::default();
-        changes.subscribe(&informers.pods, |changed| &mut changed.pods);
-        changes.subscribe(&informers.nodes, |changed| &mut changed.nodes);
-        changes.subscribe(&informers.claims, |changed| &mut changed.claims);
-        changes.subscribe(&informers.volumes, |changed| &mut changed.volumes);
-        changes.subscribe(&informers.classes, |changed| &mut changed.classes);
+        changes.subscribe(&caches.pods, |changed| &mut changed.pods);
+        changes.subscribe(&caches.nodes, |changed| &mut changed.nodes);
+        changes.subscribe(&caches.claims, |changed| &mut changed.claims);
+        changes.subscribe(&caches.volumes, |changed| &mut changed.volumes);
+        changes.subscribe(&caches.classes, |changed| &mut changed.classes);
         changes
     }
 
@@ -101,32 +100,15 @@ impl ChangedKeys {
     }
 }
 
-impl Informers {
-    pub(crate) fn new() -> Self {
+impl Caches {
+    pub(crate) fn of(informers: &Informers) -> Self {
         Self {
-            pods: Informer::new(resource_of::<core::Pod>()),
-            nodes: Informer::new(resource_of::<core::Node>()),
-            claims: Informer::new(resource_of::<core::PersistentVolumeClaim>()),
-            volumes: Informer::new(resource_of::<core::PersistentVolume>()),
-            classes: Informer::new(resource_of::<StorageClass>()),
+            pods: informers.of(),
+            nodes: informers.of(),
+            claims: informers.of(),
+            volumes: informers.of(),
+            classes: informers.of(),
         }
-    }
-
-    /// Follows the server until it is time to end.
-    pub(crate) fn start(&self, tasks: &mut JoinSet<()>, api: &Api, shutdown: &Shutdown) {
-        fn run<T: Cached>(
-            informer: &Informer<T>,
-            api: &Api,
-            shutdown: &Shutdown,
-        ) -> impl Future<Output = ()> + use<T> {
-            let (informer, api, shutdown) = (informer.clone(), api.clone(), shutdown.clone());
-            async move { informer.run(api, shutdown).await }
-        }
-        tasks.spawn(run(&self.pods, api, shutdown));
-        tasks.spawn(run(&self.nodes, api, shutdown));
-        tasks.spawn(run(&self.claims, api, shutdown));
-        tasks.spawn(run(&self.volumes, api, shutdown));
-        tasks.spawn(run(&self.classes, api, shutdown));
     }
 
     /// Returns when all of it is known: before, a pod might be sent to a node that is full.
@@ -175,15 +157,15 @@ impl Cached for CachedPod {
     type Wire = core::Pod;
     const FORM: Form = Form::Whole;
 
-    fn parse(resource: &Resource, wire: core::Pod) -> Result<Self, ParseError> {
+    fn parse(resource: &Resource, wire: &Arc<core::Pod>) -> Result<Self, ParseError> {
         let conditions =
             wire.status.as_ref().and_then(|status| status.conditions.as_deref()).unwrap_or_default();
         let scheduled_condition =
             conditions.iter().find(|condition| condition.type_ == "PodScheduled").cloned();
         Ok(Self {
             id: Id::parse(resource, &wire.metadata)?,
-            pod: PodInfo::parse(&wire),
-            state: SchedulingState::of(&wire),
+            pod: PodInfo::parse(wire),
+            state: SchedulingState::of(wire),
             generation: wire.metadata.generation,
             scheduled_condition,
         })
@@ -203,8 +185,8 @@ impl Cached for CachedNode {
     type Wire = core::Node;
     const FORM: Form = Form::Whole;
 
-    fn parse(resource: &Resource, wire: core::Node) -> Result<Self, ParseError> {
-        Ok(Self { id: Id::parse(resource, &wire.metadata)?, node: Node::parse(&wire) })
+    fn parse(resource: &Resource, wire: &Arc<core::Node>) -> Result<Self, ParseError> {
+        Ok(Self { id: Id::parse(resource, &wire.metadata)?, node: Node::parse(wire) })
     }
     fn key(&self) -> ObjectKey {
         self.id.key.clone()
@@ -214,5 +196,17 @@ impl Cached for CachedNode {
     }
     fn version(&self) -> &ResourceVersion {
         &self.id.version
+    }
+}
+
+impl Typed for CachedPod {
+    fn resource() -> Resource {
+        resource_of::<core::Pod>()
+    }
+}
+
+impl Typed for CachedNode {
+    fn resource() -> Resource {
+        resource_of::<core::Node>()
     }
 }

@@ -1,17 +1,19 @@
 //! The scheduler's main loop: one task that owns the cache, and a bounded number of requests in flight.
 
-use gantry_runtime::{Api, Clock, EventRecorder, Metrics, Shutdown};
+use gantry_runtime::{Api, Clock, EventRecorder, Informers, Metrics, Shutdown};
 use tokio::task::JoinSet;
 
 use crate::apply;
 use crate::cache::SchedulerCache;
-use crate::observe::{ChangedKeys, Informers, KeySets};
+use crate::observe::{Caches, ChangedKeys, KeySets};
 
 /// How the scheduler runs.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Requests in flight at once. More than a server answers at once only makes all of them late.
     pub requests_max: usize,
+    /// The informers of the process, which other components may share.
+    pub informers: Informers,
     /// The time source.
     pub clock: Clock,
     /// The registry for its metrics.
@@ -25,24 +27,23 @@ const MANAGER: &str = "gantry-scheduler";
 ///
 /// It may run beside a scheduler of another name. Two of the same name compete, though no pod is bound twice.
 pub async fn run(client: kube::Client, options: Options, shutdown: Shutdown) {
-    let Options { requests_max, clock, metrics } = options;
+    let Options { requests_max, informers, clock, metrics } = options;
     let api = Api::new(client, MANAGER, metrics);
     let mut tasks = JoinSet::new();
-    let informers = Informers::new();
-    let changes = ChangedKeys::of(&informers);
+    let caches = Caches::of(&informers);
+    let changes = ChangedKeys::of(&caches);
     let (events, writer) = EventRecorder::new(api.clone(), clock.clone());
     tasks.spawn(writer.run(shutdown.clone()));
     informers.start(&mut tasks, &api, &shutdown);
-    if shutdown.unless(informers.synced()).await.is_some() {
-        let scheduler =
-            Scheduler { informers, changes, api, events, clock, requests_max: requests_max.max(1) };
+    if shutdown.unless(caches.synced()).await.is_some() {
+        let scheduler = Scheduler { caches, changes, api, events, clock, requests_max: requests_max.max(1) };
         scheduler.run(&shutdown).await;
     }
     while tasks.join_next().await.is_some() {}
 }
 
 struct Scheduler {
-    informers: Informers,
+    caches: Caches,
     changes: ChangedKeys,
     api: Api,
     events: EventRecorder,
@@ -79,32 +80,32 @@ impl Scheduler {
         let changed = self.changes.take();
         self.update_storage(&changed, cache);
         if !changed.nodes.is_empty() {
-            let nodes = self.informers.nodes.read();
+            let nodes = self.caches.nodes.read();
             changed.nodes.iter().for_each(|key| cache.update_node(key, nodes.get(key)));
         }
         if !changed.pods.is_empty() {
-            let pods = self.informers.pods.read();
+            let pods = self.caches.pods.read();
             changed.pods.iter().for_each(|key| cache.update_pod(key, pods.get(key)));
         }
     }
 
     fn update_storage(&self, changed: &KeySets, cache: &mut SchedulerCache) {
         for key in &changed.claims {
-            let claim = self.informers.claims.read().get(key).cloned();
+            let claim = self.caches.claims.read().get(key).cloned();
             cache.update_storage(|storage| match claim {
                 Some(claim) => storage.set_claim(&claim.wire),
                 None => storage.remove_claim(key.namespace.as_str(), key.name.as_str()),
             });
         }
         for key in &changed.volumes {
-            let volume = self.informers.volumes.read().get(key).cloned();
+            let volume = self.caches.volumes.read().get(key).cloned();
             cache.update_storage(|storage| match volume {
                 Some(volume) => storage.set_volume(&volume.wire),
                 None => storage.remove_volume(key.name.as_str()),
             });
         }
         for key in &changed.classes {
-            let class = self.informers.classes.read().get(key).cloned();
+            let class = self.caches.classes.read().get(key).cloned();
             cache.update_storage(|storage| match class {
                 Some(class) => storage.set_class(&class.wire),
                 None => storage.remove_class(key.name.as_str()),
@@ -123,6 +124,6 @@ impl Scheduler {
 impl Options {
     /// The system clock, and enough requests to keep a server in the same process busy.
     pub fn new(metrics: Metrics) -> Self {
-        Self { requests_max: 32, clock: Clock::system(), metrics }
+        Self { requests_max: 32, informers: Informers::new(), clock: Clock::system(), metrics }
     }
 }

@@ -14,7 +14,7 @@ pub mod empties;
 pub mod encode;
 pub mod jsonpath;
 pub mod kinds;
-mod same;
 pub mod schema;
+mod semantic_equality;
 
-pub use same::same;
+pub use semantic_equality::semantically_equal;

@@ -102,10 +102,10 @@ async fn a_certificate_authenticates_its_user() {
         let mut answer = String::new();
         anonymous.read_to_string(&mut answer).await.unwrap();
         assert!(answer.starts_with("HTTP/1.1 401 Unauthorized\r\n"), "{answer}");
-        let (_, told) = answer.split_once("\r\n\r\n").unwrap();
+        let (_, received) = answer.split_once("\r\n\r\n").unwrap();
         let expected = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
             "message": "Unauthorized", "reason": "Unauthorized", "code": 401});
-        assert_eq!(serde_json::from_str::<serde_json::Value>(told).unwrap(), expected);
+        assert_eq!(serde_json::from_str::<serde_json::Value>(received).unwrap(), expected);
     }
 }
 
@@ -212,10 +212,10 @@ async fn hundreds_of_watches_fit_on_one_connection() {
     let created = sender.send_request(request("POST", CONFIG_MAPS, object)).await.unwrap();
     assert_eq!(created.status(), 201);
     for watch in &mut watches {
-        let mut told = Vec::new();
-        while !String::from_utf8_lossy(&told).contains("\"name\":\"news\"") {
+        let mut received = Vec::new();
+        while !String::from_utf8_lossy(&received).contains("\"name\":\"news\"") {
             let frame = tokio::time::timeout(TIMEOUT, watch.frame()).await.unwrap();
-            told.extend_from_slice(&frame.expect("the watch goes on").unwrap().into_data().unwrap());
+            received.extend_from_slice(&frame.expect("the watch goes on").unwrap().into_data().unwrap());
         }
     }
 }
@@ -266,7 +266,7 @@ async fn when_the_server_stops_watches_end_and_requests_finish() {
         let rest = watch.into_body().collect().await.expect("the watch ends as it should, not broken off");
         assert!(rest.to_bytes().is_empty());
     }
-    assert!(TcpStream::connect(address).await.is_err(), "nobody is accepted any more");
+    assert!(TcpStream::connect(address).await.is_err(), "no connection is accepted any more");
     late.write_all(object.as_bytes()).await.unwrap();
     let mut answer = Vec::new();
     let _ = late.read_to_end(&mut answer).await;

@@ -94,10 +94,10 @@ async fn a_watch_tells_everything_in_order() {
     api.create(&PostParams::default(), &object("a")).await.unwrap();
     api.patch("a", &PatchParams::default(), &Patch::Merge(json!({"data": {"k": "v"}}))).await.unwrap();
     api.delete("before", &DeleteParams::default()).await.unwrap();
-    let mut told = Vec::new();
-    while told.len() < 3 {
+    let mut received = Vec::new();
+    while received.len() < 3 {
         let name = |object: ConfigMap| object.metadata.name.unwrap();
-        told.push(match watch.try_next().await.unwrap().expect("the watch goes on") {
+        received.push(match watch.try_next().await.unwrap().expect("the watch goes on") {
             WatchEvent::Added(object) => format!("added {}", name(object)),
             WatchEvent::Modified(object) => format!("modified {}", name(object)),
             WatchEvent::Deleted(object) => format!("deleted {}", name(object)),
@@ -105,7 +105,7 @@ async fn a_watch_tells_everything_in_order() {
             WatchEvent::Error(error) => panic!("{error:?}"),
         });
     }
-    assert_eq!(told, ["added a", "modified a", "deleted before"]);
+    assert_eq!(received, ["added a", "modified a", "deleted before"]);
 }
 
 #[tokio::test]

@@ -218,6 +218,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_checkout_must_be_named_and_nothing_else() {
+        let is_usage = |words: &[&str]| {
+            let words: Vec<_> = words.iter().map(|word| (*word).to_owned()).collect();
+            matches!(run(&words), Err(Failure::Usage(_)))
+        };
+        assert!(is_usage(&[]) && is_usage(&["--check"]) && is_usage(&["a", "b"]));
+    }
+
+    #[test]
     fn messages_have_the_names_of_the_tables() {
         let names = [
             ("k8s.io.api.core.v1.Pod", "core/v1.Pod"),

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use gantry_registry::admission::Claim;
-use gantry_registry::admission::services::{self, Allotment, NotAllotted};
+use gantry_registry::admission::services::{self, AllocationError, AllocationMode};
 use gantry_registry::validation;
 use gantry_store::{Error, Key, ListRequest, Op, Prefix, Transaction};
 use serde_json::Value;
@@ -36,16 +36,16 @@ impl Objects {
         stored: Option<&Value>,
         object: &mut Value,
         allocated: &Allocated,
-        allotment: Allotment,
+        allotment: AllocationMode,
     ) -> Result<(), ApiError> {
         if !needs_allocation(object_ref) {
             return Ok(());
         }
-        services::allot(&self.services, stored, object, &allocated.0, allotment).map_err(|why| match why {
-            NotAllotted::Wrong(wrong) => {
+        services::allocate(&self.services, stored, object, &allocated.0, allotment).map_err(|why| match why {
+            AllocationError::Wrong(wrong) => {
                 ApiError::invalid(object_ref.kind.kind, object_ref.kind.group, object_ref.name, &[wrong])
             }
-            NotAllotted::Failed(why) => ApiError::Internal(why),
+            AllocationError::Failed(why) => ApiError::Internal(why),
         })
     }
 
@@ -60,7 +60,7 @@ impl Objects {
             return Ok(());
         }
         let allocated = self.allocated().await?;
-        self.allocate(object_ref, stored, object, &allocated, Allotment::DryRun)
+        self.allocate(object_ref, stored, object, &allocated, AllocationMode::DryRun)
     }
 
     /// Returns the error about a rejected object: an allocation error takes precedence over the validation error.
@@ -69,7 +69,7 @@ impl Objects {
         object_ref: ObjectRef<'_>,
         stored: Option<&Value>,
         refused: RejectedObject,
-        allotment: Allotment,
+        allotment: AllocationMode,
     ) -> ApiError {
         let RejectedObject { mut object, why } = refused;
         if !needs_allocation(object_ref) || !validation::is_addressable(object_ref.kind, &object) {

@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use crate::ApiServer;
 use crate::error::ApiError;
-use crate::objects::{Created, ObjectRef, ObjectResponse, Objects};
+use crate::objects::{CreateResult, ObjectRef, ObjectResponse, Objects};
 use crate::storage_codec;
 
 pub(crate) use ip_allocator::{Allocated, RejectedObject, is_allocation, needs_allocation};
@@ -34,7 +34,7 @@ pub(crate) async fn create(
     object_ref: ObjectRef<'_>,
     object: &mut Value,
 ) -> Result<(), ApiError> {
-    admission::prepare_new(object_ref.kind, object);
+    admission::admit_create(object_ref.kind, object);
     match (object_ref.kind.group, object_ref.kind.kind) {
         ("", "Pod") => {
             accounts::admit(server, object_ref, object).await?;
@@ -58,9 +58,9 @@ pub(crate) async fn store(
     for _ in 0..CHARGES_MAX {
         let charges = quota::charges(&server.objects, object_ref, &object).await?;
         match server.objects.create_with(object_ref, object, &charges, &preconditions).await? {
-            Created::Stored(shown) => return Ok(shown),
-            Created::Conflicted(again) => object = again,
-            Created::PreconditionFailed(again) => {
+            CreateResult::Stored(shown) => return Ok(shown),
+            CreateResult::Conflicted(again) => object = again,
+            CreateResult::PreconditionFailed(again) => {
                 object = again;
                 // The change may not have reached the cache yet.
                 server.objects.catalogues.invalidate();
@@ -72,19 +72,19 @@ pub(crate) async fn store(
 }
 
 /// Returns the result of [`store`] for a dry run.
-pub(crate) async fn would_store(
+pub(crate) async fn dry_run_store(
     server: &ApiServer,
     object_ref: ObjectRef<'_>,
     mut object: Value,
 ) -> Result<ObjectResponse, ApiError> {
     quota::charges(&server.objects, object_ref, &object).await?;
     server.objects.dry_run_allocate(object_ref, None, &mut object).await?;
-    server.objects.would_create(object_ref, object).await
+    server.objects.dry_run_create(object_ref, object).await
 }
 
 /// Sets the fields of a changed object that the server maintains.
 pub(crate) fn update(kind: &Kind, stored: &Value, object: &mut Value) {
-    admission::prepare_changed(kind, stored, object);
+    admission::admit_update(kind, stored, object);
 }
 
 /// Lists all objects of a resource, or of one namespace.

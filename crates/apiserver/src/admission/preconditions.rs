@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::definitions::kind_of_definitions;
 use crate::error::ApiError;
+use crate::metadata::Metadata;
 use crate::objects::{ObjectRef, Objects, key};
 use crate::storage_codec;
 
@@ -27,7 +28,7 @@ pub(crate) async fn check(
         let required = ObjectRef { kind, namespace: None, name: namespace };
         let found = objects.fetch(required).await?;
         if storage_codec::is_deleting(kind, &found.value, found.revision)? {
-            let object = ObjectRef { name: name_of(object), ..object_ref }.into();
+            let object = ObjectRef { name: Metadata::of(object).name_or_prefix(), ..object_ref }.into();
             return Err(ApiError::NamespaceTerminating { object, namespace: namespace.to_owned() });
         }
         preconditions.push((key(required)?, found.revision));
@@ -39,7 +40,7 @@ pub(crate) async fn check(
         let found = definitions.find(&name).filter(|found| custom.edition.is_of(&found.object));
         let found = found.ok_or(ApiError::ResourceNotFound)?;
         if found.is_deleting() {
-            let name = object["metadata"]["name"].as_str().unwrap_or_default();
+            let name = Metadata::of(object).name();
             let why = "create not allowed while custom resource definition is terminating";
             return Err(ApiError::forbidden(ObjectRef { name, ..object_ref }, why));
         }
@@ -60,10 +61,4 @@ impl Preconditions {
     pub(crate) fn contains(&self, key: &Key) -> bool {
         self.0.iter().any(|(required, _)| required == key)
     }
-}
-
-/// The name, or else the prefix of the generated name.
-fn name_of(object: &Value) -> &str {
-    let text = |field: &str| object["metadata"][field].as_str().filter(|text| !text.is_empty());
-    text("name").or_else(|| text("generateName")).unwrap_or_default()
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{all, known};
 use crate::error::ApiError;
-use crate::objects::{ObjectRef, Objects, Outcome};
+use crate::objects::{ChangeResult, ObjectRef, Objects};
 use crate::storage_codec;
 
 /// The most recounts on write conflicts.
@@ -69,18 +69,18 @@ async fn charged(
 /// Recounts the usage of quotas after an object was deleted or a pod finished.
 ///
 /// A failure is harmless: [`charges`] recounts before it rejects an object.
-pub(crate) async fn follow(objects: &Objects, object_ref: ObjectRef<'_>, outcome: &Outcome) {
+pub(crate) async fn follow(objects: &Objects, object_ref: ObjectRef<'_>, outcome: &ChangeResult) {
     let is_over = match outcome {
-        Outcome::Removed(_) => object_ref.kind.scope == Scope::Namespaced,
-        Outcome::Stored(object) => {
+        ChangeResult::Removed(_) => object_ref.kind.scope == Scope::Namespaced,
+        ChangeResult::Stored(object) => {
             object_ref.kind.resource == "pods"
                 && matches!(object["status"]["phase"].as_str(), Some("Succeeded" | "Failed"))
         }
-        Outcome::Kept(_) => false,
+        ChangeResult::Kept(_) => false,
     };
     if is_over && object_ref.kind.resource != "events" {
         for _ in 0..COUNTS_MAX {
-            if recount(objects, object_ref).await.unwrap_or(Counted::Settled) == Counted::Settled {
+            if recount(objects, object_ref).await.unwrap_or(Recount::Done) == Recount::Done {
                 return;
             }
         }
@@ -89,12 +89,12 @@ pub(crate) async fn follow(objects: &Objects, object_ref: ObjectRef<'_>, outcome
 
 /// The result of a recount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Counted {
-    Settled,
+enum Recount {
+    Done,
     Conflicted,
 }
 
-async fn recount(objects: &Objects, object_ref: ObjectRef<'_>) -> Result<Counted, ApiError> {
+async fn recount(objects: &Objects, object_ref: ObjectRef<'_>) -> Result<Recount, ApiError> {
     for item in quotas(objects, object_ref).await? {
         let kind = known("", "resourcequotas")?;
         let quota = storage_codec::decode(kind, &item.value, item.revision)?;
@@ -110,10 +110,10 @@ async fn recount(objects: &Objects, object_ref: ObjectRef<'_>) -> Result<Counted
         }
         let value = storage_codec::encode(kind, &mut counted);
         if objects.store.commit(Transaction::update(item.key, value, item.revision)).await.is_err() {
-            return Ok(Counted::Conflicted);
+            return Ok(Recount::Conflicted);
         }
     }
-    Ok(Counted::Settled)
+    Ok(Recount::Done)
 }
 
 /// Lists the quotas of the object's namespace.

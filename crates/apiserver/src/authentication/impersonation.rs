@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use gantry_registry::access::{ANONYMOUS, AUTHENTICATED, Request, Target, UNAUTHENTICATED, User};
+use gantry_registry::access::{
+    ANONYMOUS, AUTHENTICATED, RequestAttributes, RequestTarget, UNAUTHENTICATED, User,
+};
 use http::HeaderMap;
 
 use crate::error::ApiError;
@@ -50,17 +52,17 @@ impl Impersonation {
     }
 
     /// The requests that the caller must be allowed to make in order to impersonate this user.
-    pub(crate) fn required_permissions(&self) -> Vec<Request> {
+    pub(crate) fn required_permissions(&self) -> Vec<RequestAttributes> {
         let permission =
             |group: &str, resource: &str, part: Option<&str>, namespace: Option<&str>, name: &str| {
-                let target = Target::Resource {
+                let target = RequestTarget::Resource {
                     group: group.to_owned(),
                     resource: resource.to_owned(),
                     subresource: part.map(str::to_owned),
                     namespace: namespace.map(str::to_owned),
                     name: Some(name.to_owned()),
                 };
-                Request { verb: "impersonate".to_owned(), target }
+                RequestAttributes { verb: "impersonate".to_owned(), target }
             };
         let named = User { name: self.name.clone(), ..User::default() };
         let user = match named.service_account() {

@@ -49,7 +49,7 @@ mod tests {
 
     /// A7.8: a token is accepted only with its own signature by the right key.
     #[test]
-    fn a_token_that_was_touched_is_not_believed() {
+    fn tampered_tokens_are_rejected() {
         let (key, other) = (SigningKey::generate().unwrap(), SigningKey::generate().unwrap());
         let token = sign(&json!({"sub": "robot"}), &key).unwrap();
         let read = UnverifiedToken::parse(&token).unwrap();

@@ -9,6 +9,7 @@ use super::TokenUser;
 use super::jwt::UnverifiedToken;
 use crate::ApiServer;
 use crate::error::ApiError;
+use crate::metadata::Metadata;
 use crate::objects::ObjectRef;
 
 /// The tolerated clock skew, and the time that a token outlives the deletion of its objects.
@@ -48,7 +49,7 @@ impl Claims<'_> {
         for (kind, object) in &self.bound {
             own[*kind] = reference(object);
         }
-        let name = self.account["metadata"]["name"].as_str().unwrap_or_default();
+        let name = Metadata::of(self.account).name();
         let now = seconds(self.now);
         json!({
             "iss": self.issuer, "sub": User::of_service_account(self.namespace, name).name, "aud": self.audiences,
@@ -163,10 +164,10 @@ async fn check_exists(
         Err(ApiError::NotFound(_)) => return invalid(format!("{resource} \"{name}\" is gone")),
         Err(refusal) => return Err(BadToken::Unreadable(refusal)),
     };
-    if found["metadata"]["uid"] != reference["uid"] {
+    if reference["uid"] != Metadata::of(&found).uid() {
         return invalid(format!("{resource} \"{name}\" is not the one that the token was made for"));
     }
-    let deleted = found["metadata"]["deletionTimestamp"].as_str().and_then(Timestamp::parse);
+    let deleted = Metadata::of(&found).deletion_timestamp().and_then(Timestamp::parse);
     if deleted.is_some_and(|deleted| server.environment.now().seconds_after(deleted) > LEEWAY_SECONDS) {
         return invalid(format!("{resource} \"{name}\" is being deleted"));
     }
@@ -174,10 +175,11 @@ async fn check_exists(
 }
 
 fn reference(object: &Value) -> Value {
-    let mut reference = json!({"name": object["metadata"]["name"]});
+    let mut reference = json!({"name": Metadata::of(object).name()});
     // A deleted node has a name and no uid.
-    if let Some(uid) = object["metadata"]["uid"].as_str() {
-        reference["uid"] = json!(uid);
+    match Metadata::of(object).uid() {
+        "" => {}
+        uid => reference["uid"] = json!(uid),
     }
     reference
 }

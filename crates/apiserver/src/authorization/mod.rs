@@ -15,7 +15,7 @@ pub use settings::{Access, Anonymous, Authorization, StaticToken};
 
 use std::sync::{Arc, LazyLock};
 
-use gantry_registry::access::{Handout, Policy, Request, User, Verdict};
+use gantry_registry::access::{EscalationCheck, Policy, RequestAttributes, User, Verdict};
 use gantry_registry::kinds::Kind;
 use gantry_registry::target::Target;
 use http::Method;
@@ -127,13 +127,14 @@ impl Caller {
         match &self.permissions {
             Permissions::All => Ok(()),
             Permissions::Rbac(policy) => {
-                Ok(Handout { policy, user: &self.user, kind, namespace, path_name }.check(old, new)?)
+                Ok(EscalationCheck { policy, user: &self.user, kind, namespace, path_name }
+                    .check(old, new)?)
             }
         }
     }
 
     /// Returns 403 if the caller may not make this request.
-    pub(crate) fn check(&self, request: &Request) -> Result<(), ApiError> {
+    pub(crate) fn check(&self, request: &RequestAttributes) -> Result<(), ApiError> {
         match self.permissions.authorize(&self.user, request) {
             Verdict::Allowed(_) => Ok(()),
             Verdict::Denied(why) => Err(request.forbidden(&self.user, why.as_deref()).into()),
@@ -151,10 +152,10 @@ impl Permissions {
         Ok(Self::Rbac(policy?))
     }
 
-    pub(crate) fn authorize(&self, user: &User, request: &Request) -> Verdict {
+    pub(crate) fn authorize(&self, user: &User, request: &RequestAttributes) -> Verdict {
         match self {
             Self::All => Verdict::Allowed(None),
-            Self::Rbac(policy) => policy.judge(user, request),
+            Self::Rbac(policy) => policy.authorize(user, request),
         }
     }
 }

@@ -19,6 +19,7 @@ use serde_json::Value;
 use crate::ApiServer;
 use crate::error::ApiError;
 use crate::handlers::reset_fields;
+use crate::metadata::Metadata;
 use crate::objects::{ObjectRef, Objects, key};
 use crate::storage_codec;
 
@@ -53,7 +54,7 @@ pub(crate) async fn prepare(server: &ApiServer) -> Result<(), ApiError> {
 }
 
 /// A write that is to be committed.
-struct Missing<'a> {
+struct PendingObject<'a> {
     wanted: &'a DefaultObject,
     object: Value,
     key: Key,
@@ -61,7 +62,10 @@ struct Missing<'a> {
 }
 
 /// Returns the writes that make all objects exist.
-async fn missing<'a>(server: &ApiServer, wanted: &'a [DefaultObject]) -> Result<Vec<Missing<'a>>, ApiError> {
+async fn missing<'a>(
+    server: &ApiServer,
+    wanted: &'a [DefaultObject],
+) -> Result<Vec<PendingObject<'a>>, ApiError> {
     let mut found = BTreeMap::new();
     let places: BTreeSet<_> = wanted.iter().map(|wanted| (wanted.kind.segment, wanted.namespace())).collect();
     for (segment, namespace) in places {
@@ -79,12 +83,12 @@ async fn missing<'a>(server: &ApiServer, wanted: &'a [DefaultObject]) -> Result<
             None => Some(wanted.create(server)),
             Some(item) => wanted.follow_settings(item)?,
         };
-        missing.extend(op.map(|(object, op)| Missing { wanted, object, key, op }));
+        missing.extend(op.map(|(object, op)| PendingObject { wanted, object, key, op }));
     }
     Ok(missing)
 }
 
-async fn write(server: &ApiServer, missing: &[Missing<'_>]) -> Result<(), Error> {
+async fn write(server: &ApiServer, missing: &[PendingObject<'_>]) -> Result<(), Error> {
     // There are many bindings. All other objects get a revision each, in the order in which Kubernetes creates them.
     let (own, shared): (Vec<_>, Vec<_>) = missing.iter().partition(|one| one.wanted.has_own_version());
     for some in own.chunks(1).chain(shared.chunks(OBJECTS_MAX)) {
@@ -117,12 +121,11 @@ impl DefaultObject {
     }
 
     fn namespace(&self) -> Option<&str> {
-        self.object["metadata"]["namespace"].as_str()
+        Metadata::of(&self.object).namespace()
     }
 
     fn object_ref(&self) -> ObjectRef<'_> {
-        let name = self.object["metadata"]["name"].as_str().unwrap_or_default();
-        ObjectRef { kind: self.kind, namespace: self.namespace(), name }
+        ObjectRef::of(self.kind, &self.object)
     }
 
     fn create(&self, server: &ApiServer) -> (Value, Op) {
@@ -140,8 +143,8 @@ impl DefaultObject {
         };
         track_update(None, &mut object, &write);
         let mut object = lifecycle::create(object, self.kind, &Stamp { uid: &uid, now, name_suffix: "" });
-        admission::prepare_new(self.kind, &mut object);
-        defaults::on_create(self.kind, &mut object);
+        admission::admit_create(self.kind, &mut object);
+        defaults::set_initial_status(self.kind, &mut object);
         let value = storage_codec::encode(self.kind, &mut object);
         (object, Op::Create { value })
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use gantry_registry::Refusal;
-use gantry_registry::access::{Request, Target};
+use gantry_registry::access::{RequestAttributes, RequestTarget};
 use gantry_registry::decode::{Format, Gvk};
 use gantry_registry::kinds::{Kind, Nature, Scope};
 use gantry_registry::target::Objects as Path;
@@ -74,14 +74,14 @@ impl<'a> Call<'a> {
     /// A POST was authorized as create; a PUT or apply that creates was authorized as something else.
     pub(super) fn check_creation(&self, object: &Value) -> Result<(), ApiError> {
         if let Some(name) = self.name {
-            let target = Target::Resource {
+            let target = RequestTarget::Resource {
                 group: self.kind.group.to_owned(),
                 resource: self.kind.resource.to_owned(),
                 subresource: None,
                 namespace: self.namespace.map(str::to_owned),
                 name: Some(name.to_owned()),
             };
-            self.info.caller.check(&Request { verb: "create".to_owned(), target })?;
+            self.info.caller.check(&RequestAttributes { verb: "create".to_owned(), target })?;
         }
         self.check_escalation(None, object)
     }

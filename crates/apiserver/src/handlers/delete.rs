@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 
 use super::call::Call;
 use super::namespaces::namespace_precondition_failed;
-use super::{allowed, read};
+use super::{read, require_verb};
 use crate::error::{ApiError, ObjectName};
-use crate::objects::{Change, ObjectRef, Outcome};
+use crate::metadata::Metadata;
+use crate::objects::{Change, ChangeResult, ObjectRef};
 use crate::response::ApiResponse;
 
 /// The warning of deleting a job without a propagation policy.
@@ -19,7 +20,7 @@ const PODS_STAY: &str = "child pods are preserved by default when jobs are delet
 
 impl Call<'_> {
     pub(super) async fn delete(&self) -> Result<ApiResponse, ApiError> {
-        allowed(self.kind, Verb::Delete)?;
+        require_verb(self.kind, Verb::Delete)?;
         let options = self.delete_options()?;
         // The warning depends only on the request, so errors have it, too.
         let response = self.delete_one(&options).await.unwrap_or_else(|error| ApiResponse::error(&error));
@@ -29,11 +30,11 @@ impl Call<'_> {
     async fn delete_one(&self, options: &DeleteOptions) -> Result<ApiResponse, ApiError> {
         self.check_deletable(self.object_ref())?;
         match self.delete_object(self.object_ref(), options).await? {
-            Outcome::Removed(object) => match self.kind.deleted {
+            ChangeResult::Removed(object) => match self.kind.deleted {
                 DeleteAnswer::Object => self.render_response(200, &object),
                 DeleteAnswer::Status => Ok(ApiResponse::value(200, &self.deleted_status(&object))),
             },
-            Outcome::Kept(object) | Outcome::Stored(object) => {
+            ChangeResult::Kept(object) | ChangeResult::Stored(object) => {
                 self.render_response(if options.legacy_background { 202 } else { 200 }, &object)
             }
         }
@@ -48,12 +49,7 @@ impl Call<'_> {
         let found = read::list(self, &list_options).await?;
         let items = found.values(self.kind)?;
         for object in &items {
-            let text = |field: &str| object["metadata"][field].as_str();
-            let object_ref = ObjectRef {
-                kind: self.kind,
-                namespace: text("namespace"),
-                name: text("name").unwrap_or_default(),
-            };
+            let object_ref = ObjectRef::of(self.kind, object);
             match self.delete_object(object_ref, &options).await {
                 Ok(_) | Err(ApiError::NotFound(_)) => {}
                 Err(error) => return Err(error),
@@ -67,7 +63,7 @@ impl Call<'_> {
         &self,
         object_ref: ObjectRef<'_>,
         options: &DeleteOptions,
-    ) -> Result<Outcome, ApiError> {
+    ) -> Result<ChangeResult, ApiError> {
         let now = self.server.environment.now();
         let mut would = None;
         let outcome = self.server.objects.change(object_ref, |stored| {
@@ -77,9 +73,11 @@ impl Call<'_> {
                 return Ok(change);
             }
             would = Some(match change {
-                Change::Keep | Change::Renew => Outcome::Kept(stored.clone().into()),
-                Change::Store(object) => Outcome::Stored(object.into()),
-                Change::Remove(before) => Outcome::Removed(before.unwrap_or_else(|| stored.clone()).into()),
+                Change::Keep | Change::Renew => ChangeResult::Kept(stored.clone().into()),
+                Change::Store(object) => ChangeResult::Stored(object.into()),
+                Change::Remove(before) => {
+                    ChangeResult::Removed(before.unwrap_or_else(|| stored.clone()).into())
+                }
             });
             Ok(Change::Keep)
         });
@@ -94,17 +92,17 @@ impl Call<'_> {
         stored: &Value,
         options: &DeleteOptions,
     ) -> Result<(), ApiError> {
-        let text = |field: &str| stored["metadata"][field].as_str().unwrap_or_default();
+        let metadata = Metadata::of(stored);
         let problem = match (&options.uid, &options.resource_version) {
-            (Some(uid), _) if uid != text("uid") => format!(
+            (Some(uid), _) if uid != metadata.uid() => format!(
                 "the UID in the precondition ({uid}) does not match the UID in record ({}). The object might have been \
                  deleted and then recreated",
-                text("uid")
+                metadata.uid()
             ),
-            (_, Some(version)) if version != text("resourceVersion") => format!(
+            (_, Some(version)) if version != metadata.resource_version() => format!(
                 "the ResourceVersion in the precondition ({version}) does not match the ResourceVersion in record ({}). \
                  The object might have been modified",
-                text("resourceVersion")
+                metadata.resource_version()
             ),
             _ => return Ok(()),
         };

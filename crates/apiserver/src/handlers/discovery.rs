@@ -25,7 +25,7 @@ const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGrou
 
 /// A document and its ETag.
 #[derive(Debug)]
-struct Tagged {
+struct TaggedDocument {
     bytes: Bytes,
     etag: String,
 }
@@ -36,25 +36,25 @@ pub(crate) struct DiscoveryDocuments {
     groups: Bytes,
     group: BTreeMap<&'static str, Bytes>,
     resources: BTreeMap<(&'static str, &'static str), Bytes>,
-    aggregated_core: Tagged,
-    aggregated_groups: Tagged,
+    aggregated_core: TaggedDocument,
+    aggregated_groups: TaggedDocument,
 }
 
 impl DiscoveryDocuments {
     pub(crate) fn of(kinds: &Kinds) -> Self {
         let named = kinds.groups().iter().filter_map(|group| {
-            render::group(kinds, group.name).map(|document| (group.name, written(&document)))
+            render::group(kinds, group.name).map(|document| (group.name, encode_line(&document)))
         });
         let versions = openapi::group_versions(kinds).into_iter().filter_map(|one| {
             let document = render::resource_list(kinds, one.group, one.version)?;
-            Some(((one.group, one.version), written(&document)))
+            Some(((one.group, one.version), encode_line(&document)))
         });
         Self {
-            groups: written(&render::group_list(kinds)),
+            groups: encode_line(&render::group_list(kinds)),
             group: named.collect(),
             resources: versions.collect(),
-            aggregated_core: tagged(&render::aggregated_core(kinds)),
-            aggregated_groups: tagged(&render::aggregated_groups(kinds)),
+            aggregated_core: with_etag(&render::aggregated_core(kinds)),
+            aggregated_groups: with_etag(&render::aggregated_groups(kinds)),
         }
     }
 }
@@ -81,7 +81,7 @@ pub(super) async fn path(
 
 /// The list of groups, or aggregated discovery.
 pub(super) fn groups(catalogue: &Catalogue, info: &RequestInfo<'_>) -> Result<ApiResponse, ApiError> {
-    reading(info)?;
+    require_get(info)?;
     let documents = catalogue.documents();
     Ok(match view(info)? {
         View::Discovery => aggregated(&documents.aggregated_groups, info),
@@ -96,7 +96,7 @@ pub(super) fn group(
     version: Option<&str>,
     info: &RequestInfo<'_>,
 ) -> Result<ApiResponse, ApiError> {
-    reading(info)?;
+    require_get(info)?;
     let (view, documents) = (view(info)?, catalogue.documents());
     match version {
         None if group.is_empty() && view == View::Discovery => {
@@ -137,7 +137,7 @@ pub(super) fn etag(document: &[u8]) -> String {
     etag
 }
 
-fn aggregated(document: &Tagged, info: &RequestInfo<'_>) -> ApiResponse {
+fn aggregated(document: &TaggedDocument, info: &RequestInfo<'_>) -> ApiResponse {
     let response = if is_known(info, &document.etag) {
         ApiResponse::empty(304)
     } else {
@@ -149,20 +149,20 @@ fn aggregated(document: &Tagged, info: &RequestInfo<'_>) -> ApiResponse {
         .with(CACHE_CONTROL, "public".to_owned())
 }
 
-fn written(document: &Value) -> Bytes {
+fn encode_line(document: &Value) -> Bytes {
     let mut bytes = encode::plain(document);
     bytes.push(b'\n');
     bytes.into()
 }
 
-fn tagged(document: &Value) -> Tagged {
-    let bytes = written(document);
-    Tagged { etag: etag(&bytes), bytes }
+fn with_etag(document: &Value) -> TaggedDocument {
+    let bytes = encode_line(document);
+    TaggedDocument { etag: etag(&bytes), bytes }
 }
 
 /// Responds with pretty-printed JSON, as Kubernetes does for these documents.
 fn pretty_json(document: &Value, info: &RequestInfo<'_>) -> Result<ApiResponse, ApiError> {
-    reading(info)?;
+    require_get(info)?;
     Ok(ApiResponse::json(200, encode::pretty(&encode::plain(document))))
 }
 
@@ -170,7 +170,7 @@ fn view(info: &RequestInfo<'_>) -> Result<View, ApiError> {
     negotiate(info.accept, Offer::Discovery)
 }
 
-fn reading(info: &RequestInfo<'_>) -> Result<(), ApiError> {
+fn require_get(info: &RequestInfo<'_>) -> Result<(), ApiError> {
     if *info.method == Method::GET { Ok(()) } else { Err(ApiError::MethodNotAllowed) }
 }
 

@@ -86,9 +86,9 @@ async fn objects(
         (&Method::POST, None, None) if kind.kind == "Binding" && call.namespace.is_some() => {
             call.bind().await
         }
-        (&Method::POST, None, None) => allowed(kind, Verb::Create).map(|()| call)?.create().await,
+        (&Method::POST, None, None) => require_verb(kind, Verb::Create).map(|()| call)?.create().await,
         (&Method::DELETE, None, None) => {
-            allowed(kind, Verb::DeleteCollection).map(|()| call)?.delete_collection().await
+            require_verb(kind, Verb::DeleteCollection).map(|()| call)?.delete_collection().await
         }
         (&Method::GET, Some(_), None) => read::object(&call).await,
         (&Method::PUT, Some(_), None) => call.put(write::Part::Main).await,
@@ -118,6 +118,6 @@ async fn objects(
     })
 }
 
-fn allowed(kind: &Kind, verb: Verb) -> Result<(), ApiError> {
+fn require_verb(kind: &Kind, verb: Verb) -> Result<(), ApiError> {
     if kind.allows(verb) { Ok(()) } else { Err(ApiError::MethodNotAllowed) }
 }

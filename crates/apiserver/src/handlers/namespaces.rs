@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::call::Call;
 use crate::error::ApiError;
+use crate::metadata::Metadata;
 use crate::objects::ObjectRef;
 use crate::response::ApiResponse;
 
@@ -41,10 +42,12 @@ pub(super) fn namespace_precondition_failed(
     stored: &Value,
     options: &DeleteOptions,
 ) -> ApiError {
-    let known = |field: &str| stored["metadata"][field].as_str().unwrap_or_default();
+    let stored = Metadata::of(stored);
     let (word, wanted, known) = match (&options.uid, &options.resource_version) {
-        (Some(uid), _) if uid != known("uid") => ("UID", uid.as_str(), known("uid")),
-        (_, version) => ("ResourceVersion", version.as_deref().unwrap_or_default(), known("resourceVersion")),
+        (Some(uid), _) if uid != stored.uid() => ("UID", uid.as_str(), stored.uid()),
+        (_, version) => {
+            ("ResourceVersion", version.as_deref().unwrap_or_default(), stored.resource_version())
+        }
     };
     let why =
         format!("Precondition failed: {word} in precondition: {wanted}, {word} in object meta: {known}");

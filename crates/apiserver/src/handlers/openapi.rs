@@ -116,7 +116,7 @@ pub(super) async fn path(server: &ApiServer, path: &str, info: &RequestInfo<'_>)
 
 fn v2(openapi: &OpenApiCache, kinds: &Kinds, info: &RequestInfo<'_>) -> ApiResponse {
     // Old clients accept only protobuf; the first supported media type is used.
-    let wanted = wanted(info).find_map(|media| match media {
+    let wanted = accepted_types(info).find_map(|media| match media {
         PROTOBUF_ASKED | PROTOBUF => Some(openapi.v2_protobuf(kinds).respond(PROTOBUF, info)),
         media if is_json(media) => Some(openapi.v2_json(kinds).respond(JSON, info)),
         _ => None,
@@ -125,7 +125,7 @@ fn v2(openapi: &OpenApiCache, kinds: &Kinds, info: &RequestInfo<'_>) -> ApiRespo
 }
 
 /// The accepted media types, in order.
-fn wanted<'r>(info: &RequestInfo<'r>) -> impl Iterator<Item = &'r str> {
+fn accepted_types<'r>(info: &RequestInfo<'r>) -> impl Iterator<Item = &'r str> {
     let accept = match info.accept {
         "" => "*/*",
         accept => accept,
@@ -138,7 +138,7 @@ fn is_json(media: &str) -> bool {
 }
 
 fn v3(server: &ApiServer, document: &Document, path: &str, info: &RequestInfo<'_>) -> ApiResponse {
-    if !wanted(info).any(is_json) {
+    if !accepted_types(info).any(is_json) {
         return ApiResponse::empty(406);
     }
     match info.query.first("hash") {

@@ -7,19 +7,20 @@ use gantry_registry::kinds::{Nature, Verb};
 use gantry_registry::{FieldError, defaults};
 use serde_json::{Value, json};
 
-use super::allowed;
 use super::call::Call;
+use super::require_verb;
 use super::update::{
     Ownership, check_namespace, check_version_syntax, field_write, plan_update, reset_fields,
 };
-use super::write::{Part, forget_version};
+use super::write::{Part, remove_version};
 use crate::error::ApiError;
+use crate::metadata::Metadata;
 use crate::query::{Validation, WriteOptions};
 use crate::response::ApiResponse;
 
 impl Call<'_> {
     pub(super) async fn patch(&self, part: Part) -> Result<ApiResponse, ApiError> {
-        allowed(self.kind, Verb::Patch)?;
+        require_verb(self.kind, Verb::Patch)?;
         let kind = self.patch_kind()?;
         let options = self.info.query.write_options("PatchOptions", self.info.user_agent)?;
         let (body, findings) = self.patch_body(kind, &options)?;
@@ -155,7 +156,7 @@ impl Call<'_> {
                 let mut object = self.applied(applied.object)?;
                 self.check_absent_uid(&object)?;
                 check_version_syntax(&object)?;
-                forget_version(&mut object);
+                remove_version(&mut object);
                 object["metadata"]["name"] = json!(self.name);
                 (201, self.create_object(object, options, Ownership::AlreadyTracked).await?)
             }
@@ -166,7 +167,10 @@ impl Call<'_> {
 
     /// Returns 409 if an object to be created has a uid.
     fn check_absent_uid(&self, object: &Value) -> Result<(), ApiError> {
-        let Some(uid) = object["metadata"]["uid"].as_str() else { return Ok(()) };
+        let uid = Metadata::of(object).uid();
+        if uid.is_empty() {
+            return Ok(());
+        }
         let why = format!(
             "uid mismatch: the provided object specified uid {uid}, and no existing object was found"
         );

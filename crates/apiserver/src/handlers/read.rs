@@ -11,7 +11,7 @@ use gantry_store::{Error, Item, Key, ListRequest, Revision};
 use serde_json::Value;
 
 use super::call::Call;
-use super::{allowed, watch};
+use super::{require_verb, watch};
 use crate::accept::View;
 use crate::error::ApiError;
 use crate::objects::Objects;
@@ -27,7 +27,7 @@ const HEADER_BYTES: usize = 512;
 
 /// Gets one object.
 pub(super) async fn object(call: &Call<'_>) -> Result<ApiResponse, ApiError> {
-    allowed(call.kind, Verb::Get)?;
+    require_verb(call.kind, Verb::Get)?;
     let version = get_version(call.info.query.first("resourceVersion").unwrap_or_default())?;
     if version > 0 {
         wait_for_revision(call, version).await?;
@@ -40,15 +40,15 @@ pub(super) async fn object(call: &Call<'_>) -> Result<ApiResponse, ApiError> {
 pub(super) async fn collection(call: &Call<'_>) -> Result<ApiResponse, ApiError> {
     if call.watch_by_path {
         let options = ListOptions::read(&watched_by_path(call), call.selectable())?;
-        allowed(call.kind, Verb::Watch)?;
+        require_verb(call.kind, Verb::Watch)?;
         return watch::begin(call, &options).await;
     }
     let options = ListOptions::read(&call.info.query.0, call.selectable())?;
     if options.watch {
-        allowed(call.kind, Verb::Watch)?;
+        require_verb(call.kind, Verb::Watch)?;
         return watch::begin(call, &options).await;
     }
-    allowed(call.kind, Verb::List)?;
+    require_verb(call.kind, Verb::List)?;
     let found = list(call, &options).await?;
     if matches!(call.view, View::Plain | View::Discovery) {
         return Ok(ApiResponse::json(200, plain(call.kind, &found)?));

@@ -2,7 +2,7 @@
 
 use gantry_managed_fields::ownership::track_update;
 use gantry_registry::FieldError;
-use gantry_registry::access::{Request, Rule, Target, User, Verdict};
+use gantry_registry::access::{RequestAttributes, RequestTarget, Rule, User, Verdict};
 use serde_json::{Map, Value, json};
 
 use super::call::Call;
@@ -140,21 +140,24 @@ fn check_review(review: &Value, subject: Subject, namespace: Option<&str>) -> Re
 }
 
 /// The request in a review's spec.
-fn reviewed_request(spec: &Value) -> Request {
+fn reviewed_request(spec: &Value) -> RequestAttributes {
     let (resource, path) = (&spec["resourceAttributes"], &spec["nonResourceAttributes"]);
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let some = |field: &str| Some(text(&resource[field])).filter(|text| !text.is_empty());
     if resource.is_null() {
-        return Request { verb: text(&path["verb"]), target: Target::Path(text(&path["path"])) };
+        return RequestAttributes {
+            verb: text(&path["verb"]),
+            target: RequestTarget::Path(text(&path["path"])),
+        };
     }
-    let target = Target::Resource {
+    let target = RequestTarget::Resource {
         group: text(&resource["group"]),
         resource: text(&resource["resource"]),
         subresource: some("subresource"),
         namespace: some("namespace"),
         name: some("name"),
     };
-    Request { verb: text(&resource["verb"]), target }
+    RequestAttributes { verb: text(&resource["verb"]), target }
 }
 
 /// The user in a review's spec.

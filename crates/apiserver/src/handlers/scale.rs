@@ -13,8 +13,8 @@ use gantry_registry::{FieldError, decode, encode, validation};
 use http::Method;
 use serde_json::{Value, json};
 
-use super::allowed;
 use super::call::Call;
+use super::require_verb;
 use super::update::{Ownership, check_namespace, check_uid, plan_update};
 use super::write::{Part, WriteResult, warn};
 use crate::accept::View;
@@ -31,7 +31,7 @@ impl Call<'_> {
         let nature = &Nature::from(message);
         match *method {
             Method::GET => {
-                allowed(self.kind, Verb::Get)?;
+                require_verb(self.kind, Verb::Get)?;
                 let parent = self.server.objects.get(self.object_ref()).await?;
                 self.render_scale(nature, &parent)
             }

@@ -93,7 +93,7 @@ impl Call<'_> {
                 return Err(ApiError::bad_request(format!("cannot bind token to object of type {shown}")));
             }
         };
-        let object = self.neighbour(resource, text("name")).await?;
+        let object = self.get_core_object(resource, text("name")).await?;
         let (account, name) = (self.name.unwrap_or_default(), text("name"));
         if claim == "pod" && object["spec"]["serviceAccountName"] != account {
             return Err(ApiError::bad_request(format!(
@@ -108,13 +108,13 @@ impl Call<'_> {
         if claim == "pod" && !node.is_empty() {
             // The name of a deleted node is included as well.
             let unknown = json!({"metadata": {"name": node}});
-            bound.push(("node", self.neighbour("nodes", &node).await.unwrap_or(unknown)));
+            bound.push(("node", self.get_core_object("nodes", &node).await.unwrap_or(unknown)));
         }
         Ok(bound)
     }
 
     /// Gets an object of the core group, in the account's namespace if it is namespaced.
-    async fn neighbour(&self, resource: &str, name: &str) -> Result<Value, ApiError> {
+    async fn get_core_object(&self, resource: &str, name: &str) -> Result<Value, ApiError> {
         let kind = kinds().resource("", "v1", resource).ok_or(ApiError::ResourceNotFound)?;
         self.server.objects.get(ObjectRef { kind, namespace: self.namespace, name }).await
     }

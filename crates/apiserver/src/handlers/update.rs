@@ -12,6 +12,7 @@ use super::call::Call;
 use super::write::Part;
 use crate::admission::{self, RejectedObject};
 use crate::error::ApiError;
+use crate::metadata::Metadata;
 use crate::objects::{Change, ObjectRef};
 use crate::query::WriteOptions;
 use crate::storage_codec;
@@ -39,9 +40,9 @@ pub(super) fn plan_update(
     check_version(call.object_ref(), stored, &wanted)?;
     call.check_escalation(Some(stored), &wanted)?;
     if !options.dry_run {
-        lifecycle::forget_link(&mut wanted);
+        lifecycle::drop_self_link(&mut wanted);
     }
-    let mut warnings: Vec<String> = validation::fold_owners(&mut wanted).into_iter().collect();
+    let mut warnings: Vec<String> = validation::deduplicate_owners(&mut wanted).into_iter().collect();
     if ownership == Ownership::ByChange {
         let now = call.server.environment.now().to_string();
         let reset = reset_fields(call.kind, part);
@@ -131,8 +132,8 @@ pub(crate) fn reset_fields(kind: &Kind, part: Part) -> FieldSet {
 /// The resource version in a body must be that of the stored object.
 fn check_version(object_ref: ObjectRef<'_>, stored: &Value, wanted: &Value) -> Result<(), ApiError> {
     check_version_syntax(wanted)?;
-    let version = text(wanted, "resourceVersion");
-    if !matches!(version, "" | "0") && version != text(stored, "resourceVersion") {
+    let version = Metadata::of(wanted).resource_version();
+    if !matches!(version, "" | "0") && version != Metadata::of(stored).resource_version() {
         return Err(ApiError::modified(object_ref));
     }
     Ok(())
@@ -140,7 +141,7 @@ fn check_version(object_ref: ObjectRef<'_>, stored: &Value, wanted: &Value) -> R
 
 /// The resource version in a body must be a number.
 pub(super) fn check_version_syntax(wanted: &Value) -> Result<(), ApiError> {
-    let version = text(wanted, "resourceVersion");
+    let version = Metadata::of(wanted).resource_version();
     if !version.is_empty() && version.parse::<u64>().is_err() {
         let problem = format!("strconv.ParseUint: parsing \"{version}\": invalid syntax");
         return Err(ApiError::unclassified(problem));
@@ -150,16 +151,12 @@ pub(super) fn check_version_syntax(wanted: &Value) -> Result<(), ApiError> {
 
 /// The uid in the body of an update must be that of the stored object.
 pub(super) fn check_uid(object_ref: ObjectRef<'_>, stored: &Value, wanted: &Value) -> Result<(), ApiError> {
-    let (uid, known) = (text(wanted, "uid"), text(stored, "uid"));
+    let (uid, known) = (Metadata::of(wanted).uid(), Metadata::of(stored).uid());
     if !uid.is_empty() && uid != known {
         let why = format!("Precondition failed: UID in precondition: {uid}, UID in object meta: {known}");
         return Err(ApiError::conflict(object_ref, why));
     }
     Ok(())
-}
-
-fn text<'a>(object: &'a Value, field: &str) -> &'a str {
-    object["metadata"][field].as_str().unwrap_or_default()
 }
 
 /// Sets the namespace of an object from the path. Returns 400 if it has another one.

@@ -4,20 +4,21 @@ use gantry_managed_fields::ownership::track_update;
 use gantry_registry::decode::{self, Finding, Format, KeyOrder, strict_problem};
 use gantry_registry::kinds::{BlindPut, Nature, PutAbsent, Scope, Verb};
 use gantry_registry::lifecycle::{self, Stamp};
-use gantry_registry::validation::{self, Judged};
+use gantry_registry::validation::{self, ValidationReport};
 use gantry_registry::{FieldError, conversion, defaults};
 use serde_json::{Value, json};
 
 pub(super) use gantry_registry::lifecycle::Part;
 
-use super::allowed;
 use super::call::Call;
+use super::require_verb;
 use super::update::{
     Ownership, PlannedUpdate, check_namespace, check_uid, check_version_syntax, field_write, plan_update,
     reset_fields,
 };
 use crate::admission::{self, RejectedObject};
 use crate::error::ApiError;
+use crate::metadata::Metadata;
 use crate::objects::{Change, ObjectResponse};
 use crate::query::{Validation, WriteOptions};
 use crate::response::ApiResponse;
@@ -58,11 +59,11 @@ impl Call<'_> {
         ownership: Ownership,
     ) -> Result<WriteResult, ApiError> {
         check_namespace(self, &mut object)?;
-        lifecycle::disown(&mut object);
+        lifecycle::drop_server_metadata(&mut object);
         let preconditions =
             admission::preconditions(&self.server.objects, self.object_ref(), &object).await?;
         self.check_creation(&object)?;
-        let duplicate_owners = validation::fold_owners(&mut object);
+        let duplicate_owners = validation::deduplicate_owners(&mut object);
         if ownership == Ownership::ByChange {
             defaults::apply(self.kind, &mut object);
         }
@@ -72,7 +73,7 @@ impl Call<'_> {
             let (reset, now) = (reset_fields(self.kind, Part::Main), now.to_string());
             track_update(None, &mut object, &field_write(self, Part::Main, options, &reset, &now));
         }
-        let is_generated = object["metadata"]["name"].as_str().unwrap_or_default().is_empty();
+        let is_generated = Metadata::of(&object).name().is_empty();
         let mut attempts_left = if is_generated { NAME_ATTEMPTS } else { 1 };
         loop {
             attempts_left -= 1;
@@ -81,10 +82,10 @@ impl Call<'_> {
             // The last attempt does not need the object any more.
             let template = if attempts_left == 0 { std::mem::take(&mut object) } else { object.clone() };
             let mut stamped = lifecycle::create(template, self.kind, &stamp);
-            let name = stamped["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+            let name = Metadata::of(&stamped).name().to_owned();
             let object_ref = self.object_ref_of(&name);
             admission::create(self.server, object_ref, &mut stamped).await?;
-            defaults::on_create(self.kind, &mut stamped);
+            defaults::set_initial_status(self.kind, &mut stamped);
             let mut warnings: Vec<String> = duplicate_owners.iter().cloned().collect();
             let check = |order: &KeyOrder| validation::create_in_order(self.kind, &stamped, order);
             match self.validate(&name, check) {
@@ -100,11 +101,11 @@ impl Call<'_> {
             }
             if !options.dry_run {
                 check_unversioned(&stamped)?;
-                forget_version(&mut stamped);
+                remove_version(&mut stamped);
                 warnings.extend(self.uncontrolled());
             }
             let stored = if options.dry_run {
-                admission::would_store(self.server, object_ref, stamped).await
+                admission::dry_run_store(self.server, object_ref, stamped).await
             } else {
                 admission::store(self.server, object_ref, stamped, &preconditions).await
             };
@@ -127,7 +128,7 @@ impl Call<'_> {
     }
 
     pub(super) async fn put(&self, part: Part) -> Result<ApiResponse, ApiError> {
-        allowed(self.kind, Verb::Update)?;
+        require_verb(self.kind, Verb::Update)?;
         let options = self.info.query.write_options("UpdateOptions", self.info.user_agent)?;
         let (object, findings) = self.decoded(&options)?;
         let object = match self.put_object(object) {
@@ -142,7 +143,7 @@ impl Call<'_> {
                 None => self.put_object(self.decoded(&options)?.0)?,
             };
             check_uid(self.object_ref(), stored, &object)?;
-            self.check_blind(&object)?;
+            self.check_version_present(&object)?;
             plan_update(self, stored, object, part, &options, Ownership::ByChange)
         });
         let (status, written) = match (written.await, unused) {
@@ -150,7 +151,7 @@ impl Call<'_> {
                 if self.kind.put_absent == PutAbsent::Creates && part == Part::Main =>
             {
                 check_version_syntax(&object)?;
-                forget_version(&mut object);
+                remove_version(&mut object);
                 (201, self.create_object(object, &options, Ownership::ByChange).await)
             }
             (other, _) => (200, other),
@@ -167,8 +168,8 @@ impl Call<'_> {
     }
 
     /// Some kinds require a resource version in updates.
-    fn check_blind(&self, object: &Value) -> Result<(), ApiError> {
-        let version = object["metadata"]["resourceVersion"].as_str().unwrap_or_default();
+    fn check_version_present(&self, object: &Value) -> Result<(), ApiError> {
+        let version = Metadata::of(object).resource_version();
         if self.kind.blind_put != BlindPut::Refused || !matches!(version, "" | "0") {
             return Ok(());
         }
@@ -245,7 +246,7 @@ impl Call<'_> {
     pub(super) fn validate(
         &self,
         name: &str,
-        check: impl Fn(&KeyOrder) -> Judged,
+        check: impl Fn(&KeyOrder) -> ValidationReport,
     ) -> Result<Vec<String>, ApiError> {
         let mut validated = check(&KeyOrder::default());
         if validated.errors.is_empty() {
@@ -284,8 +285,7 @@ impl Call<'_> {
 
     /// The name in the body must be that of the path.
     pub(super) fn check_name(&self, object: &Value) -> Result<(), ApiError> {
-        let (name, wanted) =
-            (object["metadata"]["name"].as_str().unwrap_or_default(), self.name.unwrap_or_default());
+        let (name, wanted) = (Metadata::of(object).name(), self.name.unwrap_or_default());
         if name.is_empty() {
             let message = format!(
                 "the name of the object ({wanted} based on URL) was undeterminable: name must be provided"
@@ -303,7 +303,7 @@ impl Call<'_> {
 
 /// Returns 500 if a new object has a resource version; malformed versions are ignored.
 fn check_unversioned(object: &Value) -> Result<(), ApiError> {
-    let version = object["metadata"]["resourceVersion"].as_str().unwrap_or_default();
+    let version = Metadata::of(object).resource_version();
     match version.parse::<u64>() {
         Ok(1..) => Err(ApiError::unclassified("resourceVersion should not be set on objects to be created")),
         Ok(0) | Err(_) => Ok(()),
@@ -311,7 +311,7 @@ fn check_unversioned(object: &Value) -> Result<(), ApiError> {
 }
 
 /// Removes the version that the client sent.
-pub(super) fn forget_version(object: &mut Value) {
+pub(super) fn remove_version(object: &mut Value) {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.remove("resourceVersion");
     }

@@ -50,7 +50,7 @@ struct Series {
 }
 
 /// A request in progress.
-pub(crate) struct Measured {
+pub(crate) struct RequestInProgress {
     labels: Labels,
     series: Arc<Series>,
     began: Instant,
@@ -62,18 +62,23 @@ pub(crate) struct Measured {
 struct InFlight(Arc<AtomicI64>);
 
 /// A response stream that is counted until it ends.
-struct Counted {
+struct CountedStream {
     chunks: Pin<Box<dyn Chunks>>,
     series: Arc<Series>,
 }
 
 impl Metrics {
     /// Starts measuring a request.
-    pub(crate) fn begin(&self, info: &RequestInfo<'_>, catalogues: &Catalogues) -> Measured {
+    pub(crate) fn begin(&self, info: &RequestInfo<'_>, catalogues: &Catalogues) -> RequestInProgress {
         let labels = Labels::of(info, catalogues);
         let gauge = if labels.is_mutating() { &self.mutating } else { &self.reading };
         let in_flight = (labels.lifetime == Lifetime::Short).then(|| InFlight::new(gauge));
-        Measured { labels, series: self.series(labels), began: Instant::now(), _in_flight: in_flight }
+        RequestInProgress {
+            labels,
+            series: self.series(labels),
+            began: Instant::now(),
+            _in_flight: in_flight,
+        }
     }
 
     fn series(&self, labels: Labels) -> Arc<Series> {
@@ -140,7 +145,7 @@ impl Metrics {
     }
 }
 
-impl Measured {
+impl RequestInProgress {
     /// Records the response; a stream is counted until it ends.
     pub(crate) fn end(self, response: Response<Body>) -> Response<Body> {
         self.series.count(response.status());
@@ -151,7 +156,7 @@ impl Measured {
         let body = match body {
             Body::Stream(chunks) => {
                 self.series.running.fetch_add(1, Ordering::Relaxed);
-                Body::Stream(Box::pin(Counted { chunks, series: self.series }))
+                Body::Stream(Box::pin(CountedStream { chunks, series: self.series }))
             }
             whole @ Body::Whole(_) => whole,
         };
@@ -179,13 +184,13 @@ impl Drop for InFlight {
     }
 }
 
-impl Chunks for Counted {
+impl Chunks for CountedStream {
     fn poll_chunk(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         self.chunks.as_mut().poll_chunk(context)
     }
 }
 
-impl Drop for Counted {
+impl Drop for CountedStream {
     fn drop(&mut self) {
         self.series.running.fetch_sub(1, Ordering::Relaxed);
     }

@@ -11,7 +11,7 @@ use crate::cluster::{ADMIN, PODS, RBAC, cluster, guarded, on, rule, token_of};
 #[tokio::test]
 async fn a_403_names_verb_resource_and_scope() {
     let cluster = cluster().await;
-    let told = async |method: Method, path: &str| {
+    let refusal = async |method: Method, path: &str| {
         let (status, refused) = cluster.ask("bob", method, path, Value::Null).await;
         assert_eq!((status, &refused["reason"]), (403, &json!("Forbidden")), "{path}");
         refused["message"].as_str().unwrap().replace("is forbidden: User \"bob\" cannot", "-")
@@ -79,7 +79,7 @@ async fn a_403_names_verb_resource_and_scope() {
             "things.nope - list resource \"things\" in API group \"nope\" at the cluster scope",
         ),
     ] {
-        assert_eq!(told(method, &path).await, wanted);
+        assert_eq!(refusal(method, &path).await, wanted);
     }
     let bearer = format!("Bearer {}", token_of("bob"));
     let refused = cluster.send(&[("authorization", &bearer)], Method::GET, PODS, &Value::Null).await;
@@ -106,7 +106,7 @@ async fn a_role_counts_from_the_answer_on() {
     assert_eq!(cluster.get("bob", &format!("{PODS}/p")).await.0, 403, "get is not list");
     assert_eq!(cluster.get("bob", "/api/v1/namespaces/kube-system/pods").await.0, 403, "elsewhere");
     assert_eq!(cluster.get("bob", "/api/v1/pods").await.0, 403, "everywhere");
-    assert_eq!(cluster.get("eve", PODS).await.0, 403, "somebody else");
+    assert_eq!(cluster.get("eve", PODS).await.0, 403, "another user");
     let role = format!("{RBAC}/namespaces/default/roles/bob");
     let wider = json!({"metadata": {"name": "bob"}, "rules": [rule(&["get"], &["pods"])]});
     assert_eq!(cluster.ask(ADMIN, Method::PUT, &role, wider).await.0, 200);

@@ -102,7 +102,7 @@ async fn without_roles_only_public_paths_respond() {
     store.1.store(true, Ordering::Relaxed);
     assert_eq!(cluster.get("bob", "/version").await.0, 200);
     assert_eq!(cluster.get("bob", "/apis").await.0, 500);
-    assert_eq!(cluster.get(ADMIN, "/apis").await.0, 200, "who may do everything needs no roles");
+    assert_eq!(cluster.get(ADMIN, "/apis").await.0, 200, "system:masters needs no roles");
     store.1.store(false, Ordering::Relaxed);
     assert_eq!(cluster.get("bob", "/apis").await.0, 200);
 }

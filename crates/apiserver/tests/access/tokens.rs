@@ -135,14 +135,14 @@ async fn a_token_ends() {
     let short = token(&cluster, json!({"expirationSeconds": 600})).await;
     let long = token(&cluster, json!({})).await;
     let foreign = token(&cluster, json!({"audiences": ["me"]})).await;
-    assert_eq!(status_with(&cluster, &short).await, 403, "somebody without permissions");
-    assert_eq!(status_with(&cluster, &foreign).await, 401, "for somebody else");
+    assert_eq!(status_with(&cluster, &short).await, 403, "authenticated, without permissions");
+    assert_eq!(status_with(&cluster, &foreign).await, 401, "for another audience");
     cluster.clock.wait(700);
     assert_eq!(status_with(&cluster, &short).await, 401, "expired");
     assert_eq!(status_with(&cluster, &long).await, 403);
     let path = format!("{ACCOUNTS}/robot");
     assert_eq!(cluster.ask(ADMIN, Method::DELETE, &path, Value::Null).await.0, 200);
-    assert_eq!(status_with(&cluster, &long).await, 401, "of nobody");
+    assert_eq!(status_with(&cluster, &long).await, 401, "of a deleted account");
     cluster.create(ACCOUNTS, json!({"metadata": {"name": "robot"}})).await;
     assert_eq!(status_with(&cluster, &long).await, 401, "of an earlier account of that name");
 }
@@ -157,7 +157,7 @@ async fn a_token_may_be_bound_to_a_pod() {
     let bound = token(&cluster, reference("p", uid)).await;
     let own = claims(&bound)["kubernetes.io"].clone();
     assert_eq!(own["pod"], json!({"name": "p", "uid": uid}));
-    assert_eq!(own["node"], json!({"name": "n"}), "told, though nobody knows it");
+    assert_eq!(own["node"], json!({"name": "n"}), "included, though the node does not exist");
     assert_eq!(status_with(&cluster, &bound).await, 403);
     let who = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
     let (_, review) = cluster.bearing(&bound, Method::POST, who, json!({})).await;

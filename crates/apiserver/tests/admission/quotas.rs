@@ -25,7 +25,7 @@ async fn nothing_comes_in_beyond_a_quota() {
         "pods \"v1\" is forbidden: exceeded quota: q, requested: pods=1, used: pods=0, limited: pods=0"
     );
     let dry = refused(&server, &format!("{PODS}?dryRun=All"), pod("v1", json!({})), 403).await;
-    assert!(dry.contains("exceeded quota"), "a dry run is told as well");
+    assert!(dry.contains("exceeded quota"), "a dry run is refused as well");
 }
 
 /// 2.6 quota: any resource can be counted, its usage is in the status, and deleting objects reduces it.
@@ -135,7 +135,7 @@ async fn an_update_is_charged_by_the_difference() {
         )
     );
     let dry = patched(&server, &format!("{}?dryRun=All", path("b")), outside.clone()).await;
-    assert_eq!(dry.0, 403, "a dry run is told as well");
+    assert_eq!(dry.0, 403, "a dry run is refused as well");
     let inside = json!({"spec": {"type": "ClusterIP"}});
     assert_eq!(patched(&server, &path("a"), inside).await.0, 200);
     assert_eq!(used().await, json!({"services.nodeports": "0"}));

@@ -32,14 +32,11 @@ async fn a_service_is_given_an_address() {
     assert_eq!((address.octets()[0], address.octets()[1] & 0xf0), (10, 96), "{address}");
     assert_eq!(spec["clusterIPs"], json!([spec["clusterIP"]]));
     assert_eq!((&spec["ipFamilies"], &spec["ipFamilyPolicy"]), (&json!(["IPv4"]), &json!("SingleStack")));
-    assert!(
-        !web["metadata"]["managedFields"].to_string().contains("clusterIP"),
-        "A3.15: it belongs to nobody"
-    );
+    assert!(!web["metadata"]["managedFields"].to_string().contains("clusterIP"), "A3.15: it has no owner");
     let none = service("none", json!({"clusterIP": "None", "selector": {"a": "b"}}));
     assert_eq!(created(&server, SERVICES, none).await["spec"]["clusterIPs"], json!(["None"]));
     let anywhere = created(&server, SERVICES, service("anywhere", json!({"clusterIP": "None"}))).await;
-    assert_eq!(anywhere["spec"]["ipFamilies"], json!(["IPv4", "IPv6"]), "nobody knows where it leads");
+    assert_eq!(anywhere["spec"]["ipFamilies"], json!(["IPv4", "IPv6"]), "it selects no pods");
     let alias = service("alias", json!({"type": "ExternalName", "externalName": "example.com"}));
     assert_eq!(created(&server, SERVICES, alias).await["spec"].get("clusterIP"), None);
     let dry = created(&server, &format!("{SERVICES}?dryRun=All"), service("dry", json!({}))).await;
@@ -204,7 +201,7 @@ async fn a_changed_service_type_changes_the_allocations() {
     let mut silent = web.clone();
     silent["spec"].as_object_mut().unwrap().retain(|field, _| field == "ports");
     let (status, same) = call(&server, Method::PUT, &path, silent).await;
-    assert_eq!((status, &same["spec"]), (200, &web["spec"]), "who says nothing changes nothing");
+    assert_eq!((status, &same["spec"]), (200, &web["spec"]), "omitted fields stay");
     let (_, open) = patched(&server, &path, json!({"spec": {"type": "NodePort"}})).await;
     let port = open["spec"]["ports"][0]["nodePort"].clone();
     assert!(port.is_u64(), "{open}");

@@ -114,11 +114,7 @@ async fn null_is_applied_where_it_may_stand() {
     let mut other = json!({"kind": "Screw", "apiVersion": "example.com/v1", "metadata": {"name": "b"}});
     other["spec"] = json!({"no": null, "text": null});
     let (status, answer) = call(&server, Method::POST, SCREWS, other.clone()).await;
-    assert_eq!(
-        (status, &answer["spec"]),
-        (201, &json!({"defaulted": "d"})),
-        "whoever creates means nothing by it"
-    );
+    assert_eq!((status, &answer["spec"]), (201, &json!({"defaulted": "d"})), "a create ignores it");
     other["metadata"]["name"] = json!("c");
     let (status, answer) = patch(&server, &format!("{SCREWS}/c?fieldManager=m"), APPLY, other).await;
     assert_eq!(status, 422, "{answer}");

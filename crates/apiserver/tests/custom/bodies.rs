@@ -1,7 +1,7 @@
 //! Unknown and duplicate fields of a body: warned about, refused or ignored, as the client requests.
 
 use super::*;
-use crate::harness::{Told, ask};
+use crate::harness::{ReceivedResponse, ask};
 
 const CRANES: &str = "/apis/example.com/v1/namespaces/default/cranes";
 const JSON_PATCH: &str = "application/json-patch+json";
@@ -41,13 +41,13 @@ async fn with_cranes(keeps_unknown: bool) -> ApiServer {
     server
 }
 
-async fn sent(server: &ApiServer, method: Method, path: &str, kind: &str, body: &str) -> Told {
+async fn sent(server: &ApiServer, method: Method, path: &str, kind: &str, body: &str) -> ReceivedResponse {
     ask(server, method, path, &[("content-type", kind), ("user-agent", "story/1")], body.to_owned()).await
 }
 
 /// The warnings of a response.
-fn warnings(told: &Told) -> Vec<String> {
-    let headers = told.headers.get_all("warning").iter();
+fn warnings(response: &ReceivedResponse) -> Vec<String> {
+    let headers = response.headers.get_all("warning").iter();
     let texts = headers.map(|header| header.to_str().unwrap().trim_start_matches("299 - "));
     texts.map(|text| serde_json::from_str(text).unwrap()).collect()
 }
@@ -100,15 +100,20 @@ async fn warnings_have_an_order() {
             let name = format!("{}-{keeps_unknown}", kind.trim_start_matches("application/"));
             let path = |validation: &str| format!("{CRANES}?fieldValidation={validation}");
             let body = body.replace("NAME", &name);
-            let told = sent(&server, Method::POST, &path("Strict"), kind, &body).await;
-            assert_eq!(told.status, 400, "{}", told.text());
-            let message = told.json()["message"].as_str().unwrap().to_owned();
+            let response = sent(&server, Method::POST, &path("Strict"), kind, &body).await;
+            assert_eq!(response.status, 400, "{}", response.text());
+            let message = response.json()["message"].as_str().unwrap().to_owned();
             let said = message.split_once("strict decoding error: ").unwrap().1;
             let said = said.strip_prefix("yaml: unmarshal errors:\n  ").unwrap_or(said).replace("\n  ", ", ");
             assert_eq!(said, expected.join(", "));
-            let told = sent(&server, Method::POST, CRANES, kind, &body).await;
-            assert_eq!((told.status, warnings(&told)), (201, expected.clone()), "{}", told.text());
-            let mut stored = told.json();
+            let response = sent(&server, Method::POST, CRANES, kind, &body).await;
+            assert_eq!(
+                (response.status, warnings(&response)),
+                (201, expected.clone()),
+                "{}",
+                response.text()
+            );
+            let mut stored = response.json();
             assert!(stored["spec"]["held"]["metadata"].get("colour").is_none(), "{stored}");
             // The same on PUT.
             stored["spec"]["weight"] = json!(1);
@@ -120,10 +125,10 @@ async fn warnings_have_an_order() {
                 }
                 _ => body.replace("  height: 1", &format!("  height: 1\n  resourceVersion: \"{version}\"")),
             };
-            let told = sent(&server, Method::PUT, &path("Strict"), kind, &body).await;
-            assert_eq!(told.status, 400, "{}", told.text());
-            let told = sent(&server, Method::PUT, &path("Ignore"), kind, &body).await;
-            assert_eq!((told.status, warnings(&told)), (200, Vec::new()), "{}", told.text());
+            let response = sent(&server, Method::PUT, &path("Strict"), kind, &body).await;
+            assert_eq!(response.status, 400, "{}", response.text());
+            let response = sent(&server, Method::PUT, &path("Ignore"), kind, &body).await;
+            assert_eq!((response.status, warnings(&response)), (200, Vec::new()), "{}", response.text());
         }
     }
 }
@@ -156,14 +161,22 @@ async fn patches_get_warnings() {
     for (kind, body, expected) in
         [(MERGE, merge, &expected_of_merge[..]), (JSON_PATCH, operations, &expected_of_operations[..])]
     {
-        let told = sent(&server, Method::PATCH, &path("Strict"), kind, body).await;
-        assert_eq!((told.status, &told.json()["reason"]), (422, &json!("Invalid")), "{}", told.text());
-        let message = told.json()["message"].as_str().unwrap().to_owned();
+        let response = sent(&server, Method::PATCH, &path("Strict"), kind, body).await;
+        assert_eq!(
+            (response.status, &response.json()["reason"]),
+            (422, &json!("Invalid")),
+            "{}",
+            response.text()
+        );
+        let message = response.json()["message"].as_str().unwrap().to_owned();
         assert!(message.ends_with(&format!("strict decoding error: {}", expected.join(", "))), "{message}");
-        let told = sent(&server, Method::PATCH, &path("Ignore"), kind, body).await;
-        assert_eq!((told.status, warnings(&told)), (200, Vec::new()));
-        let told = sent(&server, Method::PATCH, &path("Warn"), kind, body).await;
-        assert_eq!((told.status, warnings(&told)), (200, expected.iter().map(ToString::to_string).collect()));
+        let response = sent(&server, Method::PATCH, &path("Ignore"), kind, body).await;
+        assert_eq!((response.status, warnings(&response)), (200, Vec::new()));
+        let response = sent(&server, Method::PATCH, &path("Warn"), kind, body).await;
+        assert_eq!(
+            (response.status, warnings(&response)),
+            (200, expected.iter().map(ToString::to_string).collect())
+        );
     }
 }
 
@@ -174,16 +187,16 @@ async fn apply_configurations_get_warnings() {
     let body =
         "kind: Crane\napiVersion: example.com/v1\nmetadata: {name: a}\nspec:\n  known: a\n  known: b\n";
     let path = |validation: &str| format!("{CRANES}/a?fieldManager=m&fieldValidation={validation}");
-    let told = sent(&server, Method::PATCH, &path("Strict"), APPLY, body).await;
-    assert_eq!(told.status, 400);
+    let response = sent(&server, Method::PATCH, &path("Strict"), APPLY, body).await;
+    assert_eq!(response.status, 400);
     assert_eq!(
-        told.json()["message"],
+        response.json()["message"],
         "error strict decoding patch: error converting YAML to JSON: yaml: unmarshal errors:\n  line 6: key \"known\" \
          already set in map"
     );
-    let told = sent(&server, Method::PATCH, &path("Warn"), APPLY, body).await;
+    let response = sent(&server, Method::PATCH, &path("Warn"), APPLY, body).await;
     assert_eq!(
-        (told.status, warnings(&told)),
+        (response.status, warnings(&response)),
         (201, vec![r#"line 6: key "known" already set in map"#.to_owned()])
     );
 }
@@ -222,8 +235,12 @@ async fn a_body_has_kind_and_version() {
         ),
     ];
     for (body, status, message) in table {
-        let told = sent(&server, Method::POST, WIDGETS, "application/json", body).await;
-        assert_eq!((told.status, told.json()["message"].as_str().unwrap()), (status, message), "{body}");
+        let response = sent(&server, Method::POST, WIDGETS, "application/json", body).await;
+        assert_eq!(
+            (response.status, response.json()["message"].as_str().unwrap()),
+            (status, message),
+            "{body}"
+        );
     }
     make(&server, "a", json!({"size": 1})).await;
     let path = format!("{WIDGETS}/a");
@@ -265,10 +282,10 @@ async fn very_deep_objects_are_refused() {
         let body = widget("b", json!({"size": 1})).to_string();
         let deep = format!("{}{}", "{\"a\":".repeat(levels - 1), "{}".to_owned() + &"}".repeat(levels - 1));
         let body = body.replace("\"size\":1", &format!("\"size\":1,\"free\":{deep}"));
-        let told = sent(&server, Method::POST, WIDGETS, "application/json", &body).await;
-        assert_eq!(told.status, 400, "{levels}: {}", told.text());
+        let response = sent(&server, Method::POST, WIDGETS, "application/json", &body).await;
+        assert_eq!(response.status, 400, "{levels}: {}", response.text());
         assert_eq!(
-            told.json()["message"],
+            response.json()["message"],
             "Widget in version \"v1\" cannot be handled as a Widget: exceeded max depth"
         );
     }

@@ -31,7 +31,7 @@ async fn discovery_lists_custom_kinds() {
 
     call(&server, Method::DELETE, &format!("{DEFINITIONS}/widgets.example.com"), Value::Null).await;
     let after = ask(&server, Method::GET, "/apis", &accept, "").await;
-    assert_ne!(before.header("etag"), after.header("etag"), "A1.5: whoever remembers asks again");
+    assert_ne!(before.header("etag"), after.header("etag"), "A1.5: cached documents are outdated");
     assert!(!after.text().contains("example.com"));
 }
 

@@ -45,7 +45,7 @@ async fn an_object_that_is_held_holds_its_definition() {
         "widgets.example.com \"b\" is forbidden: create not allowed while custom resource definition is terminating"
     );
     let apply = format!("{WIDGETS}/b?fieldManager=story&dryRun=All");
-    assert_eq!(patch(&server, &apply, APPLY, new).await.0, 403, "whoever applies would create it as well");
+    assert_eq!(patch(&server, &apply, APPLY, new).await.0, 403, "an apply that creates is refused as well");
 
     let path = format!("{WIDGETS}/a");
     let (_, going) = get(&server, &path).await;
@@ -123,9 +123,12 @@ async fn a_watch_ends_with_its_kind() {
         send(&server, Method::GET, &format!("{WIDGETS}?watch=true&resourceVersion=0"), "", &Value::Null)
             .await;
     call(&server, Method::DELETE, WIDGET_DEFINITION, Value::Null).await;
-    let told = tokio::time::timeout(Duration::from_secs(60), watch.into_body().collect()).await;
-    let told = String::from_utf8(told.expect("it ends").unwrap().to_bytes().to_vec()).unwrap();
-    assert!(told.contains("\"type\":\"ADDED\"") && told.contains("\"type\":\"DELETED\""), "{told}");
+    let response = tokio::time::timeout(Duration::from_secs(60), watch.into_body().collect()).await;
+    let response = String::from_utf8(response.expect("it ends").unwrap().to_bytes().to_vec()).unwrap();
+    assert!(
+        response.contains("\"type\":\"ADDED\"") && response.contains("\"type\":\"DELETED\""),
+        "{response}"
+    );
 }
 
 /// A watch ends when the schema has changed, so that clients list again.
@@ -136,6 +139,6 @@ async fn a_watch_ends_when_the_definition_changes() {
     let change = json!({"spec": {"names": {"categories": ["all", "toys"]}}});
     let (status, answer) = patch(&server, WIDGET_DEFINITION, MERGE, change).await;
     assert_eq!(status, 200, "{answer}");
-    let told = tokio::time::timeout(Duration::from_secs(60), watch.into_body().collect()).await;
-    assert!(told.expect("it ends").unwrap().to_bytes().is_empty());
+    let response = tokio::time::timeout(Duration::from_secs(60), watch.into_body().collect()).await;
+    assert!(response.expect("it ends").unwrap().to_bytes().is_empty());
 }

@@ -59,10 +59,10 @@ async fn finalizers_without_a_domain_are_odd() {
     for (finalizers, warning) in table {
         let statement = with_metadata(&json!({"name": "a", "finalizers": finalizers}));
         let path = format!("{WIDGETS}/a?fieldManager=m");
-        let told = ask(&server, Method::PATCH, &path, &headers, statement.to_string()).await;
-        assert!(told.status < 300, "{}", told.text());
+        let response = ask(&server, Method::PATCH, &path, &headers, statement.to_string()).await;
+        assert!(response.status < 300, "{}", response.text());
         let expected = if warning.is_empty() { String::new() } else { format!("299 - {}", json!(warning)) };
-        assert_eq!(told.header("warning"), expected, "{finalizers}");
+        assert_eq!(response.header("warning"), expected, "{finalizers}");
     }
     let both = with_metadata(&json!({"name": "b", "finalizers": ["orphan", "foregroundDeletion", "a b"]}));
     let (status, answer) = call(&server, Method::POST, WIDGETS, both).await;

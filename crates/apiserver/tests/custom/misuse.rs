@@ -29,8 +29,8 @@ async fn undefined_resources_are_not_found() {
         (Method::GET, "/apis/example.com/v1/widgets/a"),
         (Method::PUT, "/apis/example.com/v1/widgets/a/status"),
     ] {
-        let told = ask(&server, method.clone(), path, &[], "").await;
-        assert_eq!((told.status, told.text()), (404, "404 page not found\n"), "{method} {path}");
+        let response = ask(&server, method.clone(), path, &[], "").await;
+        assert_eq!((response.status, response.text()), (404, "404 page not found\n"), "{method} {path}");
     }
     assert_eq!(get(&server, "/apis/example.com/v1/widgets").await.0, 200, "all namespaces can be listed");
     let (status, answer) = get(&server, "/apis/apps/v1/nonsense").await;
@@ -45,8 +45,8 @@ async fn undefined_resources_are_not_found() {
     for (method, part) in
         [(Method::GET, ""), (Method::POST, ""), (Method::GET, "/a"), (Method::PUT, "/a/scale")]
     {
-        let told = ask(&server, method, &format!("{elsewhere}{part}"), &[], "").await;
-        assert_eq!((told.status, told.text()), (404, "404 page not found\n"), "{part}");
+        let response = ask(&server, method, &format!("{elsewhere}{part}"), &[], "").await;
+        assert_eq!((response.status, response.text()), (404, "404 page not found\n"), "{part}");
     }
     assert_eq!(get(&server, MACHINES).await.0, 200);
 }
@@ -112,13 +112,13 @@ async fn bodies_are_text() {
     let of = |kind| [("content-type", kind)];
     assert_eq!(ask(&server, Method::POST, WIDGETS, &of("application/yaml"), yaml).await.status, 201);
     let kind = of("application/vnd.kubernetes.protobuf");
-    let told = ask(&server, Method::POST, WIDGETS, &kind, &b"k8s\0"[..]).await;
-    assert_eq!(told.status, 400);
-    let message = told.json()["message"].as_str().unwrap().to_owned();
+    let response = ask(&server, Method::POST, WIDGETS, &kind, &b"k8s\0"[..]).await;
+    assert_eq!(response.status, 400);
+    let message = response.json()["message"].as_str().unwrap().to_owned();
     assert!(message.contains("does not implement the protobuf marshalling interface"), "{message}");
-    let told = ask(&server, Method::POST, WIDGETS, &of("application/cbor"), "x").await;
-    assert_eq!(told.status, 415);
+    let response = ask(&server, Method::POST, WIDGETS, &of("application/cbor"), "x").await;
+    assert_eq!(response.status, 415);
     let options = &b"k8s\0\x0a\x13\x0a\x02v1\x12\x0dDeleteOptions"[..];
-    let told = ask(&server, Method::DELETE, &format!("{WIDGETS}/a"), &kind, options).await;
-    assert_eq!(told.status, 200, "options of a delete are of a kind of our own: {}", told.text());
+    let response = ask(&server, Method::DELETE, &format!("{WIDGETS}/a"), &kind, options).await;
+    assert_eq!(response.status, 200, "options of a delete are of a kind of our own: {}", response.text());
 }

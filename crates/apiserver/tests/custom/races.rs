@@ -68,7 +68,7 @@ async fn no_object_outlives_its_definition() {
     for creator in creators {
         made += creator.await.unwrap();
     }
-    assert!(made > 0, "nobody ever made anything");
+    assert!(made > 0, "no object was ever created");
     let left = store.list(ListRequest::all(Prefix::new("/registry/example.com/"))).await.unwrap().items;
     let left: Vec<_> = left.iter().map(|item| String::from_utf8_lossy(&item.value).into_owned()).collect();
     assert_eq!(left, [""; 0]);

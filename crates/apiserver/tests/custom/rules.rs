@@ -56,8 +56,11 @@ async fn a_new_rule_only_warns_about_unchanged_values() {
     assert_eq!(status, 200, "{answer}");
     let (path, kind) = (format!("{WIDGETS}/a"), [("content-type", MERGE)]);
     let labelled = json!({"metadata": {"labels": {"a": "b"}}}).to_string();
-    let told = ask(&server, Method::PATCH, &path, &kind, labelled).await;
-    assert_eq!((told.status, told.header("warning")), (200, "299 - \"spec: Invalid value: too small\""));
+    let response = ask(&server, Method::PATCH, &path, &kind, labelled).await;
+    assert_eq!(
+        (response.status, response.header("warning")),
+        (200, "299 - \"spec: Invalid value: too small\"")
+    );
     let (status, answer) = patch(&server, &path, MERGE, json!({"spec": {"size": 6}})).await;
     assert_eq!(status, 422, "{answer}");
 }

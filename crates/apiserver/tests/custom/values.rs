@@ -73,12 +73,16 @@ async fn numbers_are_kept() {
     let body = r#"{"kind":"Zero","apiVersion":"example.com/v1","metadata":{"name":"a"},
         "free":{"large":9223372036854775807,"exact":1.50},"real":42.0,"whole":3.0}"#;
     let kind = [("content-type", "application/json")];
-    let told = ask(&server, Method::POST, ZEROS, &kind, body).await;
-    assert_eq!(told.status, 201, "{}", told.text());
-    assert!(told.text().contains(r#""free":{"exact":1.5,"large":9223372036854775807}"#), "{}", told.text());
-    assert!(told.text().contains(r#""real":42,"whole":3}"#), "{}", told.text());
+    let response = ask(&server, Method::POST, ZEROS, &kind, body).await;
+    assert_eq!(response.status, 201, "{}", response.text());
+    assert!(
+        response.text().contains(r#""free":{"exact":1.5,"large":9223372036854775807}"#),
+        "{}",
+        response.text()
+    );
+    assert!(response.text().contains(r#""real":42,"whole":3}"#), "{}", response.text());
     let path = format!("{ZEROS}/a");
-    let version = told.json()["metadata"]["resourceVersion"].clone();
+    let version = response.json()["metadata"]["resourceVersion"].clone();
     for change in [json!({"real": 42}), json!({})] {
         let (_, same) = patch(&server, &path, MERGE, change).await;
         assert_eq!(same["metadata"]["resourceVersion"], version, "nothing changed");
@@ -153,8 +157,8 @@ async fn reads_follow_the_schema_of_today() {
     assert_eq!(get(&server, &format!("{ZEROS}/a?resourceVersion=0")).await.1["spec"], expected);
     assert_eq!(get(&server, ZEROS).await.1["items"][0]["spec"], expected);
     let watch = format!("{ZEROS}?watch=true&resourceVersion={before}&timeoutSeconds=1");
-    let told = ask(&server, Method::GET, &watch, &[], "").await;
-    let event: Value = serde_json::from_str(told.text().lines().next().unwrap()).unwrap();
+    let response = ask(&server, Method::GET, &watch, &[], "").await;
+    let event: Value = serde_json::from_str(response.text().lines().next().unwrap()).unwrap();
     assert_eq!((&event["type"], &event["object"]["spec"]), (&json!("ADDED"), &expected), "{event}");
     // A write of another field stores it so.
     let (status, answer) =

@@ -34,9 +34,9 @@ async fn an_object_is_the_same_in_every_version() {
 async fn a_deprecated_version_says_so() {
     let server = server().await;
     define(&server, two_versions()).await;
-    let told = ask(&server, Method::GET, &WIDGETS.replace("/v1/", "/v1beta1/"), &[], "").await;
+    let response = ask(&server, Method::GET, &WIDGETS.replace("/v1/", "/v1beta1/"), &[], "").await;
     assert_eq!(
-        told.header("warning"),
+        response.header("warning"),
         "299 - \"example.com/v1beta1 Widget is deprecated; use example.com/v1 Widget\""
     );
     assert_eq!(ask(&server, Method::GET, WIDGETS, &[], "").await.header("warning"), "");

@@ -13,17 +13,17 @@ async fn undeclared_fields_are_pruned() {
     let server = with_widgets().await;
     let odd = widget("a", json!({"size": 1, "weight": 2, "free": {"anything": {"goes": true}}}));
     let kind = [("content-type", "application/json")];
-    let told = ask(&server, Method::POST, &strict("Warn"), &kind, odd.to_string()).await;
-    assert_eq!(told.status, 201);
-    assert_eq!(told.header("warning"), "299 - \"unknown field \\\"spec.weight\\\"\"");
-    let spec = &told.json()["spec"];
+    let response = ask(&server, Method::POST, &strict("Warn"), &kind, odd.to_string()).await;
+    assert_eq!(response.status, 201);
+    assert_eq!(response.header("warning"), "299 - \"unknown field \\\"spec.weight\\\"\"");
+    let spec = &response.json()["spec"];
     assert!(spec.get("weight").is_none() && spec["free"]["anything"]["goes"] == true, "{spec}");
-    let told = ask(&server, Method::POST, &strict("Strict"), &kind, odd.to_string()).await;
-    assert_eq!(told.status, 400);
+    let response = ask(&server, Method::POST, &strict("Strict"), &kind, odd.to_string()).await;
+    assert_eq!(response.status, 400);
     assert!(
-        told.text().contains(r#"strict decoding error: unknown field \"spec.weight\""#),
+        response.text().contains(r#"strict decoding error: unknown field \"spec.weight\""#),
         "{}",
-        told.text()
+        response.text()
     );
 }
 
@@ -133,9 +133,10 @@ async fn finalizers_without_a_domain_are_odd_but_fine() {
     let mut held = widget("a", json!({"size": 1}));
     held["metadata"]["finalizers"] = json!(["hold", "widgets.example.com", "example.com/hold"]);
     let kind = [("content-type", "application/json")];
-    let told = ask(&server, Method::POST, WIDGETS, &kind, held.to_string()).await;
-    assert_eq!(told.status, 201, "{}", told.text());
-    let warnings: Vec<_> = told.headers.get_all("warning").iter().map(|one| one.to_str().unwrap()).collect();
+    let response = ask(&server, Method::POST, WIDGETS, &kind, held.to_string()).await;
+    assert_eq!(response.status, 201, "{}", response.text());
+    let warnings: Vec<_> =
+        response.headers.get_all("warning").iter().map(|one| one.to_str().unwrap()).collect();
     let (plain, dotted) = (
         r#"299 - "metadata.finalizers: \"hold\": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers""#,
         r#"299 - "metadata.finalizers: \"widgets.example.com\": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers""#,
@@ -143,8 +144,8 @@ async fn finalizers_without_a_domain_are_odd_but_fine() {
     assert_eq!(warnings, [plain, dotted]);
     let merge = [("content-type", MERGE)];
     let label = json!({"metadata": {"labels": {"x": "y"}}}).to_string();
-    let told = ask(&server, Method::PATCH, &format!("{WIDGETS}/a"), &merge, label).await;
-    assert_eq!((told.status, told.header("warning")), (200, ""), "only what is new is odd");
+    let response = ask(&server, Method::PATCH, &format!("{WIDGETS}/a"), &merge, label).await;
+    assert_eq!((response.status, response.header("warning")), (200, ""), "only new finalizers get a warning");
 
     let mut pod = json!({"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "a"}});
     pod["metadata"]["finalizers"] = json!(["hold"]);
@@ -167,8 +168,8 @@ async fn too_deep_nesting_is_refused() {
     for levels in [130, 400, 600, 9_900] {
         for format in ["application/json", "application/yaml"] {
             let kind = [("content-type", format)];
-            let told = ask(&server, Method::POST, WIDGETS, &kind, new("b", levels)).await;
-            assert_eq!(told.status, 400, "{levels} {format} {}", told.text());
+            let response = ask(&server, Method::POST, WIDGETS, &kind, new("b", levels)).await;
+            assert_eq!(response.status, 400, "{levels} {format} {}", response.text());
         }
         let merge = format!(r#"{{"spec":{{"free":{{"deep":{}}}}}}}"#, deep(levels));
         let add = format!(r#"[{{"op":"add","path":"/spec/free","value":{{"deep":{}}}}}]"#, deep(levels));
@@ -177,8 +178,8 @@ async fn too_deep_nesting_is_refused() {
             (&one, "application/json-patch+json", add),
             (&apply, APPLY, new("a", levels)),
         ] {
-            let told = ask(&server, Method::PATCH, path, &[("content-type", kind)], body).await;
-            assert!(told.status >= 400, "{levels} {kind} {}", told.text());
+            let response = ask(&server, Method::PATCH, path, &[("content-type", kind)], body).await;
+            assert!(response.status >= 400, "{levels} {kind} {}", response.text());
         }
     }
     let kind = [("content-type", "application/json")];

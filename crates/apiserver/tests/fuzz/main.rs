@@ -86,7 +86,7 @@ fn answered(mutated: &Mutated) {
         let is_broken = text.contains("Internal error") || text.contains("cannot be read");
         assert!(!is_broken, "{mutated:?} broke something: {text}");
         let kind = parts.headers.get("content-type").map_or("", |kind| kind.to_str().unwrap());
-        assert!(!kind.is_empty() || bytes.is_empty(), "{mutated:?}: nobody knows what this is: {text}");
+        assert!(!kind.is_empty() || bytes.is_empty(), "{mutated:?}: no content type: {text}");
         let is_json = kind.starts_with("application/json");
         if parts.status.as_u16() >= 400 && is_json {
             let refusal: Value = serde_json::from_slice(&bytes).unwrap();

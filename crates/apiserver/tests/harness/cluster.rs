@@ -64,17 +64,17 @@ impl Cluster {
     /// The next events of a watch, as `MODIFIED name`, with their objects.
     pub async fn events(&self, path: &str, count: usize) -> Vec<(String, Value)> {
         let mut stream = send(&self.0, Method::GET, path, "", &Value::Null).await.into_body();
-        let (mut told, mut unread) = (Vec::new(), Vec::new());
-        while told.len() < count {
+        let (mut events, mut unread) = (Vec::new(), Vec::new());
+        while events.len() < count {
             let frame = stream.frame().await.unwrap().unwrap().into_data().unwrap();
             unread.extend_from_slice(&frame);
             while let Some(end) = unread.iter().position(|byte| *byte == b'\n') {
                 let line: Vec<u8> = unread.drain(..=end).collect();
                 let event: Value = serde_json::from_slice(&line).unwrap();
-                told.push((event["type"].as_str().unwrap().to_owned(), event["object"].clone()));
+                events.push((event["type"].as_str().unwrap().to_owned(), event["object"].clone()));
             }
         }
-        told
+        events
     }
 
     /// A pod that runs on the node n1, ready or not.

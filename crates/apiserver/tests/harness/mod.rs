@@ -72,13 +72,13 @@ pub async fn call(server: &ApiServer, method: Method, path: &str, body: Value) -
 }
 
 /// A response as sent.
-pub struct Told {
+pub struct ReceivedResponse {
     pub status: u16,
     pub headers: http::HeaderMap,
     pub body: bytes::Bytes,
 }
 
-impl Told {
+impl ReceivedResponse {
     /// The value of a header; empty if absent.
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
@@ -100,7 +100,7 @@ pub async fn ask(
     path: &str,
     headers: &[(&str, &str)],
     body: impl Into<bytes::Bytes>,
-) -> Told {
+) -> ReceivedResponse {
     let mut request = Request::builder().method(method).uri(path);
     for (name, value) in headers {
         request = request.header(*name, *value);
@@ -108,7 +108,7 @@ pub async fn ask(
     let response = server.handle(request.body(body.into()).unwrap()).await;
     let (parts, body) = response.into_parts();
     let body = body.collect().await.unwrap().to_bytes();
-    Told { status: parts.status.as_u16(), headers: parts.headers, body }
+    ReceivedResponse { status: parts.status.as_u16(), headers: parts.headers, body }
 }
 
 /// The SHA-512 of a document in upper-case hexadecimal.

@@ -260,7 +260,7 @@ impl<'r> Watch<'r> {
     async fn close(&mut self) {
         let wanted = self.recorded["events"].as_array().map_or(0, Vec::len);
         let deadline = tokio::time::Instant::now() + PATIENCE;
-        while tokio::time::Instant::now() < deadline && told(&self.heard).len() < wanted {
+        while tokio::time::Instant::now() < deadline && events_of(&self.heard).len() < wanted {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
         if self.recorded["ended by the server"] != true {
@@ -275,7 +275,7 @@ impl<'r> Watch<'r> {
         let deadline = tokio::time::Instant::now() + PATIENCE;
         let ends = self.recorded["ended by the server"] == true;
         while tokio::time::Instant::now() < deadline
-            && (told(&self.heard).len() < want.len() || (ends && !self.reader.is_finished()))
+            && (events_of(&self.heard).len() < want.len() || (ends && !self.reader.is_finished()))
         {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
@@ -284,7 +284,7 @@ impl<'r> Watch<'r> {
             return Err("the server did not end the watch".to_owned());
         }
         self.reader.abort();
-        let got = told(&self.heard);
+        let got = events_of(&self.heard);
         let kinds = |events: &[Value]| {
             events
                 .iter()
@@ -292,7 +292,7 @@ impl<'r> Watch<'r> {
                 .collect::<Vec<_>>()
         };
         if want.len() != got.len() {
-            return Err(format!("the watch told {:?}, recorded was {:?}", kinds(&got), kinds(&want)));
+            return Err(format!("the watch delivered {:?}, recorded was {:?}", kinds(&got), kinds(&want)));
         }
         for (index, (want, got)) in want.iter().zip(&got).enumerate() {
             marks.fits(want, got, &format!("event {index}"))?;
@@ -302,7 +302,7 @@ impl<'r> Watch<'r> {
 }
 
 /// The events of a watch without bookmarks, whose timing is up to the server.
-fn told(heard: &Mutex<Vec<Value>>) -> Vec<Value> {
+fn events_of(heard: &Mutex<Vec<Value>>) -> Vec<Value> {
     let events = heard.lock().unwrap().clone();
     events.into_iter().filter_map(compared).collect()
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use gantry_runtime::chain;
+use gantry_runtime::error_chain;
 use gantry_store::Store;
 use gantry_store_etcd::{BadSettings, EtcdStore, Settings, Tls};
 
@@ -17,7 +17,7 @@ pub(crate) async fn open(named: &Etcd) -> Result<Arc<dyn Store>, String> {
             BadSettings::Untrusted { .. } => "\nhint: name the authority's certificate with --etcd-cafile",
             _ => "",
         };
-        format!("--etcd: {}{hint}", chain(&error))
+        format!("--etcd: {}{hint}", error_chain(&error))
     })?;
     let urls = &named.urls;
     let unreachable = |error| {

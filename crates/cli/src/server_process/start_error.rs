@@ -4,7 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 
 use gantry_cluster::StartError;
-use gantry_runtime::chain;
+use gantry_runtime::error_chain;
 use gantry_store_embedded::OpenError;
 
 /// The flag, what is wrong with it, and a hint.
@@ -18,9 +18,9 @@ pub(super) fn explain(error: &StartError) -> String {
                 OpenError::Io { .. } => "\nhint: name a directory that you may write to",
                 OpenError::Corrupt(_) | OpenError::NotEmpty { .. } => "",
             };
-            format!("--data-dir: {}{hint}", chain(error))
+            format!("--data-dir: {}{hint}", error_chain(error))
         }
-        other => chain(other),
+        other => error_chain(other),
     }
 }
 

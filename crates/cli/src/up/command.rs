@@ -7,7 +7,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::{ExitCode, ExitStatus};
 
 use gantry_cluster::{Cluster, Options};
-use gantry_runtime::chain;
+use gantry_runtime::error_chain;
 use tokio::process::{Child, Command};
 
 use super::signal_forwarding::{ForwardedSignals, forward};
@@ -32,7 +32,7 @@ pub(super) async fn run(flags: &UpFlags) -> Result<ExitCode, String> {
     let timeout = flags.wait.unwrap_or(READY_TIMEOUT);
     tokio::select! {
         ready = tokio::time::timeout(timeout, cluster.ready()) => match ready {
-            Ok(ready) => ready.map_err(|error| chain(&error))?,
+            Ok(ready) => ready.map_err(|error| error_chain(&error))?,
             Err(_) => return Err(format!("the cluster is not ready after {timeout:?}\nhint: wait longer with --wait=5m")),
         },
         signal = signals.next() => return Ok(status(BY_SIGNAL + signal.as_raw())),
@@ -40,7 +40,7 @@ pub(super) async fn run(flags: &UpFlags) -> Result<ExitCode, String> {
     let temp_dir = TempDir::new()?;
     let kubeconfig = temp_dir.file("kubeconfig");
     if let Some(written) = cluster.kubeconfig() {
-        written.write(&kubeconfig).map_err(|error| chain(&error))?;
+        written.write(&kubeconfig).map_err(|error| error_chain(&error))?;
     }
     let Some((program, arguments)) = flags.command.split_first() else { return Ok(ExitCode::SUCCESS) };
     let mut command = Command::new(program);

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use clap::Args;
 use gantry_cluster::{Cluster, Options, Profile};
-use gantry_runtime::chain;
+use gantry_runtime::error_chain;
 
 use crate::clusters::{ClusterDir, ClusterLock, ClusterName};
 use crate::kubectl::duration;
@@ -106,7 +106,7 @@ async fn serve(flags: &UpFlags) -> Result<ExitCode, String> {
         print(detach::SERVING);
     }
     let is_ready = tokio::select! {
-        ready = cluster.ready() => ready.map(|()| true).map_err(|error| chain(&error))?,
+        ready = cluster.ready() => ready.map(|()| true).map_err(|error| error_chain(&error))?,
         () = signals.wait() => false,
     };
     if !is_ready {
@@ -171,7 +171,7 @@ impl UpFlags {
         let asked = asked.map(|file| std::path::absolute(&file).unwrap_or(file));
         for file in own.iter().chain(&asked) {
             let written = cluster.kubeconfig().map_or(Ok(()), |kubeconfig| kubeconfig.write(file));
-            written.map_err(|error| format!("--write-kubeconfig: {}", chain(&error)))?;
+            written.map_err(|error| format!("--write-kubeconfig: {}", error_chain(&error)))?;
         }
         if let (Some(dir), Some(url)) = (dir.filter(|_| !self.in_memory), cluster.url()) {
             remember(dir, url)?;

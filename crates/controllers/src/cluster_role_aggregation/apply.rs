@@ -2,14 +2,14 @@
 
 use gantry_model::{ClusterRole, Name, PolicyRule};
 use gantry_runtime::informer::Typed as _;
-use gantry_runtime::{Failure, Target};
+use gantry_runtime::{RequestError, ResourcePath};
 use serde_json::{Value, json};
 
 use super::Aggregation;
 
 impl Aggregation {
     /// Applies the rules and nothing else; a role without rules gives up those that were applied before.
-    pub(super) async fn apply(&self, role: &Name, rules: &[PolicyRule]) -> Result<(), Failure> {
+    pub(super) async fn apply(&self, role: &Name, rules: &[PolicyRule]) -> Result<(), RequestError> {
         let resource = ClusterRole::resource();
         let mut object = json!({
             "apiVersion": resource.api_version, "kind": resource.kind, "metadata": {"name": role.as_str()},
@@ -18,7 +18,7 @@ impl Aggregation {
             object["rules"] = rules.iter().map(|rule| json!(rule.render())).collect();
         }
         tracing::debug!(%role, rules = rules.len(), "aggregated");
-        let target = Target::object(&resource, None, role);
+        let target = ResourcePath::object(&resource, None, role);
         self.context.api.apply::<Value>(&target, &object).await.map(drop)
     }
 }

@@ -9,7 +9,7 @@ use gantry_model::{
     keys,
 };
 use gantry_runtime::informer::{Cached as _, CachedDeployment, CachedReplicaSet, Typed as _};
-use gantry_runtime::{Deletion, Target};
+use gantry_runtime::{DeleteParams, ResourcePath};
 use k8s_openapi::api::apps::v1 as wire;
 
 use super::Deployments;
@@ -80,7 +80,7 @@ impl Deployments {
     }
 
     async fn create_set(&self, snapshot: &mut SyncSnapshot, draft: &ReplicaSetDraft) -> Result<(), Refusal> {
-        let target = Target::collection(&CachedReplicaSet::resource(), Some(&draft.namespace));
+        let target = ResourcePath::collection(&CachedReplicaSet::resource(), Some(&draft.namespace));
         let stored = self.context.api.create::<wire::ReplicaSet>(&target, &draft.render()).await?;
         snapshot.update_set_in_snapshot(stored)
     }
@@ -97,7 +97,7 @@ impl Deployments {
         let Some(known) = known else {
             return Err(Refusal::new(RefusalKind::NotFound, format!("replicaset.apps {set:?} not found")));
         };
-        let mut changed = known.wire.clone();
+        let mut changed = wire::ReplicaSet::clone(&known.wire);
         edit.apply_to(&mut changed);
         let stored = self.context.api.replace::<wire::ReplicaSet>(&set_target(&key), &changed).await?;
         snapshot.update_set_in_snapshot(stored)
@@ -107,7 +107,7 @@ impl Deployments {
     async fn delete_set(&self, snapshot: &mut SyncSnapshot, set: &Name) -> Result<(), Refusal> {
         let key = ObjectKey { namespace: snapshot.key().namespace, name: set.clone() };
         let uid = snapshot.sets.get(set).map(|set| set.noun.meta.uid.clone());
-        let deletion = Deletion { uid, ..Deletion::default() };
+        let deletion = DeleteParams { uid, ..DeleteParams::default() };
         match self.context.api.delete(&set_target(&key), &deletion).await {
             Err(failure) if failure.kind() != RefusalKind::NotFound => Err(failure.into()),
             Ok(()) | Err(_) => {
@@ -123,7 +123,7 @@ impl Deployments {
         status: &DeploymentStatus,
         revision: Option<&str>,
     ) -> Result<(), Refusal> {
-        let mut changed = snapshot.deployment.wire.clone();
+        let mut changed = wire::Deployment::clone(&snapshot.deployment.wire);
         changed.status = Some(status.render());
         if let Some(revision) = revision {
             let annotations = changed.metadata.annotations.get_or_insert_default();
@@ -144,7 +144,7 @@ impl Deployments {
         snapshot: &mut SyncSnapshot,
         edit: &DeploymentEdit,
     ) -> Result<(), Refusal> {
-        let mut changed = snapshot.deployment.wire.clone();
+        let mut changed = wire::Deployment::clone(&snapshot.deployment.wire);
         edit.apply_to(&mut changed);
         let stored = self
             .context
@@ -158,15 +158,16 @@ impl Deployments {
 impl SyncSnapshot {
     /// Replaces the object in the snapshot by what the server stored.
     fn update_set_in_snapshot(&mut self, stored: wire::ReplicaSet) -> Result<(), Refusal> {
-        let set = CachedReplicaSet::parse(&CachedReplicaSet::resource(), stored)
+        let set = CachedReplicaSet::parse(&CachedReplicaSet::resource(), &Arc::new(stored))
             .map_err(|error| Refusal::other(error.to_string()))?;
         self.sets.insert(set.noun.meta.name.clone(), Arc::new(set));
         Ok(())
     }
 
     fn update_deployment_in_snapshot(&mut self, stored: wire::Deployment) -> Result<(), Refusal> {
-        self.deployment = CachedDeployment::parse(&CachedDeployment::resource(), stored)
+        let deployment = CachedDeployment::parse(&CachedDeployment::resource(), &Arc::new(stored))
             .map_err(|error| Refusal::other(error.to_string()))?;
+        self.deployment = Arc::new(deployment);
         Ok(())
     }
 }
@@ -192,10 +193,10 @@ fn log_end(snapshot: &SyncSnapshot, ended: RolloutEnd, status: &DeploymentStatus
     }
 }
 
-fn set_target(key: &ObjectKey) -> Target {
-    Target::object(&CachedReplicaSet::resource(), Some(&key.namespace), &key.name)
+fn set_target(key: &ObjectKey) -> ResourcePath {
+    ResourcePath::object(&CachedReplicaSet::resource(), Some(&key.namespace), &key.name)
 }
 
-fn deployment_target(key: &ObjectKey) -> Target {
-    Target::object(&CachedDeployment::resource(), Some(&key.namespace), &key.name)
+fn deployment_target(key: &ObjectKey) -> ResourcePath {
+    ResourcePath::object(&CachedDeployment::resource(), Some(&key.namespace), &key.name)
 }

@@ -6,7 +6,7 @@ use gantry_decide::ownership::{claim, may_adopt};
 use gantry_decide::replica_set::ClaimFailed;
 use gantry_model::patch::{self, PatchForm};
 use gantry_model::{Meta, Name, OwnerReference, Refusal, RefusalKind, keys};
-use gantry_runtime::Target;
+use gantry_runtime::ResourcePath;
 use gantry_runtime::informer::{Cached as _, CachedReplicaSet, Typed as _};
 use k8s_openapi::api::apps::v1 as wire;
 
@@ -87,12 +87,17 @@ impl Deployments {
         body: &serde_json::Value,
     ) -> Result<CachedReplicaSet, Refusal> {
         let resource = CachedReplicaSet::resource();
-        let target = Target::object(&resource, Some(&set.noun.meta.namespace), &set.noun.meta.name);
+        let target = ResourcePath::object(&resource, Some(&set.noun.meta.namespace), &set.noun.meta.name);
         let stored = self.context.api.patch(&target, PatchForm::StrategicMerge, body).await?;
-        CachedReplicaSet::parse(&resource, stored).map_err(|error| Refusal::other(error.to_string()))
+        CachedReplicaSet::parse(&resource, &Arc::new(stored))
+            .map_err(|error| Refusal::other(error.to_string()))
     }
 }
 
-fn target_of(meta: &Meta) -> Target {
-    Target::object(&gantry_runtime::informer::CachedDeployment::resource(), Some(&meta.namespace), &meta.name)
+fn target_of(meta: &Meta) -> ResourcePath {
+    ResourcePath::object(
+        &gantry_runtime::informer::CachedDeployment::resource(),
+        Some(&meta.namespace),
+        &meta.name,
+    )
 }

@@ -13,6 +13,7 @@ use gantry_model::{ObjectKey, Refusal, RefusalKind};
 use gantry_runtime::Queue;
 
 use crate::context::{Assembly, Context};
+use crate::options::Controller;
 use apply::ApplyError;
 use observe::{Caches, SyncSnapshot};
 
@@ -27,9 +28,10 @@ struct Deployments {
 
 pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let context = assembly.context.clone();
-    let caches = Caches::of(&mut assembly.informers);
+    let caches = Caches::of(&assembly.informers);
     let queue = Queue::new("deployment", context.clock.clone(), &context.metrics);
-    triggers::subscribe(&caches, &queue);
+    let runs_sets = assembly.options.controllers.contains(&Controller::ReplicaSet);
+    triggers::subscribe(&caches, &queue, runs_sets);
     let workers = context.workers.deployment;
     let controller = Deployments { context, caches };
     let synced = {

@@ -18,14 +18,14 @@ pub(super) struct Caches {
 /// The objects of one sync: from the caches, updated by the server's responses.
 #[derive(Debug)]
 pub(super) struct SyncSnapshot {
-    pub(super) deployment: CachedDeployment,
+    pub(super) deployment: Arc<CachedDeployment>,
     /// Its own sets and orphans.
     pub(super) sets: BTreeMap<Name, Arc<CachedReplicaSet>>,
     pods: Vec<Arc<Pod>>,
 }
 
 impl Caches {
-    pub(super) fn of(informers: &mut Informers) -> Self {
+    pub(super) fn of(informers: &Informers) -> Self {
         Self { deployments: informers.of(), sets: informers.of(), pods: informers.of() }
     }
 
@@ -37,7 +37,7 @@ impl Caches {
 
     /// `None` if the Deployment does not exist.
     pub(super) fn observe(&self, key: &ObjectKey) -> Option<SyncSnapshot> {
-        let deployment = CachedDeployment::clone(self.deployments.read().get(key)?);
+        let deployment = self.deployments.read().get(key)?.clone();
         let meta = &deployment.noun.meta;
         let sets: Vec<_> = {
             let store = self.sets.read();

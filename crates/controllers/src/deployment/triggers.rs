@@ -1,7 +1,6 @@
 //! What enqueues a Deployment: the rules map every change to keys.
 
 use std::sync::RwLockReadGuard;
-use std::time::Duration;
 
 use gantry_decide::deployment::triggers::{self, Lookup};
 use gantry_model::{Deployment, Name, Namespace, ObjectKey, ReplicaSet};
@@ -16,14 +15,8 @@ struct View<'a> {
     sets: RwLockReadGuard<'a, Store<CachedReplicaSet>>,
 }
 
-/// How long a resized set has to react before its Deployment is synced.
-///
-/// Nothing is lost by it: before the set has reacted there is nothing to do, and its new status enqueues the
-/// Deployment at once. Without it the order of the two syncs would depend on the operating system's scheduler.
-const REACTION_DELAY: Duration = Duration::from_millis(50);
-
-/// Subscribes the queue to all caches.
-pub(super) fn subscribe(caches: &Caches, queue: &Queue<ObjectKey>) {
+/// Subscribes the queue to all caches. `runs_sets` says whether the controller of ReplicaSets runs in this process.
+pub(super) fn subscribe(caches: &Caches, queue: &Queue<ObjectKey>, runs_sets: bool) {
     let to = queue.clone();
     caches.deployments.subscribe(move |change| to.add(triggers::on_deployment(&change.object().noun)));
     let (view, to) = (caches.clone(), queue.clone());
@@ -31,13 +24,15 @@ pub(super) fn subscribe(caches: &Caches, queue: &Queue<ObjectKey>) {
         let view = View::of(&view);
         let keys = match change {
             InformerEvent::Added(set) => triggers::on_set_added(&set.noun, &view),
+            InformerEvent::Updated { old, new }
+                if runs_sets && triggers::is_unobserved(&old.noun, &new.noun) =>
+            {
+                Vec::new()
+            }
             InformerEvent::Updated { old, new } => triggers::on_set_updated(&old.noun, &new.noun, &view),
             InformerEvent::Deleted(set) => triggers::on_set_deleted(&set.noun, &view),
         };
-        let after = if is_resized(change) { REACTION_DELAY } else { Duration::ZERO };
-        for key in keys {
-            to.add_after(key, after);
-        }
+        keys.into_iter().for_each(|key| to.add(key));
     });
     let (view, to) = (caches.clone(), queue.clone());
     caches.pods.subscribe(move |change| {
@@ -47,14 +42,6 @@ pub(super) fn subscribe(caches: &Caches, queue: &Queue<ObjectKey>) {
             to.add(key);
         }
     });
-}
-
-/// Whether the spec of a set changed, not just its status.
-fn is_resized(change: &InformerEvent<CachedReplicaSet>) -> bool {
-    match change {
-        InformerEvent::Updated { old, new } => old.noun.meta.generation != new.noun.meta.generation,
-        InformerEvent::Added(_) | InformerEvent::Deleted(_) => false,
-    }
 }
 
 impl<'a> View<'a> {

@@ -2,7 +2,7 @@
 
 use gantry_decide::disruption::{Decision, EVENT_SOURCE};
 use gantry_model::{Refusal, RefusalKind, keys};
-use gantry_runtime::Target;
+use gantry_runtime::ResourcePath;
 use gantry_runtime::informer::{CachedDisruptionBudget, Typed as _};
 use k8s_openapi::api::policy::v1 as wire;
 
@@ -25,10 +25,10 @@ impl Disruption {
         }
         let Some(status) = &decision.status else { return Ok(()) };
         tracing::debug!(budget = %meta.key(), allowed = %status.disruptions_allowed, "counted");
-        let mut changed = snapshot.budget.wire.clone();
+        let mut changed = wire::PodDisruptionBudget::clone(&snapshot.budget.wire);
         changed.status = Some(status.render());
         let resource = CachedDisruptionBudget::resource();
-        let target = Target::object(&resource, Some(&meta.namespace), &meta.name).part("status");
+        let target = ResourcePath::object(&resource, Some(&meta.namespace), &meta.name).part("status");
         match self.context.api.replace::<wire::PodDisruptionBudget>(&target, &changed).await {
             // It was deleted meanwhile.
             Err(failure) if failure.kind() == RefusalKind::NotFound => Ok(()),

@@ -22,7 +22,7 @@ struct Disruption {
 
 pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let context = assembly.context.clone();
-    let caches = Caches::of(&mut assembly.informers);
+    let caches = Caches::of(&assembly.informers);
     let queue = Queue::new("disruption", context.clock.clone(), &context.metrics);
     triggers::subscribe(&context, &caches, &queue);
     let controller = Disruption { context, caches };

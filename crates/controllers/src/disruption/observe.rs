@@ -37,7 +37,7 @@ pub(super) struct Controllers<'a> {
 }
 
 impl Caches {
-    pub(super) fn of(informers: &mut Informers) -> Self {
+    pub(super) fn of(informers: &Informers) -> Self {
         Self {
             budgets: informers.of(),
             deployments: informers.of(),

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use gantry_decide::disruption::{Scale, ScaleLookup, controllers_to_ask, find_scale};
-use gantry_decide::gc::{Resource, Scope};
+use gantry_decide::gc::{Resource, ResourceScope};
 use gantry_model::{Namespace, OwnerReference, RefusalKind, Replicas, Uid};
-use gantry_runtime::Target;
+use gantry_runtime::ResourcePath;
 use serde_json::Value;
 
 use super::Disruption;
@@ -33,7 +33,7 @@ impl Disruption {
     /// Reads the `scale` subresource of a controller of any kind.
     async fn read_scale(&self, namespace: &Namespace, owner: &OwnerReference) -> Result<Scale, String> {
         let resource = self.scalable_resource(owner).await?;
-        let target = Target::object(&resource, Some(namespace), &owner.name).part("scale");
+        let target = ResourcePath::object(&resource, Some(namespace), &owner.name).part("scale");
         match self.context.api.get::<Value>(&target).await {
             Ok(scale) if scale["metadata"]["uid"].as_str() == Some(owner.uid.as_str()) => {
                 let replicas = scale["spec"]["replicas"].as_i64().unwrap_or(0);
@@ -52,7 +52,8 @@ impl Disruption {
             Some((group, _)) => ("/apis", group),
             None => ("/api", ""),
         };
-        let served = self.context.api.get::<Value>(&Target::path(format!("{root}/{api_version}"))).await;
+        let served =
+            self.context.api.get::<Value>(&ResourcePath::path(format!("{root}/{api_version}"))).await;
         let served = match served {
             Err(failure) if failure.kind() != RefusalKind::NotFound => return Err(failure.to_string()),
             served => served.unwrap_or_default(),
@@ -71,6 +72,6 @@ impl Disruption {
             return Err(format!("{plural}{dot}{group} does not implement the scale subresource"));
         }
         let (api_version, kind) = (api_version.clone(), kind.clone());
-        Ok(Resource { api_version, kind, plural, scope: Scope::Namespaced })
+        Ok(Resource { api_version, kind, plural, scope: ResourceScope::Namespaced })
     }
 }

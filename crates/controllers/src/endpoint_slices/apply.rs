@@ -4,7 +4,7 @@ use gantry_decide::endpoint_slices::Decision;
 use gantry_decide::written_versions::CachedResource;
 use gantry_model::{Name, Refusal, RefusalKind};
 use gantry_runtime::informer::{CachedEndpointSlice, Typed as _};
-use gantry_runtime::{Deletion, Failure, Target};
+use gantry_runtime::{DeleteParams, RequestError, ResourcePath};
 use k8s_openapi::api::discovery::v1 as discovery;
 
 use super::EndpointSlices;
@@ -18,13 +18,13 @@ impl EndpointSlices {
         let (namespace, api) = (Some(&meta.namespace), &self.context.api);
         let failed = |what: String| {
             let key = meta.key();
-            move |failure: Failure| {
+            move |failure: RequestError| {
                 let Refusal { kind, message } = Refusal::from(failure);
                 Refusal::new(kind, format!("failed to {what} for Service {key}: {message}"))
             }
         };
         for draft in &decision.create {
-            let target = Target::collection(&resource, namespace);
+            let target = ResourcePath::collection(&resource, namespace);
             let created = api.create::<discovery::EndpointSlice>(&target, &draft.render()).await;
             self.wrote(snapshot, created.map_err(failed("create EndpointSlice".to_owned()))?);
         }
@@ -32,11 +32,11 @@ impl EndpointSlices {
             let Some(slice) = snapshot.slices.iter().find(|slice| slice.noun.meta.name == update.name) else {
                 continue;
             };
-            let mut changed = slice.wire.clone();
+            let mut changed = discovery::EndpointSlice::clone(&slice.wire);
             changed.metadata.labels = Some(update.labels.clone());
             changed.metadata.annotations = Some(update.annotations.clone());
             update.content.write(&mut changed);
-            let target = Target::object(&resource, namespace, &update.name);
+            let target = ResourcePath::object(&resource, namespace, &update.name);
             let updated = api.replace::<discovery::EndpointSlice>(&target, &changed).await;
             self.wrote(snapshot, updated.map_err(failed(format!("update {} EndpointSlice", update.name)))?);
         }
@@ -46,11 +46,12 @@ impl EndpointSlices {
         Ok(())
     }
 
-    async fn delete(&self, snapshot: &Snapshot, name: &Name) -> Result<(), Failure> {
+    async fn delete(&self, snapshot: &Snapshot, name: &Name) -> Result<(), RequestError> {
         let uid = snapshot.slices.iter().find(|slice| slice.noun.meta.name == *name);
-        let deletion = Deletion { uid: uid.map(|slice| slice.noun.meta.uid.clone()), ..Deletion::default() };
+        let deletion =
+            DeleteParams { uid: uid.map(|slice| slice.noun.meta.uid.clone()), ..DeleteParams::default() };
         let namespace = Some(&snapshot.service.meta.namespace);
-        let target = Target::object(&CachedEndpointSlice::resource(), namespace, name);
+        let target = ResourcePath::object(&CachedEndpointSlice::resource(), namespace, name);
         match self.context.api.delete(&target, &deletion).await {
             Err(failure) if failure.kind() == RefusalKind::NotFound => Ok(()),
             deleted => deleted,

@@ -27,7 +27,7 @@ struct EndpointSlices {
 /// Adds the controller to a process.
 pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let context = assembly.context.clone();
-    let caches = Caches::of(&mut assembly.informers);
+    let caches = Caches::of(&assembly.informers);
     let queue = Queue::new("endpoint_slice", context.clock.clone(), &context.metrics);
     triggers::subscribe(&caches, &queue);
     let controller = EndpointSlices { context, caches, memory: Arc::default() };

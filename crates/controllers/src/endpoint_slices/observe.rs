@@ -31,7 +31,7 @@ pub(super) struct Snapshot {
 }
 
 impl Caches {
-    pub(super) fn of(informers: &mut Informers) -> Self {
+    pub(super) fn of(informers: &Informers) -> Self {
         Self { services: ServiceCaches::of(informers), slices: informers.of(), nodes: informers.of() }
     }
 

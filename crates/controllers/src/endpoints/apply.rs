@@ -4,7 +4,7 @@ use gantry_decide::endpoints::{Decision, EVENT_SOURCE, failed};
 use gantry_decide::written_versions::CachedResource;
 use gantry_model::{EndpointsDraft, ObjectKey, Refusal, RefusalKind};
 use gantry_runtime::informer::{CachedEndpoints, Typed as _};
-use gantry_runtime::{Deletion, Target};
+use gantry_runtime::{DeleteParams, ResourcePath};
 use k8s_openapi::api::core::v1 as core;
 
 use super::EndpointsController;
@@ -22,12 +22,12 @@ impl EndpointsController {
         let namespace = Some(&draft.namespace);
         let written = match existing {
             None => {
-                let target = Target::collection(&resource, namespace);
+                let target = ResourcePath::collection(&resource, namespace);
                 self.context.api.create::<core::Endpoints>(&target, &draft.render()).await
             }
             Some(existing) => {
-                let target = Target::object(&resource, namespace, &draft.name);
-                let changed = draft.change(existing.wire.clone());
+                let target = ResourcePath::object(&resource, namespace, &draft.name);
+                let changed = draft.change(core::Endpoints::clone(&existing.wire));
                 self.context.api.replace::<core::Endpoints>(&target, &changed).await
             }
         };
@@ -48,8 +48,8 @@ impl EndpointsController {
     /// Deletes the Endpoints of a Service that is gone.
     pub(super) async fn delete(&self, key: &ObjectKey) -> Result<(), Refusal> {
         let resource = CachedEndpoints::resource();
-        let target = Target::object(&resource, Some(&key.namespace), &key.name);
-        match self.context.api.delete(&target, &Deletion::default()).await {
+        let target = ResourcePath::object(&resource, Some(&key.namespace), &key.name);
+        match self.context.api.delete(&target, &DeleteParams::default()).await {
             Err(failure) if failure.kind() == RefusalKind::NotFound => Ok(()),
             deleted => Ok(deleted?),
         }

@@ -26,7 +26,7 @@ struct EndpointsController {
 /// Adds the controller to a process.
 pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let context = assembly.context.clone();
-    let caches = Caches::of(&mut assembly.informers);
+    let caches = Caches::of(&assembly.informers);
     let queue = Queue::new("endpoint", context.clock.clone(), &context.metrics);
     triggers::subscribe(&caches, &queue);
     let controller = EndpointsController { context, caches, memory: Arc::default() };

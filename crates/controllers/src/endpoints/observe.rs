@@ -27,7 +27,7 @@ pub(super) struct Snapshot {
 }
 
 impl Caches {
-    pub(super) fn of(informers: &mut Informers) -> Self {
+    pub(super) fn of(informers: &Informers) -> Self {
         Self { services: ServiceCaches::of(informers), endpoints: informers.of() }
     }
 

@@ -11,7 +11,7 @@ use gantry_decide::gc::{
 use gantry_decide::queue;
 use gantry_model::patch::MetadataPatch;
 use gantry_model::{Identity, ObjectMetadata, Refusal, Uid};
-use gantry_runtime::{Deletion, Target, with_jitter};
+use gantry_runtime::{DeleteParams, ResourcePath, with_jitter};
 use kube::core::PartialObjectMeta;
 
 use super::{Garbage, queue_result};
@@ -90,7 +90,7 @@ impl Garbage {
 
     async fn delete(&self, request: &DeleteRequest) -> Result<(), Refusal> {
         let target = self.target(&request.target)?;
-        let deletion = Deletion {
+        let deletion = DeleteParams {
             propagation: Some(request.propagation),
             uid: Some(request.uid.clone()),
             version: request.version.clone(),
@@ -100,13 +100,13 @@ impl Garbage {
     }
 
     /// The URL of an object, by what is served now.
-    fn target(&self, identity: &Identity) -> Result<Target, Refusal> {
+    fn target(&self, identity: &Identity) -> Result<ResourcePath, Refusal> {
         let graph_state = self.graph_state();
         let resource =
             graph_state.kinds.resource(&identity.api_version, &identity.kind).ok_or_else(|| {
                 Refusal::other(format!("no kind {} is served in {}", identity.kind, identity.api_version))
             })?;
-        Ok(Target::object(resource, identity.namespace.as_ref(), &identity.name))
+        Ok(ResourcePath::object(resource, identity.namespace.as_ref(), &identity.name))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The garbage collector: watches the metadata of all objects, and attempts to delete those that the graph selects.
 //!
 //! ```text
-//! discovery ──plan──► monitors (one metadata informer each) ──GraphChange──► GraphState (graph, absent owners,
+//! discovery ──plan──► monitors (one informer of metadata each) ──GraphChange──► GraphState (graph, absent owners,
 //! kinds)
 //!                                                                                │ Effect
 //!                                           server ◄── attempts ◄── workers ◄── queues ◄──────────────┘
@@ -24,17 +24,16 @@ use gantry_decide::gc::{
 };
 use gantry_decide::queue::{self, RetryPolicy};
 use gantry_model::Uid;
-use gantry_runtime::Queue;
+use gantry_runtime::{Informers, Queue};
 
 use crate::context::{Assembly, Context};
 use observe::Monitors;
 
-/// The polling period for the initial lists.
-const SYNC_POLL: Duration = Duration::from_millis(50);
-
 #[derive(Clone, Debug)]
 struct Garbage {
     context: Context,
+    /// Those of the other controllers, whose watches are shared.
+    informers: Informers,
     graph_state: Arc<Mutex<GraphState>>,
     to_delete: Queue<QueueItem>,
     to_orphan: Queue<Uid>,
@@ -54,6 +53,7 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
         GraphState { graph: Graph::new(), absent: AbsentOwners::new(), kinds: ServedKinds::default() };
     let garbage = Garbage {
         context,
+        informers: assembly.informers.clone(),
         graph_state: Arc::new(Mutex::new(graph_state)),
         to_delete: Queue::new("garbage_collector_attempt_to_delete", clock.clone(), &metrics),
         to_orphan: Queue::new("garbage_collector_attempt_to_orphan", clock, &metrics),
@@ -93,8 +93,13 @@ impl Garbage {
         }
         let began = self.context.clock.steady();
         loop {
-            match discovery::start(&monitors.watches(), self.context.clock.steady().since(began)) {
-                Start::Wait => tokio::time::sleep(SYNC_POLL).await,
+            let waited = self.context.clock.steady().since(began);
+            match discovery::start(&monitors.watches(), waited) {
+                Start::Wait => {
+                    let rest = discovery::INITIAL_SYNC_MAX.saturating_sub(waited);
+                    // A timeout is not an error: the next turn of the loop decides.
+                    let _ = tokio::time::timeout(rest, monitors.synced()).await;
+                }
                 Start::Synced => return,
                 Start::Anyway { pending } => {
                     tracing::warn!(pending, "collecting garbage although some kinds cannot be watched");

@@ -1,4 +1,6 @@
-//! The monitors: one metadata informer per collectable kind, following discovery.
+//! The monitors: one informer of metadata per collectable kind, following discovery.
+//!
+//! A kind that another component of this process watches is not watched again.
 
 use std::collections::BTreeMap;
 
@@ -17,12 +19,12 @@ pub(super) struct Monitors {
     by_resource: BTreeMap<Resource, Monitor>,
 }
 
-/// The watch of one kind.
+/// The metadata of one kind.
 #[derive(Debug)]
 struct Monitor {
     informer: Informer<MetadataOnly>,
-    switch: Switch,
-    task: JoinHandle<()>,
+    /// `None` if the watch is another component's.
+    own_watch: Option<(Switch, JoinHandle<()>)>,
 }
 
 impl Monitors {
@@ -60,6 +62,11 @@ impl Monitors {
         self.by_resource.iter().map(|(resource, monitor)| (resource.clone(), state(monitor))).collect()
     }
 
+    /// Returns when every watch has synced.
+    pub(super) async fn synced(&self) {
+        futures::future::join_all(self.by_resource.values().map(|monitor| monitor.informer.synced())).await;
+    }
+
     pub(super) async fn stop_all(&mut self) {
         for (_, monitor) in std::mem::take(&mut self.by_resource) {
             monitor.stop().await;
@@ -67,19 +74,24 @@ impl Monitors {
     }
 
     fn start(&self, resource: Resource) -> Monitor {
-        let informer = Informer::new(resource);
+        let shared = self.garbage.informers.metadata_of(&resource);
+        let is_shared = shared.is_some();
+        let informer = shared.unwrap_or_else(|| Informer::new(resource));
         super::triggers::subscribe(&informer, &self.garbage);
-        let (switch, signal) = shutdown();
-        let (running, api) = (informer.clone(), self.garbage.context.api.clone());
-        let task = tokio::spawn(async move { running.run(api, signal).await });
-        Monitor { informer, switch, task }
+        let own_watch = (!is_shared).then(|| {
+            let (switch, signal) = shutdown();
+            let (running, api) = (informer.clone(), self.garbage.context.api.clone());
+            (switch, tokio::spawn(async move { running.run(api, signal).await }))
+        });
+        Monitor { informer, own_watch }
     }
 }
 
 impl Monitor {
     async fn stop(self) {
-        self.switch.turn();
-        match self.task.await {
+        let Some((switch, task)) = self.own_watch else { return };
+        switch.turn();
+        match task.await {
             // The process ends without waiting for its tasks.
             Err(error) if error.is_cancelled() => {}
             Err(error) => {

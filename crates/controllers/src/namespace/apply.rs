@@ -2,11 +2,11 @@
 
 use futures::StreamExt as _;
 use gantry_decide::gc::discovery::{Discovery, ServedResource, VersionPreference};
-use gantry_decide::gc::{Resource, Scope};
+use gantry_decide::gc::{Resource, ResourceScope};
 use gantry_decide::namespace::{Condition, FINALIZER, PODS, RemainingContent, merge, pods_first};
 use gantry_model::{Name, Namespace, RefusalKind, Timestamp};
 use gantry_runtime::informer::{Plain, Typed as _};
-use gantry_runtime::{Deletion, Failure, Form, Target};
+use gantry_runtime::{DeleteParams, Form, RequestError, ResourcePath};
 use k8s_openapi::api::core::v1 as core;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ const KINDS_AT_ONCE: usize = 8;
 
 impl Namespaces {
     /// Deletes everything in a namespace, pods first, and counts what remains.
-    pub(super) async fn delete_content(&self, name: &Name) -> Result<RemainingContent, Failure> {
+    pub(super) async fn delete_content(&self, name: &Name) -> Result<RemainingContent, RequestError> {
         let namespace = Namespace::from(name.as_str());
         let found = discover(&self.context.api).await?;
         let mut remaining_content = RemainingContent::default();
@@ -53,7 +53,7 @@ impl Namespaces {
         &self,
         mut namespace: core::Namespace,
         found: Vec<Condition>,
-    ) -> Result<core::Namespace, Failure> {
+    ) -> Result<core::Namespace, RequestError> {
         let status = namespace.status.get_or_insert_default();
         let present: Vec<_> = status.conditions.iter().flatten().map(parse).collect();
         let Some(merged) = merge(&present, found, self.context.clock.now()) else { return Ok(namespace) };
@@ -63,7 +63,7 @@ impl Namespaces {
     }
 
     /// Removes our finalizer; not found counts as success.
-    pub(super) async fn finalize(&self, mut namespace: core::Namespace) -> Result<(), Failure> {
+    pub(super) async fn finalize(&self, mut namespace: core::Namespace) -> Result<(), RequestError> {
         let spec = namespace.spec.get_or_insert_default();
         spec.finalizers.get_or_insert_default().retain(|held| held != FINALIZER);
         match self.context.api.replace::<Value>(&target(&namespace).part("finalize"), &namespace).await {
@@ -94,21 +94,21 @@ impl Namespaces {
         namespace: &Namespace,
         served: &ServedResource,
         remaining_content: &mut RemainingContent,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), RequestError> {
         let (api, resource) = (&self.context.api, &served.resource);
-        let collection = Target::collection(resource, Some(namespace));
+        let collection = ResourcePath::collection(resource, Some(namespace));
         // Most kinds have no objects here, so listing first saves half of the requests and every write.
         let present = self.list(resource, &collection).await?;
         if present.is_empty() {
             return Ok(());
         }
         if served.verbs.contains("deletecollection") {
-            api.delete(&collection, &Deletion::background()).await?;
+            api.delete(&collection, &DeleteParams::background()).await?;
         } else {
             for object in &present {
                 let name = Name::from(object["metadata"]["name"].as_str().unwrap_or_default());
-                let target = Target::object(resource, Some(namespace), &name);
-                match api.delete(&target, &Deletion::background()).await {
+                let target = ResourcePath::object(resource, Some(namespace), &name);
+                match api.delete(&target, &DeleteParams::background()).await {
                     Err(failure) if failure.kind() != RefusalKind::NotFound => return Err(failure),
                     Ok(()) | Err(_) => {}
                 }
@@ -121,7 +121,7 @@ impl Namespaces {
         Ok(())
     }
 
-    async fn list(&self, resource: &Resource, collection: &Target) -> Result<Vec<Value>, Failure> {
+    async fn list(&self, resource: &Resource, collection: &ResourcePath) -> Result<Vec<Value>, RequestError> {
         let form = if is_pods(resource) { Form::Whole } else { Form::Metadata };
         let mut list = self.context.api.list::<Value>(collection, form, &[]).await?;
         Ok(list["items"].as_array_mut().map(std::mem::take).unwrap_or_default())
@@ -136,7 +136,7 @@ fn deletable(found: &Discovery) -> Vec<ServedResource> {
         let can_go =
             verbs.contains("list") && (verbs.contains("delete") || verbs.contains("deletecollection"));
         let kind = (served.resource.group(), served.resource.plural.as_str());
-        if served.resource.scope == Scope::Namespaced
+        if served.resource.scope == ResourceScope::Namespaced
             && can_go
             && (served.preference == VersionPreference::Preferred || !chosen.contains_key(&kind))
         {
@@ -175,9 +175,9 @@ fn add(all: &mut RemainingContent, more: RemainingContent) {
     }
 }
 
-fn target(namespace: &core::Namespace) -> Target {
+fn target(namespace: &core::Namespace) -> ResourcePath {
     let name = Name::from(namespace.metadata.name.clone().unwrap_or_default());
-    Target::object(&Plain::<core::Namespace>::resource(), None, &name)
+    ResourcePath::object(&Plain::<core::Namespace>::resource(), None, &name)
 }
 
 fn parse(condition: &core::NamespaceCondition) -> Condition {

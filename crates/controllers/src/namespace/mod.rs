@@ -4,11 +4,13 @@ mod apply;
 mod observe;
 mod triggers;
 
+use std::sync::Arc;
+
 use gantry_decide::Wake;
 use gantry_decide::namespace::{NextStep, conditions, next};
 use gantry_decide::queue::{Outcome, RetryPolicy};
 use gantry_model::{Name, RefusalKind};
-use gantry_runtime::{Failure, Queue};
+use gantry_runtime::{Queue, RequestError};
 use k8s_openapi::api::core::v1 as core;
 
 use crate::context::{Assembly, Context};
@@ -22,7 +24,7 @@ struct Namespaces {
 
 pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let context = assembly.context.clone();
-    let caches = Caches::of(&mut assembly.informers);
+    let caches = Caches::of(&assembly.informers);
     let queue = Queue::new("namespace", context.clock.clone(), &context.metrics);
     triggers::subscribe(&caches, &queue);
     let workers = context.workers.namespace;
@@ -44,7 +46,7 @@ pub(crate) fn is_active(namespace: &core::Namespace) -> bool {
 }
 
 /// Treats "already exists" and a terminating namespace as success.
-pub(crate) fn ignore_existing<T>(written: Result<T, Failure>) -> Result<(), Failure> {
+pub(crate) fn ignore_existing<T>(written: Result<T, RequestError>) -> Result<(), RequestError> {
     match written {
         Err(failure) => match failure.kind() {
             RefusalKind::AlreadyExists | RefusalKind::NamespaceTerminating | RefusalKind::NotFound => Ok(()),
@@ -65,10 +67,10 @@ impl Namespaces {
         }
     }
 
-    async fn try_sync(&self, name: &Name) -> Result<Wake, Failure> {
+    async fn try_sync(&self, name: &Name) -> Result<Wake, RequestError> {
         let Some(namespace) = self.caches.terminating(name) else { return Ok(Wake::OnChange) };
         let remaining_content = self.delete_content(name).await?;
-        let namespace = self.report(namespace, conditions(&remaining_content)).await?;
+        let namespace = self.report(Arc::unwrap_or_clone(namespace), conditions(&remaining_content)).await?;
         match next(&remaining_content) {
             NextStep::Finalize => {
                 self.finalize(namespace).await?;

@@ -1,5 +1,7 @@
 //! The snapshot: whether the namespace is terminating.
 
+use std::sync::Arc;
+
 use gantry_decide::namespace::FINALIZER;
 use gantry_model::{Name, ObjectKey, Pod};
 use gantry_runtime::informer::Plain;
@@ -14,7 +16,7 @@ pub(super) struct Caches {
 }
 
 impl Caches {
-    pub(super) fn of(informers: &mut Informers) -> Self {
+    pub(super) fn of(informers: &Informers) -> Self {
         Self { namespaces: informers.of(), pods: informers.of() }
     }
 
@@ -23,7 +25,7 @@ impl Caches {
     }
 
     /// A terminating namespace with our finalizer.
-    pub(super) fn terminating(&self, name: &Name) -> Option<core::Namespace> {
+    pub(super) fn terminating(&self, name: &Name) -> Option<Arc<core::Namespace>> {
         let namespaces = self.namespaces.read();
         let found = namespaces.get(&ObjectKey::new("", name.clone())).map(|found| &found.wire)?;
         is_ours(found).then(|| found.clone())

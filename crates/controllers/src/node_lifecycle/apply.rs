@@ -7,7 +7,7 @@ use gantry_decide::node_lifecycle::{ReadyStatus, evict_at};
 use gantry_model::patch::PatchForm;
 use gantry_model::{Event, Pod, RefusalKind, Uid};
 use gantry_runtime::informer::{Typed as _, resource_of};
-use gantry_runtime::{Deletion, Failure, Form, Target};
+use gantry_runtime::{DeleteParams, Form, RequestError, ResourcePath};
 use k8s_openapi::api::core::v1 as core;
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ const EVICTOR: &str = "taint-eviction-controller";
 
 impl NodeLifecycle {
     /// Sets the conditions of a silent node to `Unknown`.
-    pub(super) async fn mark_unknown(&self, node: &ObservedNode) -> Result<(), Failure> {
+    pub(super) async fn mark_unknown(&self, node: &ObservedNode) -> Result<(), RequestError> {
         let now = self.context.clock.now().render();
         let conditions = node.conditions.iter().map(|name| {
             json!({
@@ -45,7 +45,7 @@ impl NodeLifecycle {
     }
 
     /// Adds the taint for the node's `Ready` condition, or removes it.
-    pub(super) async fn taint(&self, node: &ObservedNode, ready: ReadyStatus) -> Result<(), Failure> {
+    pub(super) async fn taint(&self, node: &ObservedNode, ready: ReadyStatus) -> Result<(), RequestError> {
         let now = self.context.clock.now();
         if taints_for(&node.taints, ready, now).is_none() {
             return Ok(());
@@ -59,12 +59,12 @@ impl NodeLifecycle {
     }
 
     /// Sets the `Ready` condition of a pod on a node that is not ready to false.
-    pub(super) async fn mark_not_ready(&self, pod: &Pod) -> Result<(), Failure> {
+    pub(super) async fn mark_not_ready(&self, pod: &Pod) -> Result<(), RequestError> {
         let event = Event::warning("NodeNotReady", "Node is not ready".to_owned());
         self.context.record_event(NODE_CONTROLLER, "v1", "Pod", &pod.meta, event);
         let condition = json!({"type": "Ready", "status": "False", "lastTransitionTime": self.context.clock.now().render()});
         let body = json!({"metadata": {"uid": pod.meta.uid.as_str()}, "status": {"conditions": [condition]}});
-        let target = Target::object(&Pod::resource(), Some(&pod.meta.namespace), &pod.meta.name);
+        let target = ResourcePath::object(&Pod::resource(), Some(&pod.meta.namespace), &pod.meta.name);
         ignore_gone(self.patch(&target.part("status"), &body).await)
     }
 
@@ -74,7 +74,7 @@ impl NodeLifecycle {
         node: &ObservedNode,
         known: &BTreeMap<Uid, PlannedEviction>,
         planned: &mut BTreeMap<Uid, PlannedEviction>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), RequestError> {
         let taints = node.evictions();
         let pods = self.caches.pods_on(&node.name);
         if taints.is_empty() || pods.is_empty() {
@@ -105,15 +105,15 @@ impl NodeLifecycle {
     }
 
     /// The pods on a node with their tolerations, which no cache holds.
-    async fn whole_pods_on(&self, node: &ObservedNode) -> Result<Vec<core::Pod>, Failure> {
-        let target = Target::collection(&Pod::resource(), None);
+    async fn whole_pods_on(&self, node: &ObservedNode) -> Result<Vec<core::Pod>, RequestError> {
+        let target = ResourcePath::collection(&Pod::resource(), None);
         let here = format!("spec.nodeName={}", node.name);
         let list: k8s_openapi::List<core::Pod> =
             self.context.api.list(&target, Form::Whole, &[("fieldSelector", here.as_str())]).await?;
         Ok(list.items)
     }
 
-    async fn delete(&self, pod: &Pod) -> Result<(), Failure> {
+    async fn delete(&self, pod: &Pod) -> Result<(), RequestError> {
         let meta = &pod.meta;
         let message = format!("Marking for deletion Pod {}/{}", meta.namespace, meta.name);
         self.context.record_event(EVICTOR, "v1", "Pod", meta, Event::normal("TaintManagerEviction", message));
@@ -123,25 +123,25 @@ impl NodeLifecycle {
             "lastTransitionTime": self.context.clock.now().render(),
         });
         let body = json!({"metadata": {"uid": meta.uid.as_str()}, "status": {"conditions": [condition]}});
-        let target = Target::object(&Pod::resource(), Some(&meta.namespace), &meta.name);
+        let target = ResourcePath::object(&Pod::resource(), Some(&meta.namespace), &meta.name);
         ignore_gone(self.patch(&target.part("status"), &body).await)?;
-        let deletion = Deletion { uid: Some(meta.uid.clone()), ..Deletion::default() };
+        let deletion = DeleteParams { uid: Some(meta.uid.clone()), ..DeleteParams::default() };
         ignore_gone(self.context.api.delete(&target, &deletion).await)
     }
 
-    async fn patch(&self, target: &Target, body: &Value) -> Result<(), Failure> {
+    async fn patch(&self, target: &ResourcePath, body: &Value) -> Result<(), RequestError> {
         self.context.api.patch::<Value>(target, PatchForm::StrategicMerge, body).await.map(drop)
     }
 }
 
 /// Treats a pod that is gone or replaced as success.
-fn ignore_gone(done: Result<(), Failure>) -> Result<(), Failure> {
+fn ignore_gone(done: Result<(), RequestError>) -> Result<(), RequestError> {
     match done {
         Err(failure) if matches!(failure.kind(), RefusalKind::NotFound | RefusalKind::Conflict) => Ok(()),
         done => done,
     }
 }
 
-fn target(node: &ObservedNode) -> Target {
-    Target::object(&resource_of::<core::Node>(), None, &node.name)
+fn target(node: &ObservedNode) -> ResourcePath {
+    ResourcePath::object(&resource_of::<core::Node>(), None, &node.name)
 }

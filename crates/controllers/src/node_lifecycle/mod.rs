@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use gantry_decide::node_lifecycle::{Heartbeats, MONITOR_PERIOD, NoExecuteTaint, ReadyStatus};
 use gantry_model::{RefusalKind, Timestamp, Uid};
-use gantry_runtime::Failure;
+use gantry_runtime::RequestError;
 
 use crate::context::{Assembly, Context};
 use observe::{Caches, ObservedNode};
@@ -41,7 +41,7 @@ struct PlannedEviction {
 
 pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let context = assembly.context.clone();
-    let caches = Caches::of(&mut assembly.informers);
+    let caches = Caches::of(&assembly.informers);
     let notifier = triggers::subscribe(&caches);
     let shutdown = context.shutdown.clone();
     let controller = NodeLifecycle { context, caches };
@@ -89,7 +89,7 @@ impl NodeLifecycle {
     }
 
     /// Brings status, taints and pods of a node in line with its heartbeats.
-    async fn reconcile(&self, node: &ObservedNode, silent: bool) -> Result<(), Failure> {
+    async fn reconcile(&self, node: &ObservedNode, silent: bool) -> Result<(), RequestError> {
         let ready = if silent { ReadyStatus::Unknown } else { node.ready };
         if silent && node.ready != ReadyStatus::Unknown {
             self.mark_unknown(node).await?;

@@ -34,7 +34,7 @@ pub(super) struct ObservedNode {
 const LEASES: &str = "kube-node-lease";
 
 impl Caches {
-    pub(super) fn of(informers: &mut Informers) -> Self {
+    pub(super) fn of(informers: &Informers) -> Self {
         Self { nodes: informers.of(), leases: informers.of(), pods: informers.of() }
     }
 

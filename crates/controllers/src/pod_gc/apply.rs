@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use gantry_model::{Name, Pod, RefusalKind};
 use gantry_runtime::informer::{Plain, Typed as _};
-use gantry_runtime::{Deletion, Target};
+use gantry_runtime::{DeleteParams, ResourcePath};
 use k8s_openapi::api::core::v1 as core;
 use serde_json::Value;
 
@@ -26,9 +26,10 @@ impl PodGc {
                     continue;
                 }
             }
-            let target = Target::object(&Pod::resource(), Some(&orphaned.pod.namespace), &orphaned.pod.name);
+            let target =
+                ResourcePath::object(&Pod::resource(), Some(&orphaned.pod.namespace), &orphaned.pod.name);
             let deletion =
-                Deletion { uid: Some(orphaned.uid), grace_seconds: Some(0), ..Deletion::default() };
+                DeleteParams { uid: Some(orphaned.uid), grace_seconds: Some(0), ..DeleteParams::default() };
             match self.context.api.delete(&target, &deletion).await {
                 Err(failure) if failure.kind() != RefusalKind::NotFound => {
                     tracing::warn!(pod = %orphaned.pod, %failure, "a pod without a node could not be deleted");
@@ -40,7 +41,7 @@ impl PodGc {
 
     /// Whether a live read finds no such node. A failed read counts as found.
     async fn is_gone(&self, node: &Name) -> bool {
-        let target = Target::object(&Plain::<core::Node>::resource(), None, node);
+        let target = ResourcePath::object(&Plain::<core::Node>::resource(), None, node);
         matches!(self.context.api.get::<Value>(&target).await, Err(failure) if failure.kind() == RefusalKind::NotFound)
     }
 }

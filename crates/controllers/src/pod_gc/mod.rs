@@ -26,7 +26,7 @@ struct PodGc {
 
 pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let context = assembly.context.clone();
-    let caches = Caches::of(&mut assembly.informers);
+    let caches = Caches::of(&assembly.informers);
     let shutdown = context.shutdown.clone();
     let controller = PodGc { context, caches };
     assembly.run(async move {

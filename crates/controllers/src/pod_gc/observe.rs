@@ -31,7 +31,7 @@ pub(super) struct OrphanedPod {
 }
 
 impl Caches {
-    pub(super) fn of(informers: &mut Informers) -> Self {
+    pub(super) fn of(informers: &Informers) -> Self {
         Self { nodes: informers.of(), pods: informers.of() }
     }
 

@@ -16,7 +16,7 @@ use gantry_model::{
     Event, Meta, Name, ObjectKey, Pod, PodDraft, Refusal, RefusalKind, ReplicaSet, ReplicaSetStatus,
 };
 use gantry_runtime::informer::Typed as _;
-use gantry_runtime::{Deletion, Failure, Target};
+use gantry_runtime::{DeleteParams, RequestError, ResourcePath};
 use k8s_openapi::Metadata as _;
 use k8s_openapi::api::core::v1 as core;
 use serde_json::Value;
@@ -103,7 +103,7 @@ impl<S: CachedSet> ReplicaSets<S> {
     }
 
     async fn patch_pod(&self, set: &ReplicaSet, pod: &Pod, body: &Value) -> Result<(), Refusal> {
-        let target = Target::object(&Pod::resource(), Some(&pod.meta.namespace), &pod.meta.name);
+        let target = ResourcePath::object(&Pod::resource(), Some(&pod.meta.namespace), &pod.meta.name);
         let stored = self.context.api.patch::<core::Pod>(&target, PatchForm::StrategicMerge, body).await?;
         self.wrote_pod(set, &stored);
         Ok(())
@@ -125,7 +125,7 @@ impl<S: CachedSet> ReplicaSets<S> {
     }
 
     async fn create_pod(&self, set: &ReplicaSet, pod: &core::Pod) -> Result<Name, Refusal> {
-        let target = Target::collection(&Pod::resource(), Some(&set.meta.namespace));
+        let target = ResourcePath::collection(&Pod::resource(), Some(&set.meta.namespace));
         let stored = self.context.api.create::<core::Pod>(&target, pod).await?;
         self.wrote_pod(set, &stored);
         Ok(stored.metadata.name.unwrap_or_default().into())
@@ -144,12 +144,12 @@ impl<S: CachedSet> ReplicaSets<S> {
         deleting.finish()
     }
 
-    async fn delete_pod(&self, active: &[&Pod], key: &ObjectKey) -> Result<(), Failure> {
+    async fn delete_pod(&self, active: &[&Pod], key: &ObjectKey) -> Result<(), RequestError> {
         let known = active.iter().find(|pod| pod.meta.name == key.name);
-        let deletion = Deletion { uid: known.map(|pod| pod.meta.uid.clone()), ..Deletion::default() };
+        let deletion = DeleteParams { uid: known.map(|pod| pod.meta.uid.clone()), ..DeleteParams::default() };
         self.context
             .api
-            .delete(&Target::object(&Pod::resource(), Some(&key.namespace), &key.name), &deletion)
+            .delete(&ResourcePath::object(&Pod::resource(), Some(&key.namespace), &key.name), &deletion)
             .await
     }
 
@@ -171,6 +171,6 @@ impl<S: CachedSet> ReplicaSets<S> {
     }
 }
 
-fn target_of<S: CachedSet>(set: &ReplicaSet) -> Target {
-    Target::object(&S::resource(), Some(&set.meta.namespace), &set.meta.name)
+fn target_of<S: CachedSet>(set: &ReplicaSet) -> ResourcePath {
+    ResourcePath::object(&S::resource(), Some(&set.meta.namespace), &set.meta.name)
 }

@@ -42,7 +42,7 @@ pub(crate) fn assemble_replication_controllers(assembly: &mut Assembly<'_>) {
 
 fn assemble_kind<S: CachedSet>(assembly: &mut Assembly<'_>, name: &'static str, workers: usize) {
     let context = assembly.context.clone();
-    let caches = Caches::<S>::of(&mut assembly.informers);
+    let caches = Caches::<S>::of(&assembly.informers);
     let queue = Queue::new(name, context.clock.clone(), &context.metrics);
     let controller = ReplicaSets { context, caches, state: Arc::default() };
     triggers::subscribe(&controller.caches, &controller.state, &queue);

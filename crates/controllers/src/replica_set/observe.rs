@@ -24,7 +24,7 @@ pub(super) struct RelatedObjects<S> {
 }
 
 impl<S: CachedSet> Caches<S> {
-    pub(super) fn of(informers: &mut Informers) -> Self {
+    pub(super) fn of(informers: &Informers) -> Self {
         Self { sets: informers.of(), pods: informers.of() }
     }
 

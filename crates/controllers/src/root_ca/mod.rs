@@ -33,7 +33,7 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
         return;
     };
     let context = assembly.context.clone();
-    let caches = Caches::of(&mut assembly.informers);
+    let caches = Caches::of(&assembly.informers);
     let queue = Queue::new("root_ca_cert_publisher", context.clock.clone(), &context.metrics);
     triggers::subscribe(&caches, &queue);
     let controller = RootCaPublisher { context, caches, certificate };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use gantry_model::{Name, Namespace, ObjectKey};
-use gantry_runtime::informer::Plain;
+use gantry_runtime::informer::{InformerScope, Plain};
 use gantry_runtime::{Informer, Informers};
 use k8s_openapi::api::core::v1 as core;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -33,8 +33,8 @@ pub(super) enum ConfigMapWrite {
 }
 
 impl Caches {
-    pub(super) fn of(informers: &mut Informers) -> Self {
-        Self { namespaces: informers.of(), maps: informers.selecting(Some("metadata.name=kube-root-ca.crt")) }
+    pub(super) fn of(informers: &Informers) -> Self {
+        Self { namespaces: informers.of(), maps: informers.scoped(InformerScope::all().named(&NAME.into())) }
     }
 
     pub(super) async fn synced(&self) {
@@ -49,7 +49,7 @@ impl Caches {
             return None;
         }
         let maps = self.maps.read();
-        let found = maps.named(&Namespace::from(namespace.as_str()), &NAME.into()).map(|map| &map.wire);
+        let found = maps.named(&Namespace::from(namespace.as_str()), &NAME.into()).map(|map| &*map.wire);
         needed_write(namespace, certificate, found)
     }
 }

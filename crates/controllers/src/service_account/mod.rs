@@ -24,7 +24,7 @@ struct Accounts {
 
 pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let context = assembly.context.clone();
-    let caches = Caches::of(&mut assembly.informers);
+    let caches = Caches::of(&assembly.informers);
     let queue = Queue::new("serviceaccount", context.clock.clone(), &context.metrics);
     triggers::subscribe(&caches, &queue);
     let controller = Accounts { context, caches };

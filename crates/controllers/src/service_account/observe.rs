@@ -1,7 +1,7 @@
 //! The snapshot: whether the namespace lacks its service account.
 
 use gantry_model::{Name, Namespace, ObjectKey};
-use gantry_runtime::informer::Plain;
+use gantry_runtime::informer::{InformerScope, Plain};
 use gantry_runtime::{Informer, Informers};
 use k8s_openapi::api::core::v1 as core;
 
@@ -16,8 +16,11 @@ pub(super) struct Caches {
 }
 
 impl Caches {
-    pub(super) fn of(informers: &mut Informers) -> Self {
-        Self { namespaces: informers.of(), accounts: informers.selecting(Some("metadata.name=default")) }
+    pub(super) fn of(informers: &Informers) -> Self {
+        Self {
+            namespaces: informers.of(),
+            accounts: informers.scoped(InformerScope::all().named(&DEFAULT.into())),
+        }
     }
 
     pub(super) async fn synced(&self) {

@@ -1,10 +1,12 @@
 //! PersistentVolumeClaims: removes the finalizer of a deleted claim that no assigned pod uses.
 
+use std::sync::Arc;
+
 use gantry_decide::Wake;
 use gantry_decide::queue::{Outcome, RetryPolicy};
 use gantry_model::{ObjectKey, Pod};
 use gantry_runtime::informer::{Cached as _, InformerEvent, Plain, Typed as _};
-use gantry_runtime::{Failure, Form, Informer, Queue, Target};
+use gantry_runtime::{Form, Informer, Queue, RequestError, ResourcePath};
 use k8s_openapi::api::core::v1 as core;
 use serde_json::Value;
 
@@ -69,23 +71,24 @@ impl Claims {
         result(key, self.release_if_unused(key).await)
     }
 
-    async fn release_if_unused(&self, key: &ObjectKey) -> Result<(), Failure> {
+    async fn release_if_unused(&self, key: &ObjectKey) -> Result<(), RequestError> {
         let claim = self.claims.read().get(key).map(|claim| claim.wire.clone());
-        let Some(mut claim) = claim.filter(|claim| is_held(&claim.metadata, FINALIZER)) else {
+        let Some(claim) = claim.filter(|claim| is_held(&claim.metadata, FINALIZER)) else {
             return Ok(());
         };
         if self.is_used(key).await? {
             return Ok(());
         }
+        let mut claim = Arc::unwrap_or_clone(claim);
         release(&mut claim.metadata, FINALIZER);
         let resource = Plain::<core::PersistentVolumeClaim>::resource();
-        let target = Target::object(&resource, Some(&key.namespace), &key.name);
+        let target = ResourcePath::object(&resource, Some(&key.namespace), &key.name);
         ignore_existing(self.context.api.replace::<Value>(&target, &claim).await)
     }
 
     /// Whether a pod uses the claim. The pods are listed live: a cache could miss a new one.
-    async fn is_used(&self, key: &ObjectKey) -> Result<bool, Failure> {
-        let target = Target::collection(&Pod::resource(), Some(&key.namespace));
+    async fn is_used(&self, key: &ObjectKey) -> Result<bool, RequestError> {
+        let target = ResourcePath::collection(&Pod::resource(), Some(&key.namespace));
         let pods = self.context.api.list::<Value>(&target, Form::Whole, &[]).await?;
         let pods = pods["items"].as_array().map_or(&[][..], Vec::as_slice);
         Ok(pods.iter().any(|pod| uses(pod, key.name.as_str())))

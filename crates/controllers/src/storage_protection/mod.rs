@@ -9,7 +9,7 @@ mod volumes;
 use gantry_decide::Wake;
 use gantry_decide::queue::Outcome;
 use gantry_model::ObjectKey;
-use gantry_runtime::Failure;
+use gantry_runtime::RequestError;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 pub(crate) use claims::assemble as assemble_claims;
@@ -32,7 +32,7 @@ fn release(metadata: &mut ObjectMeta, finalizer: &str) {
 }
 
 /// A failed attempt is retried.
-fn result(key: &ObjectKey, attempt: Result<(), Failure>) -> (Outcome, Wake) {
+fn result(key: &ObjectKey, attempt: Result<(), RequestError>) -> (Outcome, Wake) {
     match attempt {
         Ok(()) => (Outcome::Success, Wake::OnChange),
         Err(failure) => {

@@ -1,10 +1,12 @@
 //! PersistentVolumes: removes the finalizer of a deleted volume without a bound claim.
 
+use std::sync::Arc;
+
 use gantry_decide::Wake;
 use gantry_decide::queue::{Outcome, RetryPolicy};
 use gantry_model::ObjectKey;
 use gantry_runtime::informer::{Cached as _, Plain, Typed as _};
-use gantry_runtime::{Failure, Informer, Queue, Target};
+use gantry_runtime::{Informer, Queue, RequestError, ResourcePath};
 use k8s_openapi::api::core::v1 as core;
 use serde_json::Value;
 
@@ -46,17 +48,18 @@ impl Volumes {
         result(key, self.release_if_unbound(key).await)
     }
 
-    async fn release_if_unbound(&self, key: &ObjectKey) -> Result<(), Failure> {
+    async fn release_if_unbound(&self, key: &ObjectKey) -> Result<(), RequestError> {
         let volume = self.volumes.read().get(key).map(|volume| volume.wire.clone());
-        let Some(mut volume) = volume.filter(|volume| is_held(&volume.metadata, FINALIZER)) else {
+        let Some(volume) = volume.filter(|volume| is_held(&volume.metadata, FINALIZER)) else {
             return Ok(());
         };
         let phase = volume.status.as_ref().and_then(|status| status.phase.as_deref());
         if phase == Some("Bound") {
             return Ok(());
         }
+        let mut volume = Arc::unwrap_or_clone(volume);
         release(&mut volume.metadata, FINALIZER);
-        let target = Target::object(&Plain::<core::PersistentVolume>::resource(), None, &key.name);
+        let target = ResourcePath::object(&Plain::<core::PersistentVolume>::resource(), None, &key.name);
         ignore_existing(self.context.api.replace::<Value>(&target, &volume).await)
     }
 }

@@ -6,7 +6,7 @@ use super::discovery::Discovery;
 
 /// Whether objects of a kind have a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Scope {
+pub enum ResourceScope {
     /// Its objects have no namespace.
     Cluster,
     /// Its objects are in a namespace.
@@ -23,13 +23,13 @@ pub struct Resource {
     /// Its name in URLs.
     pub plural: String,
     /// Where its objects live.
-    pub scope: Scope,
+    pub scope: ResourceScope,
 }
 
 /// Looks up the scope of a kind.
 pub trait KindLookup {
     /// The scope of this kind; `None` if no such kind is known to be served.
-    fn scope(&self, api_version: &str, kind: &str) -> Option<Scope>;
+    fn scope(&self, api_version: &str, kind: &str) -> Option<ResourceScope>;
 }
 
 /// The kinds that discovery has found, in every served version.
@@ -74,7 +74,7 @@ impl ServedKinds {
 }
 
 impl KindLookup for ServedKinds {
-    fn scope(&self, api_version: &str, kind: &str) -> Option<Scope> {
+    fn scope(&self, api_version: &str, kind: &str) -> Option<ResourceScope> {
         self.resource(api_version, kind).map(|resource| resource.scope)
     }
 }

@@ -38,7 +38,7 @@ pub use attempt::{
 pub use effect::{EVENT_SOURCE, Effect, EnqueueMode, ObjectEvent};
 pub use graph::{Graph, GraphChange, GraphNode, Presence};
 pub use item::{ItemDisposition, QueueItem};
-pub use kinds::{KindLookup, Resource, Scope, ServedKinds};
+pub use kinds::{KindLookup, Resource, ResourceScope, ServedKinds};
 
 /// How many attempts to delete run at a time; as many attempts to orphan run beside them.
 pub const WORKERS: usize = 20;

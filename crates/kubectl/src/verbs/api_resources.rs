@@ -3,7 +3,7 @@
 use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::print::{Rows, Widths};
-use crate::resources::Resource;
+use crate::resources::ApiResource;
 
 /// The options of `api-resources`.
 #[derive(Clone, Debug, Default)]
@@ -31,7 +31,7 @@ pub async fn api_resources(ctx: &mut ClientContext, options: &ApiResourcesOption
     let shape = options.shape()?;
     let order = options.order()?;
     let resources = ctx.resources().await?;
-    let mut listed: Vec<&Resource> = resources.preferred().filter(|one| options.lists(one)).collect();
+    let mut listed: Vec<&ApiResource> = resources.preferred().filter(|one| options.lists(one)).collect();
     // Sorted by group and name by default.
     listed.sort_by(|one, other| {
         let by_name = || (&one.plural, &one.group).cmp(&(&other.plural, &other.group));
@@ -91,7 +91,7 @@ impl ApiResourcesOptions {
         }
     }
 
-    fn lists(&self, one: &Resource) -> bool {
+    fn lists(&self, one: &ApiResource) -> bool {
         // What nothing can be done with is no resource of its own.
         !one.verbs.is_empty()
             && self.group.as_ref().is_none_or(|group| *group == one.group)
@@ -107,7 +107,7 @@ fn header(shape: Shape) -> Vec<String> {
     usual.iter().chain(wide).map(|title| (*title).to_owned()).collect()
 }
 
-fn row(one: &Resource, shape: Shape) -> Vec<String> {
+fn row(one: &ApiResource, shape: Shape) -> Vec<String> {
     let mut cells = vec![
         one.plural.clone(),
         one.short_names.join(","),

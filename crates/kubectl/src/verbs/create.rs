@@ -1,14 +1,15 @@
 //! `create -f`, `create deployment`, `create namespace`.
 
+use gantry_client::ApiRequest;
 use serde_json::{Value, json};
 
 use super::apply::with_last_applied;
 use super::result_printer::{DryRun, ResultPrinter, Validation};
-use crate::call::Call;
 use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::manifests::{self, NamespaceScope};
 use crate::print::indented_as_declared;
+use crate::verbs::result_printer::WriteParameters as _;
 
 /// The options of `create -f`.
 #[derive(Clone, Debug, Default)]
@@ -84,7 +85,8 @@ async fn create_one(
         manifest.object.clone()
     } else {
         let manager = options.manager.as_deref().unwrap_or(MANAGER);
-        let call = Call::post(manifest.collection(), &manifest.object).by(manager, options.printer.dry_run);
+        let call =
+            ApiRequest::post(manifest.collection(), &manifest.object).by(manager, options.printer.dry_run);
         let created = ctx.request(call.validated(options.validation)).await;
         created
             .map_err(|failure| failure.while_doing(&format!("error when creating \"{}\"", manifest.source)))?
@@ -143,7 +145,7 @@ async fn send(ctx: &mut ClientContext, path: &str, object: Value, dry_run: DryRu
     if dry_run.is_client() {
         return Ok(object);
     }
-    ctx.request(Call::post(path, &object).by(MANAGER, dry_run).validated(Validation::Strict)).await
+    ctx.request(ApiRequest::post(path, &object).by(MANAGER, dry_run).validated(Validation::Strict)).await
 }
 
 fn deployment(options: &CreateDeploymentOptions, namespace: &str) -> Value {

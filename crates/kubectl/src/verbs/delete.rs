@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
+use gantry_client::ApiRequest;
 use serde_json::{Value, json};
 
 use super::object_watch::wait_for_deletion;
 use super::result_printer::{DryRun, ResultPrinter};
 use crate::arguments::{ResourceArg, ResourceArgs};
-use crate::call::Call;
 use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::field::text;
 use crate::manifests::{self, NamespaceScope, ResolvedManifest};
-use crate::resources::Resource;
+use crate::resources::ApiResource;
 use crate::selection::{BareType, Selection, all_of, no_resources_specified};
 
 /// The options of `delete`.
@@ -50,7 +50,7 @@ pub enum Cascade {
 
 /// One object to delete.
 struct DeletionTarget {
-    resource: Resource,
+    resource: ApiResource,
     namespace: String,
     name: String,
     source: Option<String>,
@@ -222,7 +222,7 @@ async fn delete_one(
         if options.printer.dry_run == DryRun::Server {
             body["dryRun"] = json!(["All"]);
         }
-        ctx.request(Call::delete(path, &body)).await
+        ctx.request(ApiRequest::delete(path, &body)).await
     };
     let answer = answer.map_err(|failure| match &one.source {
         Some(source) => failure.while_doing(&format!("error when deleting \"{source}\"")),
@@ -246,7 +246,7 @@ pub(super) async fn delete_and_wait(
     manifest: &ResolvedManifest,
     options: &Value,
 ) -> Result<(), Failure> {
-    let answer = ctx.request(Call::delete(manifest.path(), options)).await?;
+    let answer = ctx.request(ApiRequest::delete(manifest.path(), options)).await?;
     let one = DeletionTarget {
         resource: manifest.resource.clone(),
         namespace: manifest.namespace.clone(),
@@ -257,7 +257,7 @@ pub(super) async fn delete_and_wait(
 }
 
 /// The result after `configmap "cm"` (K7.1).
-pub(super) fn deletion_message(operation: &str, resource: &Resource, namespace: &str) -> String {
+pub(super) fn deletion_message(operation: &str, resource: &ApiResource, namespace: &str) -> String {
     if resource.namespaced { format!("{operation} from {namespace} namespace") } else { operation.to_owned() }
 }
 

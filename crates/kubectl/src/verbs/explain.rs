@@ -1,10 +1,11 @@
 //! `explain`: describes the fields of a type.
 
-use crate::call::Call;
+use gantry_client::ApiRequest;
+
 use crate::client_context::ClientContext;
 use crate::explain::{ExplainQuery, Layout, explain as explained};
 use crate::failure::Failure;
-use crate::resources::{Resource, Resources};
+use crate::resources::{ApiResource, Resources};
 
 /// The options of `explain`.
 #[derive(Clone, Debug, Default)]
@@ -41,7 +42,8 @@ pub async fn explain(ctx: &mut ClientContext, options: &ExplainOptions) -> Resul
         None => resource,
     };
     let root = if resource.group.is_empty() { "api" } else { "apis" };
-    let document = ctx.request(Call::get(format!("/openapi/v3/{root}/{}", resource.api_version()))).await?;
+    let document =
+        ctx.request(ApiRequest::get(format!("/openapi/v3/{root}/{}", resource.api_version()))).await?;
     let query = ExplainQuery {
         group: &resource.group,
         version: &resource.version,
@@ -55,7 +57,7 @@ pub async fn explain(ctx: &mut ClientContext, options: &ExplainOptions) -> Resul
 }
 
 /// The type and the field path: `deploy.spec`, or `deployments.apps.spec` with a group.
-fn meant<'r>(resources: &'r Resources, word: &str) -> Result<(&'r Resource, Vec<String>), Failure> {
+fn meant<'r>(resources: &'r Resources, word: &str) -> Result<(&'r ApiResource, Vec<String>), Failure> {
     let word = word.strip_suffix('.').unwrap_or(word);
     let (first, rest) = word.split_once('.').map_or((word, None), |(first, rest)| (first, Some(rest)));
     // If several groups have the type, the first whose full name is a prefix is used, as in kubectl: the core group, if it
@@ -84,10 +86,10 @@ fn names(path: Option<&str>) -> Vec<String> {
 
 fn in_version<'r>(
     resources: &'r Resources,
-    resource: &Resource,
+    resource: &ApiResource,
     api_version: &str,
     layout: Layout,
-) -> Result<&'r Resource, Failure> {
+) -> Result<&'r ApiResource, Failure> {
     resources.of_kind(api_version, &resource.kind).ok_or_else(|| {
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
         let what = match layout {

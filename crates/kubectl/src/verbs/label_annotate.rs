@@ -1,14 +1,15 @@
 //! `label` and `annotate`.
 
+use gantry_client::{ApiRequest, PatchForm};
 use serde_json::{Map, Value, json};
 
 use super::result_printer::ResultPrinter;
-use crate::call::{Call, PatchKind};
 use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::field::{members, object_mut, shown};
-use crate::resources::Resource;
+use crate::resources::ApiResource;
 use crate::selection::{BareType, FoundObject, Selection, find_each};
+use crate::verbs::result_printer::WriteParameters as _;
 
 /// The metadata field to change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -206,8 +207,10 @@ async fn change_object(
             body["metadata"]["resourceVersion"] = version.as_str().into();
         }
         let manager = options.manager.as_deref().unwrap_or(options.marks.manager());
-        ctx.request(Call::patch(one.path(), PatchKind::Merge, &body).by(manager, options.printer.dry_run))
-            .await?
+        ctx.request(
+            ApiRequest::patch(one.path(), PatchForm::JsonMerge, &body).by(manager, options.printer.dry_run),
+        )
+        .await?
     } else {
         marked(&one.object, member, patch)
     };
@@ -243,7 +246,7 @@ fn list(
 ) -> Result<(), Failure> {
     let indent = if alone { "" } else { " " };
     if !alone {
-        let Resource { kind, group, .. } = &one.resource;
+        let ApiResource { kind, group, .. } = &one.resource;
         ctx.println(&format!("Listing {} for {kind}.{group}/{}:", options.marks.member(), one.name))?;
     }
     for (key, value) in members(object, &format!("/metadata/{}", options.marks.member())) {

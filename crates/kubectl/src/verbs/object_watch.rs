@@ -1,19 +1,19 @@
 //! Watches a single object.
 
+use gantry_client::ApiRequest;
 use serde_json::Value;
 
-use crate::call::Call;
 use crate::client_context::{ClientContext, WatchStream};
 use crate::failure::Failure;
 use crate::field::text;
-use crate::resources::Resource;
+use crate::resources::ApiResource;
 use crate::selection::items_of;
 
 /// A watch of one object.
 pub(crate) struct ObjectWatch {
-    resource: Resource,
+    resource: ApiResource,
     /// The request that lists the object alone.
-    list: Call,
+    list: ApiRequest,
     changes: WatchStream,
     /// A state that was observed and not returned yet.
     seen: Option<ObjectState>,
@@ -32,12 +32,12 @@ impl ObjectWatch {
     /// Starts to watch an object that was read.
     pub(crate) async fn from(
         ctx: &mut ClientContext,
-        resource: &Resource,
+        resource: &ApiResource,
         namespace: &str,
         object: &Value,
     ) -> Result<Self, Failure> {
         let name = text(object, "/metadata/name");
-        let list = Call::get(resource.collection(Some(namespace)));
+        let list = ApiRequest::get(resource.collection(Some(namespace)));
         let list = list.with("fieldSelector", format!("metadata.name={name}"));
         let (now, changes) = begin(ctx, resource, &list).await?;
         let version = |one: &Value| text(one, "/metadata/resourceVersion").to_owned();
@@ -79,7 +79,7 @@ impl ObjectWatch {
 /// Watches an object until it is deleted or replaced by one with another uid.
 pub(crate) async fn wait_for_deletion(
     ctx: &mut ClientContext,
-    resource: &Resource,
+    resource: &ApiResource,
     namespace: &str,
     object: &Value,
 ) -> Result<(), Failure> {
@@ -97,8 +97,8 @@ pub(crate) async fn wait_for_deletion(
 /// the server's watch history.
 async fn begin(
     ctx: &mut ClientContext,
-    resource: &Resource,
-    list: &Call,
+    resource: &ApiResource,
+    list: &ApiRequest,
 ) -> Result<(ObjectState, WatchStream), Failure> {
     let answer = ctx.request(list.clone()).await?;
     let version = text(&answer, "/metadata/resourceVersion");

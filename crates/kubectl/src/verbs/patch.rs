@@ -1,16 +1,17 @@
 //! `patch`: changes of an object, sent as they are written. What they mean is the server's business.
 
+use gantry_client::{ApiRequest, PatchForm};
 use gantry_patch as patch;
 use gantry_registry::decode::{Format, plain};
 use serde_json::Value;
 
 use super::result_printer::ResultPrinter;
-use crate::call::{Call, PatchKind};
 use crate::client_context::ClientContext;
 use crate::failure::{Failure, StatusError};
 use crate::field::text;
 use crate::selection::{BareType, FoundObject, Selection, find_each};
 use crate::three_way::{Shape, shape_of};
+use crate::verbs::result_printer::WriteParameters as _;
 
 /// What to patch, and with what.
 #[derive(Clone, Debug)]
@@ -20,7 +21,7 @@ pub struct PatchOptions {
     /// The patch, in JSON or YAML.
     pub patch: String,
     /// What kind of patch it is.
-    pub kind: PatchKind,
+    pub kind: PatchForm,
     /// A part of the object, such as `status`.
     pub subresource: Option<String>,
     /// The field manager; kubectl's own by default.
@@ -31,11 +32,11 @@ pub struct PatchOptions {
 
 impl PatchOptions {
     /// Reads the value of `--type`.
-    pub fn kind(value: &str) -> Result<PatchKind, Failure> {
+    pub fn kind(value: &str) -> Result<PatchForm, Failure> {
         match value.to_lowercase().as_str() {
-            "strategic" => Ok(PatchKind::Strategic),
-            "merge" => Ok(PatchKind::Merge),
-            "json" => Ok(PatchKind::Json),
+            "strategic" => Ok(PatchForm::StrategicMerge),
+            "merge" => Ok(PatchForm::JsonMerge),
+            "json" => Ok(PatchForm::Json),
             _ => {
                 Err(Failure::other(format!("--type must be one of [json merge strategic], not \"{value}\"")))
             }
@@ -86,7 +87,7 @@ async fn patch_one(
     body: &str,
 ) -> Result<(), Failure> {
     let shape = shape_of(&one.resource.api_version(), &one.resource.kind);
-    if options.kind == PatchKind::Strategic && shape == Shape::Foreign {
+    if options.kind == PatchForm::StrategicMerge && shape == Shape::Foreign {
         return Err(Failure::other(format!(
             "cannot use --type=strategic on {}: it is no built-in type\nhint: use --type=merge",
             one.resource.kind_with_group()
@@ -101,8 +102,7 @@ async fn patch_one(
         None => one.path(),
     };
     let manager = options.manager.as_deref().unwrap_or("kubectl-patch");
-    let call =
-        Call::patch_as_written(path, options.kind, body.to_owned()).by(manager, options.printer.dry_run);
+    let call = ApiRequest::patch(path, options.kind, body.to_owned()).by(manager, options.printer.dry_run);
     let object = ctx.request(call).await?;
     let changed = object["metadata"]["resourceVersion"] != one.object["metadata"]["resourceVersion"]
         || options.printer.dry_run != super::DryRun::No && object != one.object;
@@ -110,7 +110,7 @@ async fn patch_one(
 }
 
 /// What comes of the patch without a server.
-fn patched_here(kind: PatchKind, object: &Value, shape: Shape, body: &str) -> Result<Value, Failure> {
+fn patched_here(kind: PatchForm, object: &Value, shape: Shape, body: &str) -> Result<Value, Failure> {
     let patch: Value = serde_json::from_str(body)
         .map_err(|problem| Failure::other(format!("the patch is no JSON: {problem}")))?;
     let Shape::Message(message) = shape else {
@@ -119,9 +119,9 @@ fn patched_here(kind: PatchKind, object: &Value, shape: Shape, body: &str) -> Re
         ));
     };
     let kind = match kind {
-        PatchKind::Strategic => patch::PatchKind::Strategic,
-        PatchKind::Json => patch::PatchKind::Json,
-        PatchKind::Merge | PatchKind::Apply => patch::PatchKind::Merge,
+        PatchForm::StrategicMerge => patch::PatchKind::Strategic,
+        PatchForm::Json => patch::PatchKind::Json,
+        PatchForm::JsonMerge | PatchForm::Apply => patch::PatchKind::Merge,
     };
     patch::apply(kind, object, &message.into(), &patch)
         .map_err(|refusal| Failure::Status(StatusError { status: refusal.status(), doing: String::new() }))

@@ -1,14 +1,15 @@
 //! `replace -f`: the object as it is written, whatever it was.
 
+use gantry_client::ApiRequest;
 use serde_json::Value;
 
 use super::apply::with_last_applied;
 use super::delete::{delete_and_wait, deletion_message};
 use super::result_printer::{ResultPrinter, Validation};
-use crate::call::Call;
 use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::manifests::{self, NamespaceScope, ResolvedManifest};
+use crate::verbs::result_printer::WriteParameters as _;
 
 /// What to replace.
 #[derive(Clone, Debug, Default)]
@@ -84,11 +85,11 @@ async fn put(
     let mut object = manifest.object.clone();
     if object["metadata"]["resourceVersion"].as_str().unwrap_or_default().is_empty() {
         // Not every kind is replaced whatever its version. What cannot be read is for the write to complain of.
-        if let Ok(stored) = ctx.request(Call::get(path.clone())).await {
+        if let Ok(stored) = ctx.request(ApiRequest::get(path.clone())).await {
             object["metadata"]["resourceVersion"] = stored["metadata"]["resourceVersion"].clone();
         }
     }
-    let call = Call::put(path, &object).by(manager(options), options.printer.dry_run);
+    let call = ApiRequest::put(path, &object).by(manager(options), options.printer.dry_run);
     ctx.request(call.validated(options.validation)).await
 }
 
@@ -108,8 +109,8 @@ async fn recreate(
         Err(failure) if failure.is_not_found() => {}
         Err(failure) => return Err(failure),
     }
-    let call =
-        Call::post(manifest.collection(), &manifest.object).by(manager(options), options.printer.dry_run);
+    let call = ApiRequest::post(manifest.collection(), &manifest.object)
+        .by(manager(options), options.printer.dry_run);
     ctx.request(call.validated(options.validation)).await
 }
 

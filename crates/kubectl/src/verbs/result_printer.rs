@@ -1,8 +1,8 @@
 //! Prints the results of writes (K0.2), and holds the flags that all writes share.
 
+use gantry_client::ApiRequest;
 use serde_json::{Value, json};
 
-use crate::call::Call;
 use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::print::{Format, json_list, without_managed_fields};
@@ -97,13 +97,20 @@ impl Validation {
     }
 }
 
-impl Call {
+/// The parameters of a write that its flags set.
+pub(crate) trait WriteParameters {
     /// Adds the field manager and the dry run parameter.
-    pub(crate) fn by(self, manager: &str, dry_run: DryRun) -> Self {
+    fn by(self, manager: &str, dry_run: DryRun) -> Self;
+    /// Adds how unknown fields are treated.
+    fn validated(self, validation: Validation) -> Self;
+}
+
+impl WriteParameters for ApiRequest {
+    fn by(self, manager: &str, dry_run: DryRun) -> Self {
         self.with("fieldManager", manager).with("dryRun", dry_run.parameter())
     }
 
-    pub(crate) fn validated(self, validation: Validation) -> Self {
+    fn validated(self, validation: Validation) -> Self {
         self.with("fieldValidation", validation.parameter())
     }
 }

@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
+use gantry_client::{ApiRequest, PatchForm};
 use serde_json::{Value, json};
 
 use super::result_printer::ResultPrinter;
-use crate::call::{Call, PatchKind};
 use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::field::{number, text};
 use crate::selection::{BareType, FoundObject, Selection, find_each};
+use crate::verbs::result_printer::WriteParameters as _;
 
 /// What to scale, and to how many.
 #[derive(Clone, Debug, Default)]
@@ -80,7 +81,7 @@ async fn scale_one(
             replace(ctx, options, one).await?;
         } else {
             let patch = json!({"spec": {"replicas": options.replicas}});
-            let call = Call::patch(format!("{}/scale", one.path()), PatchKind::Merge, &patch);
+            let call = ApiRequest::patch(format!("{}/scale", one.path()), PatchForm::JsonMerge, &patch);
             ctx.request(call.by(MANAGER, options.printer.dry_run)).await?;
         }
     }
@@ -97,10 +98,10 @@ async fn scale_one(
 async fn replace(ctx: &mut ClientContext, options: &ScaleOptions, one: &FoundObject) -> Result<(), Failure> {
     let path = format!("{}/scale", one.path());
     for attempt in 1.. {
-        let mut scale = ctx.request(Call::get(path.as_str())).await?;
+        let mut scale = ctx.request(ApiRequest::get(path.as_str())).await?;
         check(options, &scale)?;
         scale["spec"]["replicas"] = options.replicas.into();
-        match ctx.request(Call::put(path.as_str(), &scale).by(MANAGER, options.printer.dry_run)).await {
+        match ctx.request(ApiRequest::put(path.as_str(), &scale).by(MANAGER, options.printer.dry_run)).await {
             Err(failure) if failure.reason() == Some("Conflict") && attempt < ATTEMPTS => {
                 tokio::time::sleep(Duration::from_secs(1)).await;
             }
@@ -125,7 +126,7 @@ fn check(options: &ScaleOptions, scale: &Value) -> Result<(), Failure> {
 
 async fn until_reached(ctx: &mut ClientContext, one: &FoundObject) -> Result<(), Failure> {
     loop {
-        let scale = ctx.request(Call::get(format!("{}/scale", one.path()))).await?;
+        let scale = ctx.request(ApiRequest::get(format!("{}/scale", one.path()))).await?;
         if number(&scale, "/spec/replicas") == number(&scale, "/status/replicas") {
             return Ok(());
         }

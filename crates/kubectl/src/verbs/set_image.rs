@@ -1,14 +1,15 @@
 //! `set image` (K5).
 
+use gantry_client::{ApiRequest, PatchForm};
 use serde_json::Value;
 
 use super::result_printer::ResultPrinter;
-use crate::call::{Call, PatchKind};
 use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::field::object_mut;
 use crate::selection::{BareType, FoundObject, Selection, find, no_resources_specified};
 use crate::three_way::{shape_of, two_way};
+use crate::verbs::result_printer::WriteParameters as _;
 use crate::workload::{CAUSE, pod_spec};
 
 /// A container and its image.
@@ -113,7 +114,7 @@ async fn set_one(
         let object = if options.printer.dry_run.is_client() || options.selection.local {
             after
         } else {
-            let call = Call::patch(one.path(), PatchKind::Strategic, &patch.into());
+            let call = ApiRequest::patch(one.path(), PatchForm::StrategicMerge, &patch.into());
             let manager = options.manager.as_deref().unwrap_or("kubectl-set");
             let patched = ctx.request(call.by(manager, options.printer.dry_run)).await;
             patched.map_err(|failure| match failure {

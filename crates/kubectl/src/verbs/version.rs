@@ -1,9 +1,9 @@
 //! `version`: the versions of the client and the server.
 
+use gantry_client::ApiRequest;
 use gantry_registry::encode;
 use serde_json::{Value, json};
 
-use crate::call::Call;
 use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::field::text;
@@ -50,7 +50,7 @@ pub fn client_version(options: &VersionOptions) -> Result<String, Failure> {
 /// Prints the versions of client and server. If the server cannot be reached, the client version is printed first.
 pub async fn version(ctx: &mut ClientContext, options: &VersionOptions) -> Result<(), Failure> {
     let shape = options.shape()?;
-    let answer = ctx.request(Call::get("/version")).await;
+    let answer = ctx.request(ApiRequest::get("/version")).await;
     let (server, failure) = match answer {
         Ok(server) => (Some(server), None),
         Err(failure) => (None, Some(failure)),

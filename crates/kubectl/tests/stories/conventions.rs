@@ -4,7 +4,7 @@ use gantry_kubectl::verbs::{
     DeleteOptions, DryRun, LabelAnnotateOptions, MetadataField, PatchOptions, ScaleOptions, delete,
     label_or_annotate, patch, scale,
 };
-use gantry_kubectl::{Failure, PatchKind, Selection};
+use gantry_kubectl::{Failure, PatchForm, Selection};
 
 use crate::deleting::deletion;
 use crate::terminal::{CommandOutput, Terminal, manifest, printer, selected};
@@ -70,7 +70,7 @@ async fn errors_are_told_by_what_they_are() {
     let patching = |body: &str| PatchOptions {
         selection: selected("deploy web"),
         patch: body.to_owned(),
-        kind: PatchKind::Strategic,
+        kind: PatchForm::StrategicMerge,
         subresource: None,
         manager: None,
         printer: printer("", DryRun::No),
@@ -108,7 +108,7 @@ async fn a_request_that_is_invalid_by_itself_is_told_so() {
     let options = PatchOptions {
         selection: selected("deploy web"),
         patch: "[{\"op\":\"remove\",\"path\":\"/spec/nope\"}]".to_owned(),
-        kind: PatchKind::Json,
+        kind: PatchForm::Json,
         subresource: None,
         manager: None,
         printer: printer("", DryRun::No),
@@ -237,7 +237,7 @@ async fn a_file_can_be_changed_alone() {
     let patched = PatchOptions {
         selection: Selection { files: vec![file], local: true, ..Selection::default() },
         patch: "data: {k: v}".to_owned(),
-        kind: PatchKind::Strategic,
+        kind: PatchForm::StrategicMerge,
         subresource: None,
         manager: None,
         printer: printer("jsonpath={.data}", DryRun::No),

@@ -1,32 +1,32 @@
-//! Who may do what: RBAC as a pure function of roles, bindings and one request.
+//! RBAC as a pure function of roles, bindings and the attributes of a request.
 //!
-//! [`Policy`] is made from the objects and asked with [`Policy::judge`]. Members of `system:masters` are never asked. What is
-//! refused is refused in Kubernetes' words by [`Request::forbidden`]. The attributes of a request are made by
-//! [`Request::for_objects`] and [`Request::for_path`]. Nobody may hand out rights that they do not have: [`Handout::check`] refuses such roles and bindings.
+//! A [`Policy`] holds the roles and bindings; [`Policy::authorize`] decides on a request, and always allows members of
+//! `system:masters`. [`RequestAttributes::for_objects`] and [`RequestAttributes::for_path`] make the attributes,
+//! [`RequestAttributes::forbidden`] is the 403 for them.
+//! [`EscalationCheck::check`] refuses roles and bindings that grant more than their writer holds.
 //!
-//! Not here: who somebody is. Certificates, tokens and impersonation end in a [`User`] elsewhere. Nor how ClusterRoles
-//! with an `aggregationRule` get their rules: a controller writes them, and here they are rules like any other.
+//! Not here: authentication, which results in a [`User`], and the aggregation of ClusterRoles, which is a controller's.
 
-mod asked;
-mod handout;
+mod escalation;
 mod policy;
-mod request;
+mod request_attributes;
 mod rule;
+mod user;
 
-pub use asked::verb;
-pub use handout::Handout;
+pub use escalation::EscalationCheck;
 pub use policy::{Policy, Verdict};
-pub use request::{Request, Target, User};
+pub use request_attributes::{RequestAttributes, RequestTarget, verb};
 pub use rule::Rule;
+pub use user::User;
 
-/// The group whose members may do everything.
+/// The group whose members are allowed everything.
 pub const MASTERS: &str = "system:masters";
-/// The group of everybody who is somebody.
+/// The group of all authenticated users.
 pub const AUTHENTICATED: &str = "system:authenticated";
-/// The group of everybody who is nobody.
+/// The group of unauthenticated users.
 pub const UNAUTHENTICATED: &str = "system:unauthenticated";
-/// The name of everybody who is nobody.
+/// The name of unauthenticated users.
 pub const ANONYMOUS: &str = "system:anonymous";
 
-/// The group of roles and bindings.
+/// The API group of roles and bindings.
 const GROUP: &str = "rbac.authorization.k8s.io";

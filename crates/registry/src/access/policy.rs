@@ -1,14 +1,14 @@
-//! Roles and bindings together.
+//! The roles and bindings of a cluster, and decisions on requests by them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::request::{Request, Target, User};
 use super::rule::Rule;
+use super::{RequestAttributes, RequestTarget, User};
 
-/// All roles and bindings of a cluster. A copy shares everything that is large.
+/// All roles and bindings of a cluster. Clones share rules and bindings.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
     /// ClusterRoles by name.
@@ -21,12 +21,12 @@ pub struct Policy {
     bindings: BTreeMap<String, BTreeMap<String, Arc<Binding>>>,
 }
 
-/// What a policy says of a request.
+/// The decision on a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Yes, and by which binding; nothing is said of masters.
+    /// Allowed, with the binding that allows it; none for members of `system:masters`.
     Allowed(Option<String>),
-    /// Nothing allows it; the text says what stood in the way of finding out, if anything did.
+    /// Not allowed, with the errors while looking up roles.
     Denied(Option<String>),
 }
 
@@ -53,8 +53,7 @@ enum Subject {
 }
 
 impl Policy {
-    /// Takes in a ClusterRole, Role, ClusterRoleBinding or RoleBinding, instead of an older one of that name; anything
-    /// else is left out.
+    /// Adds or replaces a ClusterRole, Role, ClusterRoleBinding or RoleBinding; ignores other kinds.
     pub fn add(&mut self, object: &Value) {
         let name = text(object, "/metadata/name");
         let namespace = text(object, "/metadata/namespace");
@@ -79,7 +78,7 @@ impl Policy {
         }
     }
 
-    /// Forgets an object that was taken in; its kind, namespace and name are what counts.
+    /// Removes an object, found by its kind, namespace and name.
     pub fn remove(&mut self, object: &Value) {
         let name = text(object, "/metadata/name");
         let namespace = text(object, "/metadata/namespace");
@@ -92,14 +91,14 @@ impl Policy {
         }
     }
 
-    /// Whether the user may do that.
-    pub fn judge(&self, user: &User, request: &Request) -> Verdict {
+    /// Decides whether a user may make a request.
+    pub fn authorize(&self, user: &User, request: &RequestAttributes) -> Verdict {
         if user.is_master() {
             return Verdict::Allowed(None);
         }
         let namespace = match &request.target {
-            Target::Resource { namespace, .. } => namespace.as_deref(),
-            Target::Path(_) => None,
+            RequestTarget::Resource { namespace, .. } => namespace.as_deref(),
+            RequestTarget::Path(_) => None,
         };
         let mut dangling = BTreeSet::new();
         for grant in self.grants(user, namespace) {
@@ -114,9 +113,7 @@ impl Policy {
         Verdict::Denied(explained(dangling))
     }
 
-    /// Those of the rules that the user does not hold in this namespace, or anywhere if none is given.
-    ///
-    /// Who grants rights must hold them, so that nobody can raise themselves.
+    /// Returns the rules that the user does not hold in this namespace, or cluster-wide if none is given.
     pub fn missing(&self, user: &User, namespace: Option<&str>, rules: &[Rule]) -> Vec<Rule> {
         if user.is_master() {
             return Vec::new();
@@ -126,13 +123,13 @@ impl Policy {
         rules.iter().flat_map(Rule::atoms).filter(is_missing).collect()
     }
 
-    /// All rules that are granted to the user in this namespace, or anywhere if none is given.
+    /// Returns all rules that are granted to the user in this namespace, or cluster-wide if none is given.
     pub fn held<'a>(&'a self, user: &'a User, namespace: Option<&'a str>) -> impl Iterator<Item = &'a Rule> {
         let grants = self.grants(user, namespace);
         grants.filter_map(|grant| self.rules(grant.binding, grant.namespace).ok()).flatten()
     }
 
-    /// The rules of a role that a binding in this namespace refers to, or of a ClusterRole.
+    /// Returns the rules of a ClusterRole, or of a Role in this namespace.
     pub fn rules_of(&self, kind: &str, name: &str, namespace: &str) -> Option<&[Rule]> {
         match kind {
             "ClusterRole" => self.cluster_roles.get(name),
@@ -141,7 +138,7 @@ impl Policy {
         .map(AsRef::as_ref)
     }
 
-    /// The rules behind a binding, or which role is missing.
+    /// Returns the rules of a bound role, or an error that names the missing role.
     fn rules(&self, binding: &Binding, namespace: Option<&str>) -> Result<&[Rule], String> {
         let (kind, name) = match &binding.role {
             RoleRef::ClusterRole(name) => ("ClusterRole", name),
@@ -151,7 +148,7 @@ impl Policy {
             .ok_or_else(|| format!("{}.{} \"{name}\" not found", kind.to_lowercase(), super::GROUP))
     }
 
-    /// All that is granted to the user in a namespace: through the cluster first, then through the namespace.
+    /// Returns what is granted to the user: by ClusterRoleBindings first, then by RoleBindings of the namespace.
     fn grants<'a>(&'a self, user: &'a User, namespace: Option<&'a str>) -> impl Iterator<Item = Grant<'a>> {
         let cluster = self.cluster_bindings.values().map(|binding| (binding, None));
         let local = namespace.and_then(|namespace| self.bindings.get(namespace));
@@ -181,7 +178,7 @@ fn explained(problems: BTreeSet<String>) -> Option<String> {
     }
 }
 
-/// What one binding gives to one user.
+/// A binding that applies to a user.
 struct Grant<'a> {
     binding: &'a Binding,
     namespace: Option<&'a str>,
@@ -221,7 +218,7 @@ impl Binding {
 }
 
 impl Subject {
-    /// Reads a subject of a binding in this namespace, which is where a ServiceAccount is that names none.
+    /// Parses a subject. A ServiceAccount without a namespace is in that of the binding.
     fn parse(subject: &Value, bound_in: &str) -> Option<Self> {
         let name = text(subject, "/name");
         match subject["kind"].as_str()? {

@@ -2,25 +2,25 @@
 
 use serde_json::Value;
 
-use super::request::{Request, Target};
+use super::{RequestAttributes, RequestTarget};
 
-/// A rule. Empty lists allow nothing, except for names: no names means every name.
+/// A rule. Empty lists allow nothing, except that no names means all names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rule {
-    /// What may be done; `*` for everything.
+    /// The verbs; `*` for all.
     pub verbs: Vec<String>,
-    /// In which groups; `*` for all.
+    /// The API groups; `*` for all.
     pub groups: Vec<String>,
-    /// To which resources, `resource/subresource` for parts; `*` for all, `*/scale` for that part of all.
+    /// The resources, or `resource/subresource`; `*` for all, `*/scale` for that subresource of all.
     pub resources: Vec<String>,
-    /// To objects of which names.
+    /// The names of objects.
     pub names: Vec<String>,
-    /// Or to which paths; a `*` at the end stands for anything.
+    /// Paths outside the resources; a `*` at the end matches any rest.
     pub paths: Vec<String>,
 }
 
 impl Rule {
-    /// Takes over a rule of a Role or ClusterRole; what is not a list of texts is nothing.
+    /// Parses a rule of a Role or ClusterRole; fields that are not lists of strings are empty.
     pub fn parse(rule: &Value) -> Self {
         let texts = |field: &str| {
             let list = rule.get(field).and_then(Value::as_array);
@@ -36,13 +36,13 @@ impl Rule {
     }
 
     /// Whether the rule allows the request.
-    pub fn allows(&self, request: &Request) -> bool {
+    pub fn allows(&self, request: &RequestAttributes) -> bool {
         if !has(&self.verbs, &request.verb) {
             return false;
         }
         match &request.target {
-            Target::Path(path) => self.paths.iter().any(|allowed| path_matches(allowed, path)),
-            Target::Resource { group, resource, subresource, name, .. } => {
+            RequestTarget::Path(path) => self.paths.iter().any(|allowed| path_matches(allowed, path)),
+            RequestTarget::Resource { group, resource, subresource, name, .. } => {
                 let part = subresource.as_deref();
                 has(&self.groups, group)
                     && self.resources.iter().any(|allowed| resource_matches(allowed, resource, part))
@@ -51,7 +51,7 @@ impl Rule {
         }
     }
 
-    /// The smallest rules that this one is made of: one verb, one group, one resource or path, one name.
+    /// Splits the rule into rules of one verb, one group, one resource or path, and one name.
     pub(super) fn atoms(&self) -> Vec<Self> {
         let mut atoms = Vec::new();
         let one = |text: &String| vec![text.clone()];
@@ -77,7 +77,7 @@ impl Rule {
         atoms
     }
 
-    /// Whether everything the atom allows, this rule allows as well.
+    /// Whether this rule allows everything that the atom allows.
     pub(super) fn covers(&self, atom: &Self) -> bool {
         let all_in = |mine: &[String], theirs: &[String]| theirs.iter().all(|text| has(mine, text));
         let resource_covered = |resource: &String| {
@@ -100,7 +100,7 @@ fn has(list: &[String], text: &str) -> bool {
     list.iter().any(|entry| entry == "*" || entry == text)
 }
 
-/// `*` is everything; `*/scale` that part of everything; `pods/*` is nothing special.
+/// Matches a resource: `*` is all, `*/scale` that subresource of all; `pods/*` has no special meaning.
 fn resource_matches(allowed: &str, resource: &str, part: Option<&str>) -> bool {
     match (allowed, part) {
         ("*", _) => true,

@@ -1,22 +1,22 @@
-//! The service account of a new pod: its name, its token, its secrets for pulling images.
+//! The service account of a new pod: its name, token and image pull secrets.
 
 use serde_json::{Value, json};
 
 use super::Denied;
 use crate::defaults::setting::{Object, default, default_text, each, is_empty, object};
 
-/// The account of pods that name none.
+/// The default account.
 const DEFAULT_ACCOUNT: &str = "default";
-/// Where the token is found inside containers.
+/// The mount path of the token.
 const TOKEN_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
-/// How the volume with the token begins its name.
+/// The prefix of the name of the token's volume.
 const TOKEN_VOLUME: &str = "kube-api-access-";
-/// An hour, and seven seconds by which Kubernetes recognizes the tokens that it asked for itself.
+/// An hour, plus seven seconds that mark the tokens of this plugin, as on Kubernetes.
 const TOKEN_SECONDS: i64 = 3607;
-/// Says that a node runs the pod on its own account and only shows it here.
+/// The annotation of mirror pods.
 const MIRROR: &str = "kubernetes.io/config.mirror";
 
-/// The account that a pod runs as; `None` for a pod that is only shown here.
+/// Returns the account of a pod; `None` for a mirror pod.
 pub fn account_of(pod: &Value) -> Option<&str> {
     if pod["metadata"]["annotations"].get(MIRROR).is_some() {
         return None;
@@ -25,12 +25,12 @@ pub fn account_of(pod: &Value) -> Option<&str> {
     Some(if name.is_empty() { DEFAULT_ACCOUNT } else { name })
 }
 
-/// Why a pod is turned away whose account does not exist.
+/// The error for a pod whose account does not exist.
 pub fn missing(namespace: &str, name: &str) -> Denied {
     format!("error looking up service account {namespace}/{name}: serviceaccount \"{name}\" not found")
 }
 
-/// Gives a pod what its account has to give.
+/// Adds the image pull secrets and the token of its account to a pod.
 pub fn provide(pod: &mut Value, account: &Value, volume_suffix: &str) {
     let name = account["metadata"]["name"].as_str().unwrap_or(DEFAULT_ACCOUNT).to_owned();
     let Some(spec) = pod.get_mut("spec").and_then(object) else { return };
@@ -47,7 +47,7 @@ pub fn provide(pod: &mut Value, account: &Value, volume_suffix: &str) {
     }
 }
 
-/// The pod is asked before the account; if neither says anything, the token is mounted.
+/// Whether the token is mounted. The pod's setting overrides the account's; the default is yes.
 fn mounts_token(spec: &Object, account: &Value) -> bool {
     let wish = |value: Option<&Value>| value.and_then(Value::as_bool);
     let field = "automountServiceAccountToken";
@@ -61,7 +61,7 @@ fn mount_token(spec: &mut Object, suffix: &str) {
     let mut is_mounted = false;
     for list in ["initContainers", "containers"] {
         for container in each(spec, list) {
-            // Whoever has something of their own in that place keeps it.
+            // A volume of the pod's own at that path takes precedence.
             if each(container, "volumeMounts").any(|mount| mount.get("mountPath") == Some(&json!(TOKEN_PATH)))
             {
                 continue;
@@ -81,7 +81,7 @@ fn mount_token(spec: &mut Object, suffix: &str) {
     }
 }
 
-/// The token, the certificate of who may be trusted with it, and the namespace.
+/// The projected volume with the token, the CA certificate and the namespace.
 fn token_volume(name: &str) -> Value {
     let namespace = json!({"apiVersion": "v1", "fieldPath": "metadata.namespace"});
     json!({"name": name, "projected": {"defaultMode": 420, "sources": [

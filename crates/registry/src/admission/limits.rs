@@ -1,4 +1,4 @@
-//! Limit ranges: what containers of a namespace get if they say nothing, and what may be asked for.
+//! Limit ranges: default and permitted resources of containers, pods and claims.
 
 use serde_json::{Map, Value, json};
 
@@ -7,10 +7,10 @@ use crate::defaults::setting::{default, each, ensure, object};
 use crate::kinds::Kind;
 use crate::quantity::Quantity;
 
-/// Says what was filled in.
-const NOTE: &str = "kubernetes.io/limit-ranger";
+/// The annotation that lists the defaults that were set.
+const LIMIT_RANGER: &str = "kubernetes.io/limit-ranger";
 
-/// Gives containers what they get by default, and holds what is asked for to the limits.
+/// Sets default resources, and refuses resources outside the limits.
 pub fn admit(ranges: &[Value], kind: &Kind, object: &mut Value) -> Result<(), Denied> {
     let limits = || ranges.iter().flat_map(|range| range["spec"]["limits"].as_array().into_iter().flatten());
     let is_pod = kind.kind == "Pod";
@@ -21,11 +21,12 @@ pub fn admit(ranges: &[Value], kind: &Kind, object: &mut Value) -> Result<(), De
     for limit in limits() {
         match limit["type"].as_str().unwrap_or_default() {
             "Container" if is_pod => {
-                containers(object).for_each(|container| judge(&mut wrong, limit, &container["resources"]));
+                containers(object)
+                    .for_each(|container| check_resources(&mut wrong, limit, &container["resources"]));
             }
-            "Pod" if is_pod => judge(&mut wrong, limit, &of_pod(object)),
+            "Pod" if is_pod => check_resources(&mut wrong, limit, &of_pod(object)),
             "PersistentVolumeClaim" if !is_pod => {
-                judge_claim(&mut wrong, limit, &object["spec"]["resources"]);
+                check_claim(&mut wrong, limit, &object["spec"]["resources"]);
             }
             _ => {}
         }
@@ -42,7 +43,7 @@ fn containers(pod: &Value) -> impl Iterator<Item = &Value> {
     lists.into_iter().flat_map(|list| pod["spec"][list].as_array().into_iter().flatten())
 }
 
-/// Gives every container what it lacks, and notes on the pod what that was.
+/// Sets the default resources of every container, and lists them in an annotation.
 fn fill_in(pod: &mut Value, limit: &Value) {
     let mut notes = Vec::new();
     let Some(spec) = pod.get_mut("spec").and_then(object) else { return };
@@ -66,7 +67,8 @@ fn fill_in(pod: &mut Value, limit: &Value) {
     }
     let metadata = object(pod).and_then(|pod| ensure(pod, "metadata"));
     if let Some(annotations) = metadata.and_then(|metadata| ensure(metadata, "annotations")) {
-        annotations.insert(NOTE.to_owned(), json!(format!("LimitRanger plugin set: {}", notes.join("; "))));
+        annotations
+            .insert(LIMIT_RANGER.to_owned(), json!(format!("LimitRanger plugin set: {}", notes.join("; "))));
     }
 }
 
@@ -80,7 +82,7 @@ fn fill(amounts: Option<&mut Map<String, Value>>, given: &Value) -> Vec<String> 
     missing.into_iter().map(|(name, _)| name).collect()
 }
 
-/// What all containers of a pod ask for together, as far as all of them say so.
+/// Returns the sum of the resources of all containers.
 fn of_pod(pod: &Value) -> Value {
     let sum = |list: &str| {
         let mut sums = Map::new();
@@ -96,7 +98,7 @@ fn of_pod(pod: &Value) -> Value {
     json!({"requests": sum("requests"), "limits": sum("limits")})
 }
 
-fn judge(wrong: &mut Vec<Denied>, limit: &Value, resources: &Value) {
+fn check_resources(wrong: &mut Vec<Denied>, limit: &Value, resources: &Value) {
     let sort = limit["type"].as_str().unwrap_or_default();
     let (requests, limits) = (&resources["requests"], &resources["limits"]);
     for (name, least) in bounds(limit, "min") {
@@ -137,7 +139,7 @@ fn judge(wrong: &mut Vec<Denied>, limit: &Value, resources: &Value) {
     }
 }
 
-fn judge_claim(wrong: &mut Vec<Denied>, limit: &Value, resources: &Value) {
+fn check_claim(wrong: &mut Vec<Denied>, limit: &Value, resources: &Value) {
     let request = quantity(&resources["requests"]["storage"]).unwrap_or(Quantity::ZERO);
     let within = |name: &str, fits: fn(i128, i128) -> bool| {
         let bound = quantity(&limit[name]["storage"])?;

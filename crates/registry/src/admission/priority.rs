@@ -1,4 +1,4 @@
-//! How urgent a new pod is: what its priority class says.
+//! The priority of a new pod, from its priority class.
 
 use serde_json::{Value, json};
 
@@ -7,23 +7,23 @@ use crate::defaults::setting::{is_unset, object};
 
 const POLICY: &str = "PreemptLowerPriority";
 
-/// The class that a pod names; empty if it names none.
+/// Returns the class that a pod names; empty if it names none.
 pub fn class_of(pod: &Value) -> &str {
     pod["spec"]["priorityClassName"].as_str().unwrap_or_default()
 }
 
-/// Why a pod is turned away whose class does not exist.
+/// The error for a pod whose class does not exist.
 pub fn missing(class: &str) -> Denied {
     format!("no PriorityClass with name {class} was found")
 }
 
-/// The class of pods that name none: of those that say so, the least urgent.
+/// Returns the default class; of several, the one with the lowest value.
 pub fn by_default(classes: &[Value]) -> Option<&Value> {
     let defaults = classes.iter().filter(|class| class["globalDefault"] == json!(true));
     defaults.min_by_key(|class| class["value"].as_i64().unwrap_or(0))
 }
 
-/// Why a class cannot be the default: another one is.
+/// Returns the error for a class that would be a second default.
 pub fn second_default(class: &Value, classes: &[Value]) -> Option<Denied> {
     if class["globalDefault"] != json!(true) {
         return None;
@@ -34,7 +34,7 @@ pub fn second_default(class: &Value, classes: &[Value]) -> Option<Denied> {
         .then(|| format!("PriorityClass {other} is already marked as default. Only one default can exist"))
 }
 
-/// Gives a pod the priority of its class; what it says itself must be the same.
+/// Sets the priority of a pod to that of its class; a priority in the pod must be the same.
 pub fn prioritize(pod: &mut Value, class: Option<&Value>) -> Result<(), Denied> {
     let value = class.and_then(|class| class["value"].as_i64()).unwrap_or(0);
     let policy = class.and_then(|class| class["preemptionPolicy"].as_str()).unwrap_or(POLICY);
@@ -60,7 +60,7 @@ pub fn prioritize(pod: &mut Value, class: Option<&Value>) -> Result<(), Denied> 
     Ok(())
 }
 
-/// A change that says nothing of the priority leaves it.
+/// Restores the priority if an update leaves it out.
 pub(crate) fn keep(stored: &Value, pod: &mut Value) {
     let Some(spec) = pod.get_mut("spec").and_then(object) else { return };
     for field in ["priority", "preemptionPolicy"] {

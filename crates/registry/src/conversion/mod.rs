@@ -1,11 +1,7 @@
-//! One object, several versions: what is stored, and what each version shows of it.
+//! Conversion between served versions and the stored one.
 //!
 //! Events of both groups are the same objects, and so are autoscalers of both versions. Each is stored in one of its
-//! forms; [`to_storage`] and [`from_storage`] go between that and the form in which a request speaks. Every other kind
-//! is stored as it is served, which costs nothing.
-
-pub(crate) mod autoscaler;
-pub(crate) mod event;
+//! forms; [`to_storage`] and [`from_storage`] convert. All other kinds are stored as they are served.
 
 use serde_json::{Value, json};
 

@@ -1,11 +1,11 @@
-//! Defaults of containers: of pods, of templates, of debugging.
+//! Defaults of containers, init containers and ephemeral containers.
 
 use serde_json::json;
 
 use super::image::pull_policy;
 use super::setting::{Object, child, default, default_number, default_text, each, ensure, text};
 
-/// A container of any sort.
+/// Sets the defaults of a container.
 pub(crate) fn container(container: &mut Object) {
     let policy = pull_policy(text(container, "image"));
     default_text(container, "imagePullPolicy", policy);
@@ -34,7 +34,7 @@ pub(crate) fn container(container: &mut Object) {
     }
 }
 
-/// Where a value comes from: a field of the pod, or its resources.
+/// Sets the defaults of the source of a value.
 pub(crate) fn value_source(source: &mut Object) {
     if let Some(field) = child(source, "fieldRef") {
         default_text(field, "apiVersion", "v1");

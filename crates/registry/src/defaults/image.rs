@@ -1,10 +1,10 @@
-//! What an image reference says about its tag.
+//! Parses the tag of an image reference.
 //!
 //! ```text
 //! [domain[:port]/]component[/component…][:tag][@algorithm:digest]
 //! ```
 
-/// When an image is pulled if nobody says: always, if its tag moves. What is no reference has no tag that could.
+/// Returns the default pull policy: `Always` for the tag `latest`, also if it is implied.
 pub(crate) fn pull_policy(image: &str) -> &'static str {
     let (name, digest) = image.split_once('@').map_or((image, None), |(name, digest)| (name, Some(digest)));
     // A colon before the last slash is a port.
@@ -18,7 +18,7 @@ pub(crate) fn pull_policy(image: &str) -> &'static str {
     }
 }
 
-/// Components in lower case, after a domain if the first one looks like a domain.
+/// Parses components in lower case, after a domain if the first one looks like a domain.
 fn is_path(path: &str) -> bool {
     let is_domain = |first: &str| {
         let looks_so =

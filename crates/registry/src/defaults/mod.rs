@@ -1,20 +1,14 @@
-//! What an object means where it says nothing: the defaults of every kind.
+//! Defaults of absent fields, and the initial status of new objects.
 //!
-//! [`apply`] belongs to every decode (of requests, of patched objects, of stored ones) and may run any number of times.
-//! [`on_create`] is what only a new object gets. What the server adds on its own account, mostly for the sake of other
-//! objects (accounts, classes, quotas, addresses), is not here but in [`admission`](crate::admission).
+//! [`apply`] is part of every decode (of requests, patched objects, stored objects) and idempotent. Defaults of one kind are
+//! in its [strategy](crate::strategies); here are those that several kinds share. Values that depend on other objects
+//! (accounts, classes, quotas, addresses) are set by [`admission`](crate::admission).
 
-pub(crate) mod autoscaling;
-pub(crate) mod batch;
-pub(crate) mod cluster;
 pub(crate) mod container;
-pub(crate) mod definition;
 pub(crate) mod image;
-pub(crate) mod network;
 pub(crate) mod pod;
-pub mod quality;
+pub(crate) mod qos;
 pub(crate) mod resources;
-pub(crate) mod secret;
 pub(crate) mod setting;
 pub(crate) mod volume;
 pub(crate) mod workload;
@@ -54,7 +48,7 @@ fn apply_built_in(kind: &Kind, value: &mut Value) {
 }
 
 /// Gives a new object its initial status. A status that came with the request is dropped, unless the kind keeps it.
-pub fn on_create(kind: &Kind, value: &mut Value) {
+pub fn set_initial_status(kind: &Kind, value: &mut Value) {
     let strategy = strategies::of(kind);
     let Some(object) = object(value) else { return };
     if kind.has_status() && !strategy.keeps_sent_status {

@@ -1,13 +1,13 @@
-//! Defaults of pods and of what pods are made from.
+//! Defaults of pods and pod templates.
 
 use serde_json::{Value, json};
 
 use super::setting::{Object, child, default, default_number, default_text, each, ensure, is_empty, text};
-use super::{container, quality, resources, volume};
+use super::{container, qos, resources, volume};
 
 const CONTAINERS: [&str; 3] = ["initContainers", "containers", "ephemeralContainers"];
 
-/// A pod: what a template gets, and what only pods get.
+/// Sets the defaults of a pod: those of a template, and some that only pods have.
 pub(crate) fn pod(pod: &mut Object) {
     if let Some(spec) = ensure(pod, "spec") {
         pod_spec(spec);
@@ -36,16 +36,16 @@ pub(crate) fn pod(pod: &mut Object) {
     }
 }
 
-/// Whatever has a field `template` with a pod template.
+/// Sets the defaults of the pod template in the field `template`.
 pub(crate) fn template(owner: &mut Object) {
     if let Some(spec) = ensure(owner, "template").and_then(|template| ensure(template, "spec")) {
         pod_spec(spec);
     }
 }
 
-/// The first status of a new pod.
-pub(crate) fn first_status(pod: &Object) -> Value {
-    let mut status = json!({"phase": "Pending", "qosClass": quality::class(pod)});
+/// Returns the initial status of a pod.
+pub(crate) fn initial_status(pod: &Object) -> Value {
+    let mut status = json!({"phase": "Pending", "qosClass": qos::class(pod)});
     let gates = pod.get("spec").and_then(|spec| spec.get("schedulingGates")).and_then(Value::as_array);
     if gates.is_some_and(|gates| !gates.is_empty()) {
         let since = pod.get("metadata").and_then(|metadata| metadata.get("creationTimestamp"));
@@ -70,7 +70,7 @@ fn pod_spec(spec: &mut Object) {
     each(spec, "volumes").for_each(volume::volume);
 }
 
-/// `serviceAccount` is the old name of `serviceAccountName`; the new one wins.
+/// Copies `serviceAccountName` to its deprecated alias `serviceAccount`, or back if only that is set.
 fn mirror_account(spec: &mut Object) {
     let old = text(spec, "serviceAccount").to_owned();
     default_text(spec, "serviceAccountName", &old);
@@ -89,12 +89,12 @@ fn open_on_host(port: &mut Object) {
     }
 }
 
-/// `podIP` is the first of `podIPs`; whichever is there gives the other.
+/// Copies `podIP` to `podIPs`, or the first of `podIPs` to `podIP`.
 fn mirror_addresses(status: &mut Object) {
     let first = each(status, "podIPs").next().map(|address| text(address, "ip").to_owned());
     let alone = text(status, "podIP").to_owned();
     match first {
-        // Old nodes write only the one, so it wins.
+        // Old kubelets write only `podIP`, so it takes precedence.
         Some(ip) if !alone.is_empty() && alone != ip => {
             status.insert("podIPs".to_owned(), json!([{"ip": alone}]));
         }

@@ -1,15 +1,15 @@
-//! Defaults of resource amounts.
+//! Defaults of resources.
 
 use serde_json::{Value, json};
 
 use super::setting::{Object, default, each, ensure, text};
 
-/// A limit without a request is a request as well.
+/// Copies limits to absent requests.
 pub(crate) fn request_limits(resources: &mut Object) {
     copy_missing(resources, "limits", "requests");
 }
 
-/// A limit range: what containers get is the default, the default is the maximum.
+/// Sets the defaults of a LimitRange: absent defaults are the maximum, absent default requests the default.
 pub(crate) fn limit_range(range: &mut Object) {
     let Some(spec) = range.get_mut("spec").and_then(Value::as_object_mut) else { return };
     for limit in each(spec, "limits").filter(|limit| text(limit, "type") == "Container") {

@@ -1,11 +1,11 @@
-//! How a default is set on a JSON value that may hold anything: what is of another type than expected stays as it is.
+//! Setting defaults in JSON values; values of unexpected types are left as they are.
 
 use serde_json::{Map, Value, json};
 
 /// A JSON object.
 pub(crate) type Object = Map<String, Value>;
 
-/// The value as an object, if it is one.
+/// Returns the value as an object, if it is one.
 pub(crate) fn object(value: &mut Value) -> Option<&mut Object> {
     value.as_object_mut()
 }
@@ -17,14 +17,14 @@ pub(crate) fn default(object: &mut Object, field: &str, value: impl Into<Value>)
     }
 }
 
-/// Sets a field for which empty text is the same as none.
+/// Sets a field that is absent, null or an empty string.
 pub(crate) fn default_text(object: &mut Object, field: &str, value: &str) {
     if is_unset(object, field) || object[field].as_str() == Some("") {
         object.insert(field.to_owned(), json!(value));
     }
 }
 
-/// Sets a field for which zero is the same as none.
+/// Sets a field that is absent, null or zero.
 pub(crate) fn default_number(object: &mut Object, field: &str, value: i64) {
     if is_unset(object, field) || object[field].as_i64() == Some(0) {
         object.insert(field.to_owned(), json!(value));
@@ -36,29 +36,29 @@ pub(crate) fn is_unset(object: &Object, field: &str) -> bool {
     object.get(field).is_none_or(Value::is_null)
 }
 
-/// The text in a field; empty when there is none.
+/// Returns the string in a field, or an empty one.
 pub(crate) fn text<'a>(object: &'a Object, field: &str) -> &'a str {
     object.get(field).and_then(Value::as_str).unwrap_or("")
 }
 
-/// The object in a field, if there is one.
+/// Returns the object in a field, if there is one.
 pub(crate) fn child<'a>(object: &'a mut Object, field: &str) -> Option<&'a mut Object> {
     object.get_mut(field).and_then(Value::as_object_mut)
 }
 
-/// The object in a field, put there if there is none; `None` if the field holds something else.
+/// Returns the object in a field, inserting an empty one if it is absent; `None` if the field holds something else.
 pub(crate) fn ensure<'a>(object: &'a mut Object, field: &str) -> Option<&'a mut Object> {
     default(object, field, json!({}));
     child(object, field)
 }
 
-/// The objects of the list in a field.
+/// Returns the objects of the list in a field.
 pub(crate) fn each<'a>(object: &'a mut Object, field: &str) -> impl Iterator<Item = &'a mut Object> {
     let list = object.get_mut(field).and_then(Value::as_array_mut);
     list.into_iter().flatten().filter_map(Value::as_object_mut)
 }
 
-/// Whether the list or map in a field has anything in it.
+/// Whether the list or map in a field is empty or absent.
 pub(crate) fn is_empty(object: &Object, field: &str) -> bool {
     match object.get(field) {
         Some(Value::Array(list)) => list.is_empty(),

@@ -6,10 +6,10 @@ use super::container::value_source;
 use super::image::pull_policy;
 use super::setting::{Object, child, default, default_text, each, ensure, text};
 
-/// The mode of files nobody gave a mode: 0644.
+/// The default mode of files: 0644.
 const FILE_MODE: i64 = 0o644;
 
-/// A volume of a pod.
+/// Sets the defaults of a volume of a pod.
 pub(crate) fn volume(volume: &mut Object) {
     let has_source = volume.iter().any(|(field, source)| field != "name" && !source.is_null());
     if !has_source {
@@ -39,7 +39,7 @@ pub(crate) fn volume(volume: &mut Object) {
     devices(volume);
 }
 
-/// A claim on its own, or in a StatefulSet.
+/// Sets the defaults of a claim, which may be in a StatefulSet.
 pub(crate) fn claim(claim: &mut Object) {
     claim_spec(claim);
     if let Some(status) = ensure(claim, "status") {
@@ -47,7 +47,7 @@ pub(crate) fn claim(claim: &mut Object) {
     }
 }
 
-/// A persistent volume.
+/// Sets the defaults of a persistent volume.
 pub(crate) fn persistent_volume(volume: &mut Object) {
     if let Some(spec) = child(volume, "spec") {
         default_text(spec, "persistentVolumeReclaimPolicy", "Retain");
@@ -81,7 +81,7 @@ fn projection(source: &mut Object) {
     }
 }
 
-/// Sources of the time when each storage system had a field of its own.
+/// Sets the defaults of volume sources that have a field per storage system.
 fn devices(volume: &mut Object) {
     const FIELDS: &[(&str, &[(&str, &str)])] = &[
         ("iscsi", &[("iscsiInterface", "default")]),

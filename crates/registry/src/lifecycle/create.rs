@@ -1,4 +1,4 @@
-//! A new object: what clients may not choose is chosen for them.
+//! Creation of objects: sets the metadata that the server owns.
 
 use serde_json::{Value, json};
 
@@ -7,39 +7,39 @@ use crate::Timestamp;
 use crate::kinds::{Generation, Kind};
 use crate::strategies;
 
-/// What the server gives to a new object.
+/// What the server assigns to a new object.
 #[derive(Clone, Debug)]
 pub struct Stamp<'a> {
-    /// Its identity.
+    /// Its uid.
     pub uid: &'a str,
     /// When it was created.
     pub now: Timestamp,
-    /// The end of its name, if the client asked for one to be made.
+    /// The suffix of its name, if the client wants a generated one.
     pub name_suffix: &'a str,
 }
 
-/// The longest beginning of a generated name.
+/// The maximum length of the prefix of a generated name.
 const GENERATED_PREFIX_MAX: usize = 58;
 
-/// Drops from an object that was posted what is the server's to say, so that nobody owns it.
-pub fn disown(object: &mut Value) {
+/// Drops metadata that only the server sets, so that no manager owns it.
+pub fn drop_server_metadata(object: &mut Value) {
     let metadata = metadata_mut(object);
     for dropped in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
         metadata.remove(dropped);
     }
 }
 
-/// Drops the link to itself that a client wrote into an object: no object has one.
-pub fn forget_link(object: &mut Value) {
+/// Drops `selfLink`, which no object has.
+pub fn drop_self_link(object: &mut Value) {
     metadata_mut(object).remove("selfLink");
 }
 
-/// Makes an object that was posted one that can be stored.
+/// Prepares a posted object for being stored.
 ///
-/// What only the server knows is set, whatever the client wrote; a status that only `/status` may write is dropped, and
-/// its first content is the kind's own business. Only Nodes bring theirs.
+/// Sets uid, creation time, generation and a generated name. Drops the status if it is a subresource, unless the kind
+/// keeps it; its initial status is set later.
 pub fn create(mut object: Value, kind: &Kind, stamp: &Stamp<'_>) -> Value {
-    disown(&mut object);
+    drop_server_metadata(&mut object);
     let strategy = strategies::of(kind);
     (strategy.prepare)(Part::Main, None, &mut object);
     let name = text(&object, "name").unwrap_or_default();
@@ -63,7 +63,7 @@ pub fn create(mut object: Value, kind: &Kind, stamp: &Stamp<'_>) -> Value {
     object
 }
 
-/// The name that is made of a beginning and a random end.
+/// Returns the prefix, truncated if necessary, with the suffix.
 pub fn generated_name(generate_name: &str, suffix: &str) -> String {
     let cut = generate_name.char_indices().map(|(start, c)| start + c.len_utf8());
     let end = cut.take_while(|end| *end <= GENERATED_PREFIX_MAX).last().unwrap_or(0);

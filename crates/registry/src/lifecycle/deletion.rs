@@ -1,4 +1,4 @@
-//! Deletion: finalizers hold an object, and pods are given time.
+//! Deletion of objects, with finalizers and grace periods.
 
 use serde_json::{Value, json};
 
@@ -8,14 +8,14 @@ use crate::Timestamp;
 use crate::kinds::{DefaultPropagation, Kind};
 use crate::strategies;
 
-/// What a request to delete comes to.
+/// The effect of a request to delete an object.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Deletion {
-    /// Nothing: it is on its way out as it should be.
+    /// Nothing: the object is being deleted already.
     Unchanged,
-    /// It stays for now, as this.
+    /// The object stays for now, as this.
     Linger(Value),
-    /// It goes. A pod is first written once more, as this, so that watchers see that it was being deleted.
+    /// The object is removed. A pod is first written as this, so that watchers see its deletion timestamp.
     Remove(Option<Value>),
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn delete_at_once(
     }
     let mut object = stored.clone();
     set_finalizers(&mut object, &kept);
-    mark(&mut object, now, 0);
+    set_deletion(&mut object, now, 0);
     if object == *stored { Deletion::Unchanged } else { Deletion::Linger(object) }
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn delete_gracefully(
 ) -> Deletion {
     match pending_grace(stored) {
         None => begin_grace(stored, options, kind, now),
-        Some(pending @ 1..) => hurry(stored, pending, options, now),
+        Some(pending @ 1..) => shorten_grace_period(stored, pending, options, now),
         // A pod whose grace period is over is held by finalizers alone, like any other object.
         Some(_) => delete_at_once(stored, options, kind, now),
     }
@@ -60,7 +60,7 @@ fn begin_grace(stored: &Value, options: &DeleteOptions, kind: &Kind, now: Timest
     let grace = grace(stored, options);
     let mut object = stored.clone();
     set_finalizers(&mut object, &finalizers_after(stored, options, kind));
-    mark(&mut object, now.plus(grace), grace);
+    set_deletion(&mut object, now.plus(grace), grace);
     if grace > 0 || !finalizers(&object).is_empty() {
         Deletion::Linger(object)
     } else {
@@ -68,10 +68,9 @@ fn begin_grace(stored: &Value, options: &DeleteOptions, kind: &Kind, now: Timest
     }
 }
 
-/// Shortens the time of a pod that is leaving: counted from when its leaving began, but never into the past.
-///
-/// Whoever is leaving can be hurried, never held up.
-fn hurry(stored: &Value, pending: i64, options: &DeleteOptions, now: Timestamp) -> Deletion {
+/// Shortens the grace period of a pod that is being deleted. It starts when the deletion began, and does not end in the
+/// past. It is never extended.
+fn shorten_grace_period(stored: &Value, pending: i64, options: &DeleteOptions, now: Timestamp) -> Deletion {
     let Some(grace) = options.grace_period_seconds.map(not_negative).filter(|grace| *grace < pending) else {
         return Deletion::Unchanged;
     };
@@ -89,7 +88,7 @@ fn hurry(stored: &Value, pending: i64, options: &DeleteOptions, now: Timestamp) 
     }
 }
 
-/// How many seconds a pod is given: what was asked for, else what it says itself, and none if nobody runs it.
+/// Returns the grace period of a pod: that of the request, else that of its spec; zero if it is not running on a node.
 fn grace(pod: &Value, options: &DeleteOptions) -> i64 {
     let node = pod.pointer("/spec/nodeName").and_then(Value::as_str).unwrap_or_default();
     let phase = pod.pointer("/status/phase").and_then(Value::as_str);
@@ -100,7 +99,7 @@ fn grace(pod: &Value, options: &DeleteOptions) -> i64 {
     not_negative(options.grace_period_seconds.unwrap_or_else(own))
 }
 
-/// Nobody can end before it was asked to.
+/// Kubernetes counts a negative grace period as one second.
 fn not_negative(seconds: i64) -> i64 {
     if seconds < 0 { 1 } else { seconds }
 }
@@ -111,8 +110,8 @@ fn pending_grace(object: &Value) -> Option<i64> {
     Some(not_negative(grace.unwrap_or(0)))
 }
 
-/// Writes down that the object is being deleted; the first time counts as a change, for whoever counts.
-fn mark(object: &mut Value, ends: Timestamp, grace: i64) {
+/// Sets the deletion timestamp and grace period. The first time increments the generation, if the kind has one.
+fn set_deletion(object: &mut Value, ends: Timestamp, grace: i64) {
     let is_first =
         metadata(object).is_none_or(|metadata| !metadata.contains_key("deletionGracePeriodSeconds"));
     let ends = match text(object, "deletionTimestamp").and_then(Timestamp::parse) {
@@ -128,8 +127,8 @@ fn mark(object: &mut Value, ends: Timestamp, grace: i64) {
     }
 }
 
-/// The finalizers that a deletion leaves: those of the garbage collector follow what becomes of the dependents.
-pub(super) fn finalizers_after(stored: &Value, options: &DeleteOptions, kind: &Kind) -> Vec<String> {
+/// Returns the finalizers after a request to delete: those of the garbage collector follow the propagation policy.
+pub(crate) fn finalizers_after(stored: &Value, options: &DeleteOptions, kind: &Kind) -> Vec<String> {
     let before = finalizers(stored);
     let held = |finalizer: &str| before.contains(&finalizer);
     let propagation = match options.propagation {

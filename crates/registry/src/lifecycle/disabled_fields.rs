@@ -1,7 +1,7 @@
-//! Fields that clients may write and that are not kept: they belong to features that are off, or were withdrawn.
+//! Fields of disabled or removed features: clients may send them, but they are not stored.
 //!
-//! An object that an older version stored with such a field keeps it, as on Kubernetes: an update that leaves the field as it
-//! is must not be taken for one that changes it, which for a pod would be refused.
+//! An object that an older version stored with such a field keeps it, as on Kubernetes: otherwise an update that does not
+//! change the field would count as one that does, which pods do not allow.
 
 use serde_json::{Map, Value};
 
@@ -66,7 +66,7 @@ fn visit_container(container: &mut Map<String, Value>, visit: &mut Visit<'_>) {
     if let Some(Value::Object(lifecycle)) = container.get_mut("lifecycle") {
         let was_empty = lifecycle.is_empty();
         visit(lifecycle, "stopSignal");
-        // A lifecycle that said nothing else is none.
+        // An empty lifecycle is dropped, too.
         if lifecycle.is_empty() && !was_empty {
             container.remove("lifecycle");
         }

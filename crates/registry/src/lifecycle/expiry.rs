@@ -1,13 +1,13 @@
-//! Events do not stay: some time after the last write they go.
+//! Events expire some time after their last write.
 
 use serde_json::Value;
 
 use super::{metadata, text};
 use crate::Timestamp;
 
-/// Whether nobody has written the object for so many seconds.
+/// Whether the last write of the object is at least so many seconds ago.
 ///
-/// The times of its content are its writer's; those of its creation and of its managed fields are the server's.
+/// Uses the creation timestamp and the times of managed fields, which the server sets, not the times in its content.
 pub fn is_expired(object: &Value, now: Timestamp, lifetime_seconds: i64) -> bool {
     let entries =
         metadata(object).and_then(|metadata| metadata.get("managedFields")).and_then(Value::as_array);
@@ -22,7 +22,7 @@ mod tests {
 
     use super::*;
 
-    /// A8.9: an event that is counted on lives on; when it says that it happened is no matter.
+    /// A8.9: every write of an event extends its life; its own times do not matter.
     #[test]
     fn an_event_lives_as_long_as_it_is_written() {
         let created = Timestamp::from_secs(10_000);

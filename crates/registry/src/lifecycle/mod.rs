@@ -1,20 +1,18 @@
-//! The life of an object: what the server itself writes into it when it is created, changed and deleted.
+//! What the server writes into objects when they are created, updated and deleted.
 //!
-//! Values in, values out; which uid, which moment and which kind of object is passed in. Validation and defaults come
-//! before, storage comes after. The resource version belongs to the store and is not touched here.
+//! Pure functions: uid and time are passed in. Defaults come before, validation and storage come after. The resource
+//! version belongs to the store and is not touched here.
 
 mod create;
-pub(crate) mod definition;
 mod deletion;
 pub(crate) mod disabled_fields;
 mod expiry;
-pub(crate) mod namespace;
 mod options;
 mod update;
 
-pub use create::{Stamp, create, disown, forget_link, generated_name};
+pub use create::{Stamp, create, drop_self_link, drop_server_metadata, generated_name};
 pub use deletion::{Deletion, delete};
-pub(crate) use deletion::{delete_at_once, delete_gracefully};
+pub(crate) use deletion::{delete_at_once, delete_gracefully, finalizers_after, set_finalizers};
 pub use expiry::is_expired;
 pub use options::{DeleteOptions, Propagation};
 pub use update::{Part, Updated, update};
@@ -22,17 +20,17 @@ pub(crate) use update::{keep, keep_all_but_managed_fields, keep_metadata};
 
 use serde_json::{Map, Value};
 
-/// The finalizer of an object that goes after its dependents.
+/// The finalizer of an object whose dependents are deleted first.
 const FOREGROUND: &str = "foregroundDeletion";
-/// The finalizer of an object whose dependents stay.
+/// The finalizer of an object whose dependents are orphaned.
 const ORPHAN: &str = "orphan";
 
 fn metadata(object: &Value) -> Option<&Map<String, Value>> {
     object.get("metadata").and_then(Value::as_object)
 }
 
-/// The metadata to write to; an object without any gets some.
-fn metadata_mut(object: &mut Value) -> &mut Map<String, Value> {
+/// Returns the metadata, inserting it if it is absent.
+pub(crate) fn metadata_mut(object: &mut Value) -> &mut Map<String, Value> {
     let whole = match object {
         Value::Object(whole) => whole,
         other => {
@@ -50,11 +48,11 @@ fn metadata_mut(object: &mut Value) -> &mut Map<String, Value> {
     }
 }
 
-fn text<'a>(object: &'a Value, field: &str) -> Option<&'a str> {
+pub(crate) fn text<'a>(object: &'a Value, field: &str) -> Option<&'a str> {
     metadata(object)?.get(field)?.as_str()
 }
 
-fn finalizers(object: &Value) -> Vec<&str> {
+pub(crate) fn finalizers(object: &Value) -> Vec<&str> {
     let list = metadata(object).and_then(|metadata| metadata.get("finalizers")).and_then(Value::as_array);
     list.into_iter().flatten().filter_map(Value::as_str).collect()
 }
@@ -63,8 +61,8 @@ fn generation(object: &Value) -> i64 {
     metadata(object).and_then(|metadata| metadata.get("generation")).and_then(Value::as_i64).unwrap_or(0)
 }
 
-/// Everything but metadata, status, kind and apiVersion: what the user asked for.
-fn asked_for(object: &Value) -> impl Iterator<Item = (&String, &Value)> {
+/// Returns all fields but metadata, status, kind and apiVersion.
+fn content_fields(object: &Value) -> impl Iterator<Item = (&String, &Value)> {
     let fields = object.as_object().into_iter().flatten();
     fields.filter(|(field, _)| !matches!(field.as_str(), "metadata" | "status" | "kind" | "apiVersion"))
 }

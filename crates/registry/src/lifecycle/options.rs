@@ -1,39 +1,39 @@
-//! How an object is to be deleted.
+//! Options of requests to delete objects.
 
 use serde_json::{Value, json};
 
 use crate::{FieldError, Refusal};
 
-/// What becomes of an object's dependents.
+/// What happens to the dependents of a deleted object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Propagation {
-    /// They are collected after it.
+    /// They are deleted after it.
     Background,
-    /// They go before it.
+    /// They are deleted before it.
     Foreground,
-    /// They stay.
+    /// They are kept.
     Orphan,
 }
 
-/// How an object is to be deleted.
+/// The options of a request to delete an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeleteOptions {
-    /// How many seconds a pod is given.
+    /// The grace period of a pod.
     pub grace_period_seconds: Option<i64>,
-    /// What becomes of the dependents.
+    /// What happens to the dependents.
     pub propagation: Option<Propagation>,
     /// Precondition: the object has this uid.
     pub uid: Option<String>,
     /// Precondition: the object is of this version.
     pub resource_version: Option<String>,
-    /// Whether `orphanDependents: false` was said, which is answered with 202 while the object lingers.
+    /// Whether `orphanDependents: false` was sent, which gets a 202 while the object is being deleted.
     pub legacy_background: bool,
-    /// Whether to say only what would become of the object.
+    /// Whether nothing is to be stored.
     pub dry_run: bool,
 }
 
 impl DeleteOptions {
-    /// Reads options from a decoded body.
+    /// Parses options from a decoded body.
     pub fn parse(options: &Value) -> Result<Self, Refusal> {
         let legacy = options.get("orphanDependents").and_then(Value::as_bool);
         let policy = options.get("propagationPolicy").filter(|policy| !policy.is_null());

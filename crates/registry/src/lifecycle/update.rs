@@ -1,8 +1,8 @@
-//! A change: what clients may not change is put back, and what was asked for is counted.
+//! Updates of objects: restores what clients may not change, and increments the generation.
 
 use serde_json::{Value, json};
 
-use super::{asked_for, finalizers, generation, metadata, metadata_mut, text};
+use super::{content_fields, finalizers, generation, metadata, metadata_mut, text};
 use crate::empties::{self, Form};
 use crate::kinds::{Generation, Kind};
 use crate::pods;
@@ -15,32 +15,31 @@ pub enum Part {
     Main,
     /// Its status, and most of its metadata.
     Status,
-    /// A namespace's own finalizers.
+    /// The finalizers in a namespace's spec.
     Finalize,
-    /// A pod's containers for debugging.
+    /// A pod's ephemeral containers.
     EphemeralContainers,
     /// The resources of a pod's containers.
     Resize,
 }
 
-/// What an update comes to.
+/// The effect of an update.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Updated {
-    /// The object is the one that is stored: nothing is written.
+    /// The object equals the stored one: nothing is written.
     Unchanged,
     /// The object is to be stored.
     Store(Value),
-    /// The last finalizer of an object that was being deleted is gone, and so is the object. This is what the client
-    /// is shown.
+    /// The last finalizer of an object that is being deleted is gone: the object is removed, and the client gets this.
     Remove(Value),
 }
 
 /// Metadata that only the server writes.
-const SERVERS_OWN: [&str; 2] = ["creationTimestamp", "generation"];
-/// When an object goes. Whoever leaves it out means what is stored; whoever writes something else is refused later.
-const END: [&str; 2] = ["deletionTimestamp", "deletionGracePeriodSeconds"];
+const SERVER_METADATA: [&str; 2] = ["creationTimestamp", "generation"];
+/// Metadata of a deletion. Absent, it is restored; validation refuses other changes.
+const DELETION_METADATA: [&str; 2] = ["deletionTimestamp", "deletionGracePeriodSeconds"];
 impl Part {
-    /// The last segment of its path; empty for the object itself.
+    /// The subresource; empty for the object itself.
     pub fn subresource(self) -> &'static str {
         match self {
             Self::Main => "",
@@ -52,17 +51,17 @@ impl Part {
     }
 }
 
-/// Makes an object that was put or patched one that can be stored in place of another.
+/// Prepares an object that was put or patched for replacing the stored one.
 pub fn update(stored: &Value, mut object: Value, part: Part, kind: &Kind) -> Updated {
     let strategy = strategies::of(kind);
     keep_servers_metadata(stored, &mut object, part, strategy);
     keep_other_part(stored, &mut object, part, kind);
     (strategy.prepare)(part, Some(stored), &mut object);
-    count_generation(stored, &mut object, part, kind);
+    increment_generation(stored, &mut object, part, kind);
     if object == *stored {
         return Updated::Unchanged;
     }
-    if may_go(stored) && finalizers(&object).is_empty() && !(strategy.is_held)(&object) {
+    if is_grace_over(stored) && finalizers(&object).is_empty() && !(strategy.is_held)(&object) {
         Updated::Remove(object)
     } else {
         Updated::Store(object)
@@ -70,7 +69,7 @@ pub fn update(stored: &Value, mut object: Value, part: Part, kind: &Kind) -> Upd
 }
 
 fn keep_servers_metadata(stored: &Value, object: &mut Value, part: Part, strategy: &Strategy) {
-    let mut fields: Vec<&str> = SERVERS_OWN.to_vec();
+    let mut fields: Vec<&str> = SERVER_METADATA.to_vec();
     if part == Part::Status {
         let reset = strategy.status_reset_fields.iter();
         fields.extend(reset.filter_map(|field| field.strip_prefix("metadata.")));
@@ -78,12 +77,14 @@ fn keep_servers_metadata(stored: &Value, object: &mut Value, part: Part, strateg
     let is_ending = text(stored, "deletionTimestamp").is_some();
     let left_out =
         |field: &&str| metadata(object).is_none_or(|sent| sent.get(*field).is_none_or(Value::is_null));
-    // Another uid than the stored one is refused later.
+    // Validation refuses another uid.
     fields.extend(["uid"].into_iter().filter(left_out));
     fields.extend(
-        END.into_iter().filter(|field| left_out(field) || (is_ending && *field == "deletionTimestamp")),
+        DELETION_METADATA
+            .into_iter()
+            .filter(|field| left_out(field) || (is_ending && *field == "deletionTimestamp")),
     );
-    // A patch without a version, or an update that does not care, is of the stored version.
+    // The precondition has been checked.
     fields.push("resourceVersion");
     for field in fields {
         keep_metadata(stored, object, field);
@@ -109,7 +110,7 @@ pub(crate) fn keep_all_but_managed_fields(stored: &Value, object: &mut Value) {
     };
 }
 
-/// What is not written through this part stays: the status here, everything else there.
+/// Restores what a write to this part does not change.
 fn keep_other_part(stored: &Value, object: &mut Value, part: Part, kind: &Kind) {
     match part {
         Part::Main if !kind.has_status() => {}
@@ -117,7 +118,7 @@ fn keep_other_part(stored: &Value, object: &mut Value, part: Part, kind: &Kind) 
         Part::Status => {
             let Value::Object(after) = &mut *object else { return };
             after.retain(|field, _| matches!(field.as_str(), "metadata" | "status" | "kind" | "apiVersion"));
-            after.extend(asked_for(stored).map(|(field, value)| (field.clone(), value.clone())));
+            after.extend(content_fields(stored).map(|(field, value)| (field.clone(), value.clone())));
         }
         Part::Finalize => keep(stored, object, "status"),
         Part::EphemeralContainers => *object = pods::parts::with_ephemeral_containers(stored, object),
@@ -134,27 +135,27 @@ pub(crate) fn keep(stored: &Value, object: &mut Value, field: &str) {
     };
 }
 
-fn count_generation(stored: &Value, object: &mut Value, part: Part, kind: &Kind) {
+fn increment_generation(stored: &Value, object: &mut Value, part: Part, kind: &Kind) {
     let of = |object: &Value, field: &str| {
         let found = metadata(object).and_then(|metadata| metadata.get(field)).cloned();
-        // No annotations and empty annotations are the same.
+        // Absent and empty annotations are equal.
         found.filter(|value| value.as_object().is_none_or(|map| !map.is_empty()))
     };
     let differs = |field: &str| of(stored, field) != of(object, field);
-    let asks_for_more = |object: &Value| part != Part::Status && !asked_for(stored).eq(asked_for(object));
-    let asks_exactly_for_more = asks_for_more(object);
-    // Empty lists and maps that were sent in the place of none change nothing.
-    let asks_for_more =
-        asks_exactly_for_more && asks_for_more(&empties::in_form(Form::Stored, &kind.nature, object));
+    let is_changed =
+        |object: &Value| part != Part::Status && !content_fields(stored).eq(content_fields(object));
+    let is_exactly_changed = is_changed(object);
+    // Absent and empty lists and maps are equal.
+    let is_changed = is_exactly_changed && is_changed(&empties::in_form(Form::Stored, &kind.nature, object));
     let has_new_status =
         part == Part::Main && !kind.has_status() && stored.get("status") != object.get("status");
     let counts = match kind.generation {
         Generation::Absent | Generation::AlwaysOne => false,
-        Generation::Spec | Generation::SpecFromZero => asks_for_more,
-        Generation::ExactSpec => asks_exactly_for_more,
-        Generation::Content => asks_for_more || has_new_status,
-        Generation::SpecOrAnnotations => asks_for_more || (part == Part::Main && differs("annotations")),
-        Generation::Anything => asks_for_more || (part == Part::Main && differs("labels")),
+        Generation::Spec | Generation::SpecFromZero => is_changed,
+        Generation::ExactSpec => is_exactly_changed,
+        Generation::Content => is_changed || has_new_status,
+        Generation::SpecOrAnnotations => is_changed || (part == Part::Main && differs("annotations")),
+        Generation::Anything => is_changed || (part == Part::Main && differs("labels")),
     };
     if counts {
         let next = generation(stored).saturating_add(1);
@@ -162,8 +163,8 @@ fn count_generation(stored: &Value, object: &mut Value, part: Part, kind: &Kind)
     }
 }
 
-/// Whether nothing but finalizers holds the stored object.
-fn may_go(stored: &Value) -> bool {
+/// Whether the stored object is being deleted and its grace period is over.
+fn is_grace_over(stored: &Value) -> bool {
     let grace = metadata(stored).and_then(|metadata| metadata.get("deletionGracePeriodSeconds"));
     text(stored, "deletionTimestamp").is_some() && grace.and_then(Value::as_i64).unwrap_or(0) == 0
 }

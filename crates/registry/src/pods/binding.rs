@@ -1,4 +1,4 @@
-//! Bindings: a pod is given its node, once.
+//! Bindings, which assign a pod to a node once.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::Timestamp;
 use crate::{Details, FieldError, Refusal};
 use gantry_primitives::names::subdomain;
 
-/// Refuses a Binding that names no node.
+/// Validates a Binding.
 pub fn check(binding: &Value) -> Result<(), Refusal> {
     let target = |field: &str| binding["target"][field].as_str().unwrap_or_default();
     let mut errors = Vec::new();
@@ -29,10 +29,9 @@ pub fn check(binding: &Value) -> Result<(), Refusal> {
     }
 }
 
-/// The pod as a Binding makes it.
+/// Returns the pod with the node that a Binding assigns.
 ///
-/// The uid and the version that a Binding names are preconditions. The spec changes, but nobody asked for anything new:
-/// the generation stays.
+/// The uid and the version that a Binding names are preconditions. The generation does not change.
 pub fn bind(pod: &Value, binding: &Value, now: Timestamp) -> Result<Value, Refusal> {
     let name = pod["metadata"]["name"].as_str().unwrap_or_default();
     for (field, word) in [("uid", "UID"), ("resourceVersion", "ResourceVersion")] {

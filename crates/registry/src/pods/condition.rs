@@ -1,4 +1,4 @@
-//! Conditions that the server itself writes.
+//! Conditions that the server writes.
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ pub(super) fn set(pod: &mut Value, name: &str, status: &str, why: Option<(&str, 
     put(&mut pod["status"]["conditions"], condition);
 }
 
-/// Puts a condition in the place of the one of its type. Its time is when its status last changed.
+/// Adds a condition, or replaces the one of its type. Its transition time changes only with its status.
 pub(super) fn put(conditions: &mut Value, mut condition: Value) {
     let Value::Array(all) = conditions else {
         *conditions = json!([condition]);

@@ -1,8 +1,8 @@
-//! Evictions: deletes that ask the disruption budgets first.
+//! Evictions: deletes that respect disruption budgets.
 //!
 //! ```text
-//! judge ─► Free ──────────────► marked, then deleted
-//!       ├► FreeAt(version) ───► the same, as long as the pod is of that version
+//! check ─► Free ──────────────► marked, then deleted
+//!       ├► FreeAt(version) ───► the same, if the pod still has that version
 //!       └► Spends(budget) ─► spend ─► the same
 //! ```
 
@@ -13,38 +13,38 @@ use crate::Timestamp;
 use crate::selector::LabelSelector;
 use crate::{Cause, Details, Refusal};
 
-/// What an eviction takes.
+/// What an eviction costs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Judgement {
-    /// Nothing: nobody guards the pod.
+pub enum EvictionCost {
+    /// Nothing: no budget applies to the pod.
     Free,
-    /// Nothing, as long as the pod is still of this version; once it runs or is ready, it counts.
+    /// Nothing, if the pod still has this version; once it runs or is ready, it counts.
     FreeAt {
-        /// The version that was judged.
+        /// The version that was checked.
         version: String,
-        /// The budget that guards the pod as soon as it is ready.
+        /// The budget that applies as soon as the pod is ready.
         budget: Option<String>,
     },
     /// One of the disruptions that this budget allows.
     Spends(String),
 }
 
-/// The most evictions that a budget remembers while nobody confirms them.
+/// The maximum number of evictions in a budget that its controller has not confirmed.
 const UNCONFIRMED_MAX: usize = 2000;
 const REFUSED: &str = "Cannot evict pod as it would violate the pod's disruption budget.";
 
-/// Judges the eviction of a pod among the budgets of its namespace.
-pub fn judge(pod: &Value, budgets: &[Value]) -> Result<Judgement, Refusal> {
+/// Checks the eviction of a pod against the budgets of its namespace.
+pub fn check(pod: &Value, budgets: &[Value]) -> Result<EvictionCost, Refusal> {
     let version = || pod["metadata"]["resourceVersion"].as_str().unwrap_or_default().to_owned();
     match pod["status"]["phase"].as_str().unwrap_or_default() {
-        "Pending" => return Ok(Judgement::FreeAt { version: version(), budget: None }),
-        "Succeeded" | "Failed" => return Ok(Judgement::Free),
-        _ if pod["metadata"]["deletionTimestamp"].is_string() => return Ok(Judgement::Free),
+        "Pending" => return Ok(EvictionCost::FreeAt { version: version(), budget: None }),
+        "Succeeded" | "Failed" => return Ok(EvictionCost::Free),
+        _ if pod["metadata"]["deletionTimestamp"].is_string() => return Ok(EvictionCost::Free),
         _ => {}
     }
-    let guards: Vec<_> = budgets.iter().filter(|budget| guards(budget, pod)).collect();
-    let budget = match guards.as_slice() {
-        [] => return Ok(Judgement::Free),
+    let budgets_of_pod: Vec<_> = budgets.iter().filter(|budget| budgets_of_pod(budget, pod)).collect();
+    let budget = match budgets_of_pod.as_slice() {
+        [] => return Ok(EvictionCost::Free),
         [only] => *only,
         _ => {
             let why = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
@@ -52,13 +52,13 @@ pub fn judge(pod: &Value, budgets: &[Value]) -> Result<Judgement, Refusal> {
         }
     };
     let name = name(budget);
-    if !is_ready(pod) && spares_unready(budget) {
-        return Ok(Judgement::FreeAt { version: version(), budget: Some(name) });
+    if !is_ready(pod) && allows_unready_eviction(budget) {
+        return Ok(EvictionCost::FreeAt { version: version(), budget: Some(name) });
     }
-    Ok(Judgement::Spends(name))
+    Ok(EvictionCost::Spends(name))
 }
 
-/// The budget after one more disruption, which it must allow.
+/// Returns the budget after one more disruption, or why it does not allow one.
 pub fn spend(budget: &Value, pod_name: &str, now: Timestamp) -> Result<Value, Refusal> {
     let count = |field: &str| budget["status"][field].as_i64().unwrap_or(0);
     if count("observedGeneration") < budget["metadata"]["generation"].as_i64().unwrap_or(0) {
@@ -94,7 +94,7 @@ pub fn spend(budget: &Value, pod_name: &str, now: Timestamp) -> Result<Value, Re
     Ok(spent)
 }
 
-/// The pod with the mark of those who are evicted.
+/// Returns the pod with the condition `DisruptionTarget`.
 pub fn mark(pod: &Value, now: Timestamp) -> Value {
     let mut marked = pod.clone();
     let why = ("EvictionByEvictionAPI", "Eviction API: evicting");
@@ -102,19 +102,19 @@ pub fn mark(pod: &Value, now: Timestamp) -> Value {
     marked
 }
 
-/// What is said while a budget has not been looked at since it, or its pod, changed.
+/// Returns the 429 for a budget that its controller has not processed since it, or its pod, changed.
 pub fn being_processed(budget_name: &str) -> Refusal {
     too_many(format!("The disruption budget {budget_name} is still being processed by the server."), 10)
 }
 
-/// Whether a budget is for this pod. An empty selector is for every pod, none for no pod.
-fn guards(budget: &Value, pod: &Value) -> bool {
+/// Whether a budget applies to this pod. An empty selector matches all pods, an absent one none.
+fn budgets_of_pod(budget: &Value, pod: &Value) -> bool {
     let selector = &budget["spec"]["selector"];
     !selector.is_null() && LabelSelector::from_object(selector).is_ok_and(|selector| selector.matches(pod))
 }
 
-/// Whether unready pods may go without counting: always, or because enough others are healthy.
-fn spares_unready(budget: &Value) -> bool {
+/// Whether unready pods can be evicted freely: always, or because enough others are healthy.
+fn allows_unready_eviction(budget: &Value) -> bool {
     let count = |field: &str| budget["status"][field].as_i64().unwrap_or(0);
     budget["spec"]["unhealthyPodEvictionPolicy"] == "AlwaysAllow"
         || (count("currentHealthy") >= count("desiredHealthy") && count("desiredHealthy") > 0)
@@ -125,7 +125,7 @@ fn is_ready(pod: &Value) -> bool {
     conditions.into_iter().flatten().any(|one| one["type"] == "Ready" && one["status"] == "True")
 }
 
-/// Says in the budget's conditions that it allows no more.
+/// Sets the budget's condition `DisruptionAllowed` to false.
 fn exhausted(budget: &mut Value, now: Timestamp) {
     let mut condition = json!({
         "type": "DisruptionAllowed", "status": "False", "reason": "InsufficientPods", "message": "",

@@ -1,33 +1,33 @@
-//! What of a container's output is asked for.
+//! Options of requests for logs.
 
 use serde_json::json;
 
 use crate::paging::{flag, integer};
 use crate::{FieldError, Refusal};
 
-/// Which lines of a container's output, and how.
+/// Which log lines of a container, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogOptions {
     /// The container; empty if the pod has only one.
     pub container: String,
-    /// Go on as more is written.
+    /// Continue as more is written.
     pub follow: bool,
-    /// The output of the container before the last restart.
+    /// The log of the container before the last restart.
     pub previous: bool,
-    /// Write the time before every line.
+    /// Prefix every line with its time.
     pub timestamps: bool,
-    /// Only lines that are at most so old.
+    /// Only lines of the last so many seconds.
     pub since_seconds: Option<i64>,
-    /// Only lines that are not older than this moment, as it was written.
+    /// Only lines since this time, as the client wrote it.
     pub since_time: Option<String>,
-    /// Only so many lines, the last ones.
+    /// Only the last so many lines.
     pub tail_lines: Option<i64>,
-    /// Only so many bytes, the first ones.
+    /// Only the first so many bytes.
     pub limit_bytes: Option<i64>,
 }
 
 impl LogOptions {
-    /// Reads the options of a request for the log of this pod.
+    /// Parses the options of a request for the log of this pod.
     pub fn read(query: &[(String, String)], pod_name: &str) -> Result<Self, Refusal> {
         let first = |name: &str| query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
         let number = |name: &str| first(name).map(integer).transpose();

@@ -1,6 +1,6 @@
-//! What only pods have: being bound, being evicted, and parts of them that are written on their own.
+//! What only pods have: binding, eviction, logs, and parts of the spec with subresources of their own.
 //!
-//! Values in, values or refusals out. Which budgets there are and what is stored is found out elsewhere.
+//! Pure functions: the caller looks up budgets and stored objects.
 
 pub mod binding;
 mod condition;
@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::Refusal;
 
-/// The container that a request means: the one it names, or the only one there is.
+/// Returns the container that a request names, or the only one.
 pub fn container<'p>(pod: &'p Value, asked: &'p str) -> Result<&'p str, Refusal> {
     let names = |list: &str| -> Vec<&'p str> {
         let containers = pod["spec"][list].as_array();

@@ -1,15 +1,15 @@
-//! Parts of a pod's spec that are written on their own: what is written beside them is dropped.
+//! Parts of a pod's spec with a subresource of their own: a write to one drops all other changes.
 
 use serde_json::Value;
 
-/// The stored pod with the containers for debugging that were sent.
+/// Returns the stored pod with the ephemeral containers that were sent.
 pub(crate) fn with_ephemeral_containers(stored: &Value, sent: &Value) -> Value {
     let mut pod = only_owners(stored, sent);
     put(&mut pod["spec"], "ephemeralContainers", sent["spec"].get("ephemeralContainers"));
     pod
 }
 
-/// The stored pod with the resources that were sent for its containers.
+/// Returns the stored pod with the resources that were sent for its containers.
 pub(crate) fn with_resources(stored: &Value, sent: &Value) -> Value {
     let mut pod = only_owners(stored, sent);
     for list in ["containers", "initContainers"] {
@@ -24,14 +24,14 @@ pub(crate) fn with_resources(stored: &Value, sent: &Value) -> Value {
     pod
 }
 
-/// The stored pod; only who wrote what is already as it will be.
+/// Returns the stored pod with the managed fields that were sent.
 fn only_owners(stored: &Value, sent: &Value) -> Value {
     let mut pod = stored.clone();
     put(&mut pod["metadata"], "managedFields", sent["metadata"].get("managedFields"));
     pod
 }
 
-/// Writes a field, or takes it away.
+/// Sets or removes a field.
 pub(crate) fn put(holder: &mut Value, field: &str, value: Option<&Value>) {
     let Value::Object(fields) = holder else { return };
     match value.filter(|value| !value.is_null()) {

@@ -1,8 +1,8 @@
-//! What writers of a pod's status may leave out: it stays.
+//! Fields of a pod's status that a write may leave out.
 
 use serde_json::Value;
 
-/// Puts back what the kubelet left out of a status, or never knew.
+/// Restores the fields that a kubelet left out of a status.
 pub(crate) fn keep(stored: &Value, object: &mut Value) {
     let (before, after) = (&stored["status"], &mut object["status"]);
     if after.is_null() {
@@ -11,7 +11,7 @@ pub(crate) fn keep(stored: &Value, object: &mut Value) {
     keep_text(before, after, "qosClass");
     keep_number(before, after, "observedGeneration");
     let earlier = before["conditions"].as_array().map_or(&[][..], Vec::as_slice);
-    // Not by index: that would write the field where it is missing.
+    // Not by index, which would insert a missing field.
     let conditions = after.get_mut("conditions").and_then(Value::as_array_mut);
     for condition in conditions.into_iter().flatten() {
         if let Some(before) = earlier.iter().find(|before| before["type"] == condition["type"]) {

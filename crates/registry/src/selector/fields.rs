@@ -1,8 +1,7 @@
 //! Field selectors: `status.phase!=Failed,spec.nodeName=n1`.
 //!
-//! Only a few fields of a few kinds can be selected by ([`Selectable`]). A selector is read in two steps, because a
-//! request is judged in that order: first its grammar ([`Terms`]), later whether the kind has such fields
-//! ([`FieldSelector`]).
+//! Only some fields of each kind are selectable ([`Selectable`]). A selector is parsed in two steps, because errors are
+//! reported in that order: first its grammar ([`Terms`]), later its fields ([`FieldSelector`]).
 
 use serde_json::Value;
 
@@ -12,17 +11,17 @@ use crate::kinds::{Kind, Nature, Scope};
 use crate::strategies;
 use gantry_primitives::go_print::as_go_prints;
 
-/// What some fields of an object have to be; without terms everything matches.
+/// Required values of fields; without terms everything matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldSelector {
     terms: Vec<(Selected, Comparison, String)>,
 }
 
-/// A field selector as typed; the fields need not exist.
+/// A parsed field selector whose fields may not exist.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Terms(Vec<(String, Comparison, String)>);
 
-/// The fields by which objects of a kind can be selected.
+/// The selectable fields of a kind.
 #[derive(Clone, Copy, Debug)]
 pub struct Selectable<'k> {
     known: SelectableFields,
@@ -36,7 +35,7 @@ enum Comparison {
     NotEqual,
 }
 
-/// A field of a built-in kind that can be selected by.
+/// A selectable field of a built-in kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Field {
     label: &'static str,
@@ -92,7 +91,7 @@ impl SelectableFields {
 }
 
 impl Terms {
-    /// Reads a `fieldSelector` parameter. The terms are judged in their alphabetical order, not as typed.
+    /// Parses a `fieldSelector` parameter. Errors are reported in the alphabetical order of the terms.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         let mut terms = Vec::new();
         let mut parts = split_unescaped(text, ',');
@@ -106,15 +105,14 @@ impl Terms {
         Ok(Self(terms))
     }
 
-    /// The value that a field must have, if the selector names one: the name that an authorizer asks for (A0.7).
+    /// Returns the value that a field must have, if the selector names one. Authorization uses the name (A0.7).
     pub fn required(&self, path: &str) -> Option<&str> {
         let mut terms = self.0.iter();
         let term = terms.find(|(field, comparison, _)| field == path && *comparison == Comparison::Equal);
         term.map(|(_, _, value)| value.as_str())
     }
 
-    /// The selector for objects of a kind, if the kind has all these fields. A term that names no field and no value, such as
-    /// `=`, selects everything.
+    /// Resolves the fields for a kind. A term without field and value, such as `=`, matches everything.
     pub fn of_kind(self, selectable: Selectable<'_>) -> Result<FieldSelector, Refusal> {
         let resolve = |(path, comparison, value): (String, Comparison, String)| {
             let field = selectable.field(&path).ok_or_else(|| selectable.unknown(&path))?;
@@ -126,17 +124,17 @@ impl Terms {
 }
 
 impl FieldSelector {
-    /// Reads a `fieldSelector` parameter of a request for this kind.
+    /// Parses a `fieldSelector` parameter of a request for this kind.
     pub fn parse(text: &str, selectable: Selectable<'_>) -> Result<Self, Refusal> {
         Terms::parse(text)?.of_kind(selectable)
     }
 
-    /// The selector for the object of this name alone.
+    /// The selector that matches the object of this name.
     pub fn for_name(name: &str) -> Self {
         Self { terms: vec![(Selected::Known(NAME), Comparison::Equal, name.to_owned())] }
     }
 
-    /// Whether an object's fields are as wanted.
+    /// Whether an object matches.
     pub fn matches(&self, object: &Value) -> bool {
         self.terms.iter().all(|(field, comparison, value)| match comparison {
             Comparison::Equal => field.is(object, value),
@@ -144,12 +142,12 @@ impl FieldSelector {
         })
     }
 
-    /// Whether nothing is wanted, so that every object matches.
+    /// Whether every object matches.
     pub fn is_everything(&self) -> bool {
         self.terms.is_empty()
     }
 
-    /// The value that a field must have, if the selector names one.
+    /// Returns the value that a field must have, if the selector names one.
     pub fn required(&self, label: &str) -> Option<&str> {
         let mut terms = self.terms.iter();
         let term =
@@ -159,7 +157,7 @@ impl FieldSelector {
 }
 
 impl<'k> Selectable<'k> {
-    /// The fields of a kind that is served.
+    /// The fields of a served kind.
     pub fn of_kind(kind: &'k Kind) -> Self {
         match &kind.nature {
             Nature::BuiltIn(_) => Self::of(kind.group, kind.kind),
@@ -231,7 +229,7 @@ impl Source {
     }
 }
 
-/// Both shapes of an Event are understood: the core one, and the one of events.k8s.io.
+/// Returns the source of an Event of the core group or of `events.k8s.io`.
 fn event_source(event: &Value) -> &str {
     let candidates = [
         &event["source"]["component"],
@@ -259,7 +257,7 @@ pub(crate) const fn field(label: &'static str, source: Source) -> Field {
 pub(crate) const NAME: Field = text("metadata.name");
 pub(crate) const NAMESPACE: Field = text("metadata.namespace");
 
-/// Splits where the separator stands without a backslash before it.
+/// Splits at separators that no backslash escapes.
 fn split_unescaped(text: &str, separator: char) -> Vec<&str> {
     let mut parts = Vec::new();
     let (mut start, mut escaped) = (0, false);
@@ -299,7 +297,7 @@ fn unescape(value: &str) -> Result<String, Refusal> {
                 Some(other) => return wrong(format!("invalid escape sequence: \\{other}")),
                 None => return wrong("invalid escape sequence: \\".to_owned()),
             },
-            // The reference names the character by its number.
+            // Kubernetes prints the number of the character.
             ',' | '=' => return wrong(format!("unescaped character in value: {}", u32::from(c))),
             _ => plain.push(c),
         }

@@ -1,32 +1,32 @@
 //! Label selectors: `app in (web, db), tier != 1, !canary`.
 //!
-//! Text and objects lead to the same value, which prints in one canonical form: requirements by key, values in order.
+//! Strings and objects parse to the same value, which prints in a canonical form: requirements by key, values sorted.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
 use super::tokens::{Token, Tokens};
-use super::wording::{wrong_with_key, wrong_with_value};
+use super::wording::{key_error, value_error};
 use crate::{FieldError, Refusal};
 
-/// What an object's labels have to be; without requirements everything matches.
+/// Requirements on labels; without any, everything matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LabelSelector {
     requirements: Vec<Requirement>,
 }
 
-/// What one label has to be.
+/// A requirement on one label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Requirement {
     key: String,
-    wanted: Wanted,
+    operator: Operator,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Wanted {
+enum Operator {
     Equal(String),
-    /// This and the other negative forms match absence, too.
+    /// Like the other negative forms, matches an absent label, too.
     NotEqual(String),
     In(BTreeSet<String>),
     NotIn(BTreeSet<String>),
@@ -37,12 +37,12 @@ enum Wanted {
 }
 
 impl LabelSelector {
-    /// Reads a `labelSelector` parameter.
+    /// Parses a `labelSelector` parameter.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         read(&mut Tokens::of(text)).map(Self::by_key).map_err(Refusal::bad_request)
     }
 
-    /// Reads a `LabelSelector` object; what it says must be valid.
+    /// Parses a `LabelSelector` object.
     pub fn from_object(selector: &Value) -> Result<Self, FieldError> {
         let mut requirements = equalities(&selector["matchLabels"]).collect::<Result<Vec<_>, _>>()?;
         for expression in selector["matchExpressions"].as_array().into_iter().flatten() {
@@ -51,29 +51,29 @@ impl LabelSelector {
         Ok(Self::by_key(requirements))
     }
 
-    /// Reads a plain map of labels, as Services and ReplicationControllers have.
+    /// Parses a map of labels, as Services and ReplicationControllers have.
     pub fn from_labels(labels: &Value) -> Result<Self, FieldError> {
         equalities(labels).collect::<Result<_, _>>().map(Self::by_key)
     }
 
-    /// Whether an object's labels are as wanted.
+    /// Whether an object matches.
     pub fn matches(&self, object: &Value) -> bool {
         self.requirements.is_empty() || self.matches_labels(&object["metadata"]["labels"])
     }
 
-    /// Whether these labels, a map or nothing, are as wanted.
+    /// Whether these labels, a map or null, match.
     pub fn matches_labels(&self, labels: &Value) -> bool {
         self.requirements
             .iter()
-            .all(|requirement| requirement.wanted.allows(labels[&requirement.key].as_str()))
+            .all(|requirement| requirement.operator.allows(labels[&requirement.key].as_str()))
     }
 
-    /// Whether nothing is wanted, so that every object matches.
+    /// Whether every object matches.
     pub fn is_everything(&self) -> bool {
         self.requirements.is_empty()
     }
 
-    /// Among requirements for one key the order stays: it is the order in which they were given.
+    /// Sorts by key; the sort is stable.
     fn by_key(mut requirements: Vec<Requirement>) -> Self {
         requirements.sort_by(|one, other| one.key.cmp(&other.key));
         Self { requirements }
@@ -81,23 +81,23 @@ impl LabelSelector {
 }
 
 impl Requirement {
-    fn new(key: &str, wanted: Wanted) -> Self {
-        Self { key: key.to_owned(), wanted }
+    fn new(key: &str, operator: Operator) -> Self {
+        Self { key: key.to_owned(), operator }
     }
 }
 
-impl Wanted {
+impl Operator {
     fn allows(&self, label: Option<&str>) -> bool {
         let number = || label.and_then(|text| text.parse::<i64>().ok());
         match self {
-            Wanted::Equal(value) => label == Some(value),
-            Wanted::NotEqual(value) => label != Some(value),
-            Wanted::In(values) => label.is_some_and(|text| values.contains(text)),
-            Wanted::NotIn(values) => !label.is_some_and(|text| values.contains(text)),
-            Wanted::Present => label.is_some(),
-            Wanted::Absent => label.is_none(),
-            Wanted::Above(bound) => number().is_some_and(|number| number > *bound),
-            Wanted::Below(bound) => number().is_some_and(|number| number < *bound),
+            Operator::Equal(value) => label == Some(value),
+            Operator::NotEqual(value) => label != Some(value),
+            Operator::In(values) => label.is_some_and(|text| values.contains(text)),
+            Operator::NotIn(values) => !label.is_some_and(|text| values.contains(text)),
+            Operator::Present => label.is_some(),
+            Operator::Absent => label.is_none(),
+            Operator::Above(bound) => number().is_some_and(|number| number > *bound),
+            Operator::Below(bound) => number().is_some_and(|number| number < *bound),
         }
     }
 }
@@ -136,38 +136,38 @@ fn read_requirement(tokens: &mut Tokens<'_>) -> Result<Requirement, String> {
         Token::Word(key) => key,
         other => return Err(format!("found '{}', expected: identifier", other.text())),
     };
-    if let Some(why) = wrong_with_key(key) {
-        // The reference has no field to name here, and says so.
+    if let Some(why) = key_error(key) {
+        // Kubernetes has no field path here.
         return Err(FieldError::invalid("<nil>", &Value::from(key), why).to_string());
     }
-    let wanted = match tokens.peek() {
-        _ if absent => Wanted::Absent,
-        Token::End | Token::Sign(",") => Wanted::Present,
-        _ => read_wanted(key, tokens)?,
+    let operator = match tokens.peek() {
+        _ if absent => Operator::Absent,
+        Token::End | Token::Sign(",") => Operator::Present,
+        _ => read_operator(key, tokens)?,
     };
-    Ok(Requirement::new(key, wanted))
+    Ok(Requirement::new(key, operator))
 }
 
-fn read_wanted(key: &str, tokens: &mut Tokens<'_>) -> Result<Wanted, String> {
+fn read_operator(key: &str, tokens: &mut Tokens<'_>) -> Result<Operator, String> {
     let operator = tokens.take();
-    let wanted = match operator.text() {
-        "in" => Wanted::In(read_values(tokens)?),
-        "notin" => Wanted::NotIn(read_values(tokens)?),
-        "=" | "==" => Wanted::Equal(read_value(tokens)?.to_owned()),
-        "!=" => Wanted::NotEqual(read_value(tokens)?.to_owned()),
-        ">" => return bound(key, read_value(tokens)?).map(Wanted::Above),
-        "<" => return bound(key, read_value(tokens)?).map(Wanted::Below),
+    let operator = match operator.text() {
+        "in" => Operator::In(read_values(tokens)?),
+        "notin" => Operator::NotIn(read_values(tokens)?),
+        "=" | "==" => Operator::Equal(read_value(tokens)?.to_owned()),
+        "!=" => Operator::NotEqual(read_value(tokens)?.to_owned()),
+        ">" => return bound(key, read_value(tokens)?).map(Operator::Above),
+        "<" => return bound(key, read_value(tokens)?).map(Operator::Below),
         other => return Err(format!("found '{other}', expected: in, notin, =, ==, !=, gt, lt")),
     };
-    match &wanted {
-        Wanted::In(values) | Wanted::NotIn(values) => check(key, values.iter().map(String::as_str))?,
-        Wanted::Equal(value) | Wanted::NotEqual(value) => check(key, std::iter::once(value.as_str()))?,
+    match &operator {
+        Operator::In(values) | Operator::NotIn(values) => check(key, values.iter().map(String::as_str))?,
+        Operator::Equal(value) | Operator::NotEqual(value) => check(key, std::iter::once(value.as_str()))?,
         _ => {}
     }
-    Ok(wanted)
+    Ok(operator)
 }
 
-/// Nothing at all is the empty value.
+/// Parses a value, which may be empty.
 fn read_value<'t>(tokens: &mut Tokens<'t>) -> Result<&'t str, String> {
     if matches!(tokens.peek(), Token::End | Token::Sign(",")) {
         return Ok("");
@@ -178,7 +178,7 @@ fn read_value<'t>(tokens: &mut Tokens<'t>) -> Result<&'t str, String> {
     }
 }
 
-/// A list in parentheses; where a value is missing, it is the empty value.
+/// Parses a list in parentheses; missing values are empty.
 fn read_values(tokens: &mut Tokens<'_>) -> Result<BTreeSet<String>, String> {
     match tokens.take() {
         Token::Sign("(") => {}
@@ -227,7 +227,7 @@ fn check<'v>(key: &str, values: impl Iterator<Item = &'v str>) -> Result<(), Str
     let wrong: Vec<_> = values
         .enumerate()
         .filter_map(|(index, value)| {
-            let why = wrong_with_value(value)?;
+            let why = value_error(value)?;
             let field = format!("values[{index}][{key}]");
             Some(FieldError::invalid(field, &Value::from(value), why).to_string())
         })
@@ -244,7 +244,7 @@ fn equalities(labels: &Value) -> impl Iterator<Item = Result<Requirement, FieldE
     pairs.map(|(key, value)| {
         valid_key(key)?;
         let text = valid_value(value)?;
-        Ok(Requirement::new(key, Wanted::Equal(text.to_owned())))
+        Ok(Requirement::new(key, Operator::Equal(text.to_owned())))
     })
 }
 
@@ -260,11 +260,11 @@ fn from_expression(expression: &Value) -> Result<Requirement, FieldError> {
         let none = || FieldError::invalid("values", &Value::Array(Vec::new()), why);
         if values.is_empty() { Err(none()) } else { Ok(values) }
     };
-    let wanted = match expression["operator"].as_str().unwrap_or("") {
-        "In" => Wanted::In(some(values()?)?),
-        "NotIn" => Wanted::NotIn(some(values()?)?),
-        "Exists" => Wanted::Present,
-        "DoesNotExist" => Wanted::Absent,
+    let operator = match expression["operator"].as_str().unwrap_or("") {
+        "In" => Operator::In(some(values()?)?),
+        "NotIn" => Operator::NotIn(some(values()?)?),
+        "Exists" => Operator::Present,
+        "DoesNotExist" => Operator::Absent,
         other => {
             return Err(FieldError::invalid(
                 "operator",
@@ -273,16 +273,16 @@ fn from_expression(expression: &Value) -> Result<Requirement, FieldError> {
             ));
         }
     };
-    Ok(Requirement::new(key, wanted))
+    Ok(Requirement::new(key, operator))
 }
 
 fn valid_key(key: &str) -> Result<(), FieldError> {
-    wrong_with_key(key).map_or(Ok(()), |why| Err(FieldError::invalid("key", &Value::from(key), why)))
+    key_error(key).map_or(Ok(()), |why| Err(FieldError::invalid("key", &Value::from(key), why)))
 }
 
 fn valid_value(value: &Value) -> Result<&str, FieldError> {
     let text = value.as_str().ok_or_else(|| FieldError::invalid("values", value, "must be a string"))?;
-    wrong_with_value(text).map_or(Ok(text), |why| Err(FieldError::invalid("values", value, why)))
+    value_error(text).map_or(Ok(text), |why| Err(FieldError::invalid("values", value, why)))
 }
 
 impl std::fmt::Display for LabelSelector {
@@ -300,15 +300,15 @@ impl std::fmt::Display for Requirement {
         let key = &self.key;
         let list =
             |values: &BTreeSet<String>| values.iter().map(String::as_str).collect::<Vec<_>>().join(",");
-        match &self.wanted {
-            Wanted::Equal(value) => write!(f, "{key}={value}"),
-            Wanted::NotEqual(value) => write!(f, "{key}!={value}"),
-            Wanted::In(values) => write!(f, "{key} in ({})", list(values)),
-            Wanted::NotIn(values) => write!(f, "{key} notin ({})", list(values)),
-            Wanted::Present => f.write_str(key),
-            Wanted::Absent => write!(f, "!{key}"),
-            Wanted::Above(bound) => write!(f, "{key}>{bound}"),
-            Wanted::Below(bound) => write!(f, "{key}<{bound}"),
+        match &self.operator {
+            Operator::Equal(value) => write!(f, "{key}={value}"),
+            Operator::NotEqual(value) => write!(f, "{key}!={value}"),
+            Operator::In(values) => write!(f, "{key} in ({})", list(values)),
+            Operator::NotIn(values) => write!(f, "{key} notin ({})", list(values)),
+            Operator::Present => f.write_str(key),
+            Operator::Absent => write!(f, "!{key}"),
+            Operator::Above(bound) => write!(f, "{key}>{bound}"),
+            Operator::Below(bound) => write!(f, "{key}<{bound}"),
         }
     }
 }

@@ -1,7 +1,6 @@
-//! Which objects a request speaks of: label and field selectors, as typed in query strings.
+//! Label and field selectors of requests.
 //!
-//! A selector is parsed once, at the edge, and then asked about one object after the other. What cannot be parsed is
-//! refused in the words of Kubernetes' API.
+//! A selector is parsed once per request and then matched against objects. Parse errors have Kubernetes' messages.
 
 pub mod fields;
 pub mod labels;
@@ -13,7 +12,7 @@ use serde_json::Value;
 pub use fields::{FieldSelector, Selectable};
 pub use labels::LabelSelector;
 
-/// What a list, a watch or a collection's deletion is limited to.
+/// The selectors of a list, a watch or a collection delete.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     /// By labels.
@@ -23,12 +22,12 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Whether the object is among those asked for.
+    /// Whether the object matches both selectors.
     pub fn matches(&self, object: &Value) -> bool {
         self.fields.matches(object) && self.labels.matches(object)
     }
 
-    /// Whether nothing was asked for in particular, so that every object matches.
+    /// Whether every object matches.
     pub fn is_everything(&self) -> bool {
         self.fields.is_everything() && self.labels.is_everything()
     }

@@ -1,13 +1,13 @@
-//! The words and signs of a label selector.
+//! The tokens of a label selector.
 
-/// One word or sign; `in` and `notin` are words like any other, until an operator is wanted.
+/// A token; `in` and `notin` are words, which the parser reads as operators where it expects one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token<'t> {
-    /// A key, a value, or an operator that is a word.
+    /// A key, a value, or an operator word.
     Word(&'t str),
     /// `=`, `==`, `!=`, `!`, `<`, `>`, `(`, `)` or a comma.
     Sign(&'t str),
-    /// Nothing follows.
+    /// The end of the input.
     End,
 }
 
@@ -21,26 +21,26 @@ impl<'t> Token<'t> {
     }
 }
 
-/// A selector that is being read, one token ahead.
+/// A tokenizer with one token of lookahead.
 pub(super) struct Tokens<'t> {
     rest: &'t str,
     next: Token<'t>,
 }
 
 impl<'t> Tokens<'t> {
-    /// Begins to read.
+    /// Starts at the first token.
     pub(super) fn of(text: &'t str) -> Self {
         let mut tokens = Self { rest: text, next: Token::End };
         tokens.take();
         tokens
     }
 
-    /// The next token, which stays the next.
+    /// Returns the next token without consuming it.
     pub(super) fn peek(&self) -> Token<'t> {
         self.next
     }
 
-    /// The next token, which is used up.
+    /// Consumes the next token.
     pub(super) fn take(&mut self) -> Token<'t> {
         let rest = self.rest.trim_start_matches(is_space);
         let length = match rest.as_bytes() {

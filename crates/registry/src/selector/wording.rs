@@ -1,14 +1,14 @@
-//! What is wrong with a label's key or value in a selector, in one line; nothing is wrong with most.
+//! Errors in the keys and values of label selectors, each as one line.
 
 use gantry_primitives::names::{label_value, qualified_name};
 
-/// Everything that is wrong with a label key, or `None`.
-pub(super) fn wrong_with_key(key: &str) -> Option<String> {
+/// Returns all errors in a label key as one line, or `None`.
+pub(super) fn key_error(key: &str) -> Option<String> {
     joined(&qualified_name(key))
 }
 
-/// Everything that is wrong with a label value, or `None`.
-pub(super) fn wrong_with_value(value: &str) -> Option<String> {
+/// Returns all errors in a label value as one line, or `None`.
+pub(super) fn value_error(value: &str) -> Option<String> {
     joined(&label_value(value))
 }
 
@@ -24,26 +24,24 @@ mod tests {
     #[test]
     fn keys_have_a_name_and_may_have_a_prefix() {
         for good in ["app", "example.com/app", "a.b-c_d", "A1"] {
-            assert_eq!(wrong_with_key(good), None, "{good}");
+            assert_eq!(key_error(good), None, "{good}");
         }
-        assert_eq!(wrong_with_key("/app").unwrap(), "prefix part must be non-empty");
-        assert!(wrong_with_key("Example.com/app").unwrap().starts_with("prefix part a lowercase RFC 1123"));
-        assert!(
-            wrong_with_key("a/").unwrap().starts_with("name part must be non-empty; name part must consist")
-        );
-        assert!(wrong_with_key("a/b/c").unwrap().starts_with("a valid label key must consist"));
-        assert_eq!(wrong_with_key(&"x".repeat(64)).unwrap(), "name part must be no more than 63 bytes");
+        assert_eq!(key_error("/app").unwrap(), "prefix part must be non-empty");
+        assert!(key_error("Example.com/app").unwrap().starts_with("prefix part a lowercase RFC 1123"));
+        assert!(key_error("a/").unwrap().starts_with("name part must be non-empty; name part must consist"));
+        assert!(key_error("a/b/c").unwrap().starts_with("a valid label key must consist"));
+        assert_eq!(key_error(&"x".repeat(64)).unwrap(), "name part must be no more than 63 bytes");
         let prefixed = format!("{}/x", "x".repeat(254));
-        assert_eq!(wrong_with_key(&prefixed).unwrap(), "prefix part must be no more than 253 characters");
+        assert_eq!(key_error(&prefixed).unwrap(), "prefix part must be no more than 253 characters");
     }
 
     /// A4.7: values may be empty, but not anything.
     #[test]
     fn values_may_be_empty() {
         for good in ["", "web", "1.2_3-a"] {
-            assert_eq!(wrong_with_value(good), None, "{good}");
+            assert_eq!(value_error(good), None, "{good}");
         }
-        assert!(wrong_with_value("-a").unwrap().starts_with("a valid label must be an empty string"));
-        assert_eq!(wrong_with_value(&"x".repeat(64)).unwrap(), "must be no more than 63 bytes");
+        assert!(value_error("-a").unwrap().starts_with("a valid label must be an empty string"));
+        assert_eq!(value_error(&"x".repeat(64)).unwrap(), "must be no more than 63 bytes");
     }
 }

@@ -1,14 +1,18 @@
 //! ControllerRevisions.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Strategy;
-use crate::table::{Rows, workloads};
+use crate::Timestamp;
+use crate::table::column::Column;
+use crate::table::{Rows, cell, column};
 use crate::validation::error_list::{ErrorList, Path, number};
+
+const COLUMNS: &[Column] = &[column::NAME, column::text("Controller"), column::text("Revision"), column::AGE];
 
 pub(super) const STRATEGY: Strategy = Strategy {
     validate: |errors, _, old, new| validate(errors, old, new),
-    rows: Rows::new(workloads::CONTROLLER_REVISION, workloads::controller_revision),
+    rows: Rows::new(COLUMNS, cells),
     ..Strategy::DEFAULT
 };
 
@@ -26,5 +30,39 @@ fn validate(errors: &mut ErrorList, old: Option<&Value>, new: &Value) {
     }
     if let Some(old) = old {
         errors.immutable(&data, old["data"] == new["data"], &new["data"]);
+    }
+}
+
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
+    let owner =
+        cell::list(object, "metadata.ownerReferences").iter().find(|owner| owner["controller"] == true);
+    let controller = owner.map_or_else(|| "<none>".to_owned(), owner_name);
+    vec![
+        json!(cell::name(object)),
+        json!(controller),
+        json!(cell::number(object, "revision")),
+        json!(cell::age(object, now)),
+    ]
+}
+
+/// `statefulset.apps/db`
+fn owner_name(owner: &Value) -> String {
+    let group = cell::text(owner, "apiVersion").split_once('/').map(|(group, _)| format!(".{group}"));
+    format!("{}{}/{}", cell::text(owner, "kind"), group.unwrap_or_default(), "").to_lowercase()
+        + cell::text(owner, "name")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_secs(1_767_225_900);
+
+    /// Appendix C: controllers are named by kind and group.
+    #[test]
+    fn a_revision_names_its_controller() {
+        let owner = json!({"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "Db", "controller": true});
+        let revision = json!({"metadata": {"name": "r", "ownerReferences": [owner]}, "revision": 7});
+        assert_eq!(cells(&revision, NOW)[1..3], [json!("statefulset.apps/Db"), json!(7)]);
     }
 }

@@ -1,4 +1,4 @@
-//! Custom resources: what their definition says.
+//! Custom resources: their definition has their rules.
 
 use serde_json::Value;
 

@@ -1,12 +1,36 @@
 //! DaemonSets.
 
+use serde_json::{Value, json};
+
 use super::Strategy;
-use crate::admission::daemon_sets;
-use crate::defaults;
+use crate::Timestamp;
+use crate::defaults::pod;
+use crate::defaults::setting::{Object, default, ensure, object};
+use crate::defaults::workload::rolling_update as default_rolling_update;
 use crate::lifecycle::disabled_fields;
-use crate::table::{Rows, workloads};
+use crate::table::column::Column;
+use crate::table::{Rows, cell, column};
+use crate::validation::error_list::{ErrorList, Path, is_set, text};
+use crate::validation::go_format::{ordered_json, with_go_names};
 use crate::validation::status::{not_decremented, not_negative};
-use crate::validation::{warnings, workload};
+use crate::validation::workload::{SELECTOR, at_most_100_percent, count_or_percent, is_nothing};
+use crate::validation::{selector, template, warnings, workload};
+
+const COLUMNS: &[Column] = &[
+    column::NAME,
+    column::number("Desired"),
+    column::number("Current"),
+    column::number("Ready"),
+    column::number("Up-to-date"),
+    column::number("Available"),
+    column::text("Node Selector"),
+    column::AGE,
+    column::wide("Containers"),
+    column::wide("Images"),
+    column::wide("Selector"),
+];
+/// The annotation with the generation of the template.
+const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
 
 const COUNTERS: [&str; 9] = [
     "currentNumberScheduled",
@@ -21,20 +45,106 @@ const COUNTERS: [&str; 9] = [
 ];
 
 pub(super) const STRATEGY: Strategy = Strategy {
-    defaults: defaults::workload::daemon_set,
+    defaults: set_defaults,
     prepare: |_, old, new| disabled_fields::drop(old, new, disabled_fields::pod_template),
-    admit: |old, new| daemon_sets::count_template(new, old),
+    admit: |old, new| count_template(new, old),
     validate: |errors, _, old, new| {
         if let Some(old) = old {
-            workload::keeps_selector(errors, &old["spec"], &new["spec"]);
+            workload::immutable_selector(errors, &old["spec"], &new["spec"]);
         }
-        workload::daemon_set(errors, new);
+        validate(errors, new);
     },
     validate_status: |errors, _, old, new| {
         not_negative(errors, &new["status"], &COUNTERS);
         not_decremented(errors, &old["status"], &new["status"]);
     },
     warnings: warnings::template,
-    rows: Rows::new(workloads::DAEMON_SET, workloads::daemon_set),
+    rows: Rows::new(COLUMNS, cells),
     ..Strategy::DEFAULT
 };
+
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
+    vec![
+        json!(cell::name(object)),
+        json!(cell::number(object, "status.desiredNumberScheduled")),
+        json!(cell::number(object, "status.currentNumberScheduled")),
+        json!(cell::number(object, "status.numberReady")),
+        json!(cell::number(object, "status.updatedNumberScheduled")),
+        json!(cell::number(object, "status.numberAvailable")),
+        json!(cell::labels(object, "spec.template.spec.nodeSelector")),
+        json!(cell::age(object, now)),
+        json!(cell::joined(cell::list(object, cell::CONTAINERS), "name")),
+        json!(cell::joined(cell::list(object, cell::CONTAINERS), "image")),
+        json!(cell::selector(object, "spec.selector")),
+    ]
+}
+
+fn set_defaults(set: &mut Object) {
+    if let Some(annotations) = ensure(set, "metadata").and_then(|metadata| ensure(metadata, "annotations")) {
+        default(annotations, TEMPLATE_GENERATION, "0");
+    }
+    let Some(spec) = ensure(set, "spec") else { return };
+    default(spec, "revisionHistoryLimit", 10);
+    if let Some(rolling) = default_rolling_update(spec, "updateStrategy") {
+        default(rolling, "maxUnavailable", 1);
+        default(rolling, "maxSurge", 0);
+    }
+    pod::template(spec);
+}
+
+/// Validates the spec. The selector is not required; an absent one matches nothing.
+fn validate(errors: &mut ErrorList, object: &Value) {
+    let (at, spec) = (Path::new("spec"), &object["spec"]);
+    selector::valid_and_matching(errors, &at, spec);
+    if is_set(spec, "selector") && selector::is_empty(&spec["selector"]) {
+        let why = "empty selector is invalid for daemonset";
+        errors.invalid_formatted(&at.child("selector"), ordered_json(SELECTOR, &spec["selector"]), why);
+    }
+    template::restarting_template(errors, &at, spec, "DaemonSet");
+    errors.not_negative(&at, spec, "minReadySeconds");
+    let (strategy_at, strategy) = (at.child("updateStrategy"), &spec["updateStrategy"]);
+    match text(strategy, "type") {
+        "OnDelete" => {}
+        "RollingUpdate" if is_set(strategy, "rollingUpdate") => {
+            rolling_update(errors, &strategy_at.child("rollingUpdate"), &strategy["rollingUpdate"]);
+        }
+        "RollingUpdate" => errors.required(&strategy_at.child("rollingUpdate"), ""),
+        _ => {
+            let shown = with_go_names("apps/v1.DaemonSetUpdateStrategy", strategy);
+            errors.unsupported_formatted(&strategy_at, shown, &["RollingUpdate", "OnDelete"]);
+        }
+    }
+    errors.not_negative(&at, spec, "revisionHistoryLimit");
+}
+
+/// Validates that exactly one of `maxUnavailable` and `maxSurge` is not zero.
+fn rolling_update(errors: &mut ErrorList, at: &Path<'_>, limits: &Value) {
+    for field in ["maxUnavailable", "maxSurge"] {
+        count_or_percent(errors, &at.child(field), &limits[field]);
+        at_most_100_percent(errors, &at.child(field), &limits[field]);
+    }
+    match (is_nothing(&limits["maxUnavailable"]), is_nothing(&limits["maxSurge"])) {
+        (false, false) => {
+            let why = "may not be set when maxUnavailable is non-zero";
+            errors.invalid(&at.child("maxSurge"), &limits["maxSurge"], why);
+        }
+        (true, true) => errors.required(&at.child("maxUnavailable"), "cannot be 0 when maxSurge is 0"),
+        _ => {}
+    }
+}
+
+/// Sets the generation of the template, which starts at 1 and increments with every change.
+fn count_template(set: &mut Value, stored: Option<&Value>) {
+    let number = match stored {
+        None => 1,
+        Some(stored) => {
+            let before = &stored["metadata"]["annotations"][TEMPLATE_GENERATION];
+            let before: i64 = before.as_str().and_then(|text| text.parse().ok()).unwrap_or(1);
+            before + i64::from(stored["spec"]["template"] != set["spec"]["template"])
+        }
+    };
+    let metadata = object(set).and_then(|set| ensure(set, "metadata"));
+    if let Some(annotations) = metadata.and_then(|metadata| ensure(metadata, "annotations")) {
+        annotations.insert(TEMPLATE_GENERATION.to_owned(), json!(number.to_string()));
+    }
+}

@@ -1,10 +1,29 @@
 //! Deployments.
 
+use serde_json::{Value, json};
+
 use super::{Strategy, replica_set};
-use crate::defaults;
-use crate::table::{Rows, workloads};
+use crate::defaults::pod;
+use crate::defaults::setting::{Object, default, ensure};
+use crate::table::column::Column;
+use crate::table::{Rows, cell, column};
+use crate::validation::error_list::{ErrorList, Path, is_set, number};
+use crate::validation::go_format::with_go_names;
 use crate::validation::status::{Counters, counters, not_decremented};
-use crate::validation::{deployment, workload};
+use crate::validation::workload;
+use crate::validation::workload::{at_most_100_percent, count_or_percent, is_nothing, selector_and_template};
+use crate::{Timestamp, defaults};
+
+const COLUMNS: &[Column] = &[
+    column::NAME,
+    column::text("Ready"),
+    column::text("Up-to-date"),
+    column::text("Available"),
+    column::AGE,
+    column::wide("Containers"),
+    column::wide("Images"),
+    column::wide("Selector"),
+];
 
 const COUNTERS: Counters = Counters {
     counted: &[
@@ -21,18 +40,103 @@ const COUNTERS: Counters = Counters {
 };
 
 pub(super) const STRATEGY: Strategy = Strategy {
-    defaults: defaults::workload::deployment,
+    defaults: set_defaults,
     validate: |errors, _, old, new| {
-        deployment::deployment(errors, new);
+        validate(errors, new);
         if let Some(old) = old {
-            workload::keeps_selector(errors, &old["spec"], &new["spec"]);
+            workload::immutable_selector(errors, &old["spec"], &new["spec"]);
         }
     },
     validate_status: |errors, _, old, new| {
         counters(errors, &new["status"], &COUNTERS);
         not_decremented(errors, &old["status"], &new["status"]);
     },
-    rows: Rows::new(workloads::DEPLOYMENT, workloads::deployment),
+    rows: Rows::new(COLUMNS, cells),
     status_reset_fields: &["spec", "metadata.labels"],
     ..replica_set::STRATEGY
 };
+
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
+    vec![
+        json!(cell::name(object)),
+        json!(cell::ready_replicas(object)),
+        json!(cell::number(object, "status.updatedReplicas")),
+        json!(cell::number(object, "status.availableReplicas")),
+        json!(cell::age(object, now)),
+        json!(cell::joined(cell::list(object, cell::CONTAINERS), "name")),
+        json!(cell::joined(cell::list(object, cell::CONTAINERS), "image")),
+        json!(cell::selector(object, "spec.selector")),
+    ]
+}
+
+fn set_defaults(deployment: &mut Object) {
+    let Some(spec) = ensure(deployment, "spec") else { return };
+    default(spec, "replicas", 1);
+    default(spec, "revisionHistoryLimit", 10);
+    default(spec, "progressDeadlineSeconds", 600);
+    if let Some(rolling) = defaults::workload::rolling_update(spec, "strategy") {
+        default(rolling, "maxUnavailable", "25%");
+        default(rolling, "maxSurge", "25%");
+    }
+    pod::template(spec);
+}
+
+/// Validates the spec.
+fn validate(errors: &mut ErrorList, object: &Value) {
+    let (at, spec) = (Path::new("spec"), &object["spec"]);
+    errors.not_negative(&at, spec, "replicas");
+    selector_and_template(errors, &at, spec);
+    strategy(errors, &at.child("strategy"), &spec["strategy"]);
+    errors.not_negative(&at, spec, "minReadySeconds");
+    errors.not_negative(&at, spec, "revisionHistoryLimit");
+    rollback(errors, &at, object);
+    errors.not_negative(&at, spec, "progressDeadlineSeconds");
+    if let Some(deadline) = number(spec, "progressDeadlineSeconds")
+        && deadline <= number(spec, "minReadySeconds").unwrap_or(0)
+    {
+        let at = at.child("progressDeadlineSeconds");
+        errors.invalid(&at, &json!(deadline), "must be greater than minReadySeconds");
+    }
+}
+
+/// Validates the revision of a rollback, an annotation that is a field of Kubernetes' internal type.
+fn rollback(errors: &mut ErrorList, at: &Path<'_>, object: &Value) {
+    let revision = object["metadata"]["annotations"]["deprecated.deployment.rollback.to"].as_str();
+    if let Some(revision) = revision.and_then(|text| text.parse::<i64>().ok()).filter(|number| *number < 0) {
+        let why = "must be greater than or equal to 0";
+        errors.invalid(&at.child("rollback").child("version"), &json!(revision), why);
+    }
+}
+
+fn strategy(errors: &mut ErrorList, at: &Path<'_>, strategy: &Value) {
+    match strategy["type"].as_str().unwrap_or("") {
+        "Recreate" => {
+            if is_set(strategy, "rollingUpdate") {
+                let why = "may not be specified when strategy `type` is 'Recreate'";
+                errors.forbidden(&at.child("rollingUpdate"), why);
+            }
+        }
+        "RollingUpdate" if is_set(strategy, "rollingUpdate") => {
+            rolling_update(errors, &at.child("rollingUpdate"), &strategy["rollingUpdate"]);
+        }
+        "RollingUpdate" => {
+            errors.required(&at.child("rollingUpdate"), "this should be defaulted and never be nil");
+        }
+        _ => unknown_strategy(errors, at, strategy),
+    }
+}
+
+fn rolling_update(errors: &mut ErrorList, at: &Path<'_>, limits: &Value) {
+    let (unavailable, surge) = (&limits["maxUnavailable"], &limits["maxSurge"]);
+    count_or_percent(errors, &at.child("maxUnavailable"), unavailable);
+    count_or_percent(errors, &at.child("maxSurge"), surge);
+    if is_nothing(unavailable) && is_nothing(surge) {
+        errors.invalid(&at.child("maxUnavailable"), unavailable, "may not be 0 when `maxSurge` is 0");
+    }
+    at_most_100_percent(errors, &at.child("maxUnavailable"), unavailable);
+}
+
+fn unknown_strategy(errors: &mut ErrorList, at: &Path<'_>, strategy: &Value) {
+    let supported = ["Recreate", "RollingUpdate"];
+    errors.unsupported_formatted(at, with_go_names("apps/v1.DeploymentStrategy", strategy), &supported);
+}

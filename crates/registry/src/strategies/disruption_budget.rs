@@ -1,9 +1,24 @@
 //! PodDisruptionBudgets.
 
+use serde_json::{Value, json};
+
 use super::Strategy;
-use crate::table::{Rows, workloads};
-use crate::validation::policy;
+use crate::Timestamp;
+use crate::table::column::Column;
+use crate::table::{Rows, cell, column};
+use crate::validation::error_list::{ErrorList, Path, is_set};
+use crate::validation::go_format::ordered_json;
+use crate::validation::selector;
 use crate::validation::status::not_negative;
+use crate::validation::workload::{at_most_100_percent, count_or_percent};
+
+const COLUMNS: &[Column] = &[
+    column::NAME,
+    column::text("Min Available"),
+    column::text("Max Unavailable"),
+    column::number("Allowed Disruptions"),
+    column::AGE,
+];
 
 const COUNTERS: [&str; 4] = ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"];
 
@@ -11,12 +26,50 @@ pub(super) const STRATEGY: Strategy = Strategy {
     // The metadata of a new budget is validated only if its spec is valid.
     validate_first: |errors, old, new| {
         if old.is_none() {
-            policy::disruption_budget(errors, new);
+            validate(errors, new);
         }
     },
-    validate: |errors, _, _, new| policy::disruption_budget(errors, new),
+    validate: |errors, _, _, new| validate(errors, new),
     validate_status: |errors, _, _, new| not_negative(errors, &new["status"], &COUNTERS),
     any_finalizers: true,
-    rows: Rows::new(workloads::DISRUPTION_BUDGET, workloads::disruption_budget),
+    rows: Rows::new(COLUMNS, cells),
     ..Strategy::DEFAULT
 };
+
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
+    let bound = |path| cell::plain(cell::at(object, path)).unwrap_or_else(|| "N/A".to_owned());
+    vec![
+        json!(cell::name(object)),
+        json!(bound("spec.minAvailable")),
+        json!(bound("spec.maxUnavailable")),
+        json!(cell::number(object, "status.disruptionsAllowed")),
+        json!(cell::age(object, now)),
+    ]
+}
+
+/// Validates the spec.
+fn validate(errors: &mut ErrorList, object: &Value) {
+    let (at, spec) = (Path::new("spec"), &object["spec"]);
+    if is_set(spec, "minAvailable") && is_set(spec, "maxUnavailable") {
+        let selector = match &spec["selector"] {
+            Value::Null => "null".to_owned(),
+            selector => ordered_json("meta/v1.LabelSelector", selector),
+        };
+        let shown = format!(
+            "{{\"MinAvailable\":{},\"Selector\":{selector},\"MaxUnavailable\":{},\"UnhealthyPodEvictionPolicy\":{}}}",
+            spec["minAvailable"], spec["maxUnavailable"], spec["unhealthyPodEvictionPolicy"]
+        );
+        errors.invalid_formatted(&at, shown, "minAvailable and maxUnavailable cannot be both set");
+    }
+    for field in ["minAvailable", "maxUnavailable"] {
+        count_or_percent(errors, &at.child(field), &spec[field]);
+        at_most_100_percent(errors, &at.child(field), &spec[field]);
+    }
+    selector::terms(errors, &at.child("selector"), &spec["selector"]);
+    let policies = ["AlwaysAllow", "IfHealthyBudget"];
+    errors.one_of_if_set(
+        &at.child("unhealthyPodEvictionPolicy"),
+        &spec["unhealthyPodEvictionPolicy"],
+        &policies,
+    );
+}

@@ -3,9 +3,13 @@
 use serde_json::{Value, json};
 
 use super::Strategy;
+use crate::Timestamp;
 use crate::lifecycle::disabled_fields;
-use crate::table::{Rows, cluster};
+use crate::table::column::Column;
+use crate::table::{Rows, cell, column};
 use crate::validation::error_list::{ErrorList, Path, number};
+
+const COLUMNS: &[Column] = &[column::NAME, column::text("Holder"), column::AGE];
 
 pub(super) const STRATEGY: Strategy = Strategy {
     prepare: |_, old, new| {
@@ -15,7 +19,7 @@ pub(super) const STRATEGY: Strategy = Strategy {
     },
     validate: |errors, _, _, new| validate(errors, &Path::new("spec"), &new["spec"]),
     any_finalizers: true,
-    rows: Rows::new(cluster::LEASE, cluster::lease),
+    rows: Rows::new(COLUMNS, cells),
     ..Strategy::DEFAULT
 };
 
@@ -24,4 +28,12 @@ fn validate(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
         errors.invalid(&at.child("leaseDurationSeconds"), &json!(seconds), "must be greater than 0");
     }
     errors.not_negative(at, spec, "leaseTransitions");
+}
+
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
+    vec![
+        json!(cell::name(object)),
+        json!(cell::text(object, "spec.holderIdentity")),
+        json!(cell::age(object, now)),
+    ]
 }

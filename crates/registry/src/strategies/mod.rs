@@ -10,14 +10,12 @@ mod component_status;
 mod config_map;
 mod controller_revision;
 mod cron_job;
-mod csi;
 mod custom;
 mod daemon_set;
-mod definition;
+pub(crate) mod definition;
 mod deployment;
 mod devices;
 mod disruption_budget;
-mod endpoint_slice;
 mod endpoints;
 mod event;
 mod ingress;
@@ -27,9 +25,7 @@ mod limit_range;
 mod namespace;
 mod network_policy;
 mod node;
-mod persistent_volume;
-mod persistent_volume_claim;
-mod pod;
+pub(crate) mod pod;
 mod pod_template;
 mod priority_class;
 mod rbac;
@@ -41,8 +37,7 @@ mod secret;
 mod service;
 mod service_account;
 mod stateful_set;
-mod storage_class;
-mod volume_attachment;
+pub(crate) mod storage;
 
 use serde_json::Value;
 
@@ -134,13 +129,13 @@ pub(crate) fn built_in(group: &str, version: &str, kind: &str) -> &'static Strat
     match (group, kind) {
         ("", "ComponentStatus") => &component_status::STRATEGY,
         ("", "ConfigMap") => &config_map::STRATEGY,
-        ("", "Endpoints") => &endpoints::STRATEGY,
+        ("", "Endpoints") => &endpoints::ENDPOINTS,
         ("", "Event") => &event::CORE,
         ("", "LimitRange") => &limit_range::STRATEGY,
         ("", "Namespace") => &namespace::STRATEGY,
         ("", "Node") => &node::STRATEGY,
-        ("", "PersistentVolume") => &persistent_volume::STRATEGY,
-        ("", "PersistentVolumeClaim") => &persistent_volume_claim::STRATEGY,
+        ("", "PersistentVolume") => &storage::persistent_volume::STRATEGY,
+        ("", "PersistentVolumeClaim") => &storage::persistent_volume_claim::STRATEGY,
         ("", "Pod") => &pod::STRATEGY,
         ("", "PodTemplate") => &pod_template::STRATEGY,
         ("", "ReplicationController") => &replication_controller::STRATEGY,
@@ -160,7 +155,7 @@ pub(crate) fn built_in(group: &str, version: &str, kind: &str) -> &'static Strat
         ("batch", "CronJob") => &cron_job::STRATEGY,
         ("batch", "Job") => &job::STRATEGY,
         ("coordination.k8s.io", "Lease") => &lease::STRATEGY,
-        ("discovery.k8s.io", "EndpointSlice") => &endpoint_slice::STRATEGY,
+        ("discovery.k8s.io", "EndpointSlice") => &endpoints::SLICE,
         ("events.k8s.io", "Event") => &event::EVENTS,
         ("networking.k8s.io", "Ingress") => &ingress::STRATEGY,
         ("networking.k8s.io", "NetworkPolicy") => &network_policy::STRATEGY,
@@ -171,11 +166,33 @@ pub(crate) fn built_in(group: &str, version: &str, kind: &str) -> &'static Strat
         ("resource.k8s.io", "ResourceClaim") => &devices::CLAIM,
         ("resource.k8s.io", "ResourceSlice") => &devices::SLICE,
         ("scheduling.k8s.io", "PriorityClass") => &priority_class::STRATEGY,
-        ("storage.k8s.io", "CSIDriver") => &csi::DRIVER,
-        ("storage.k8s.io", "CSINode") => &csi::NODE,
-        ("storage.k8s.io", "CSIStorageCapacity") => &csi::CAPACITY,
-        ("storage.k8s.io", "StorageClass") => &storage_class::STRATEGY,
-        ("storage.k8s.io", "VolumeAttachment") => &volume_attachment::STRATEGY,
+        ("storage.k8s.io", "CSIDriver") => &storage::csi::DRIVER,
+        ("storage.k8s.io", "CSINode") => &storage::csi::NODE,
+        ("storage.k8s.io", "CSIStorageCapacity") => &storage::csi::CAPACITY,
+        ("storage.k8s.io", "StorageClass") => &storage::storage_class::STRATEGY,
+        ("storage.k8s.io", "VolumeAttachment") => &storage::volume_attachment::STRATEGY,
         _ => &Strategy::DEFAULT,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::kinds::kinds;
+
+    /// Appendix C: every row has as many cells as columns.
+    #[test]
+    fn rows_are_as_long_as_their_headings() {
+        for kind in kinds().all() {
+            let rows = &of(kind).rows;
+            assert_eq!(
+                (rows.cells)(&json!({}), Timestamp::from_secs(0)).len(),
+                rows.columns.len(),
+                "{}",
+                kind.kind
+            );
+        }
     }
 }

@@ -1,11 +1,17 @@
 //! PodTemplates.
 
+use serde_json::{Value, json};
+
 use super::Strategy;
-use crate::defaults;
 use crate::lifecycle::disabled_fields;
-use crate::table::{Rows, storage};
+use crate::table::column::Column;
+use crate::table::{Rows, cell, column};
 use crate::validation::error_list::Path;
 use crate::validation::template;
+use crate::{Timestamp, defaults};
+
+const COLUMNS: &[Column] =
+    &[column::NAME, column::text("Containers"), column::text("Images"), column::text("Pod Labels")];
 
 pub(super) const STRATEGY: Strategy = Strategy {
     defaults: defaults::pod::template,
@@ -15,6 +21,16 @@ pub(super) const STRATEGY: Strategy = Strategy {
         });
     },
     validate: |errors, _, _, new| template::template(errors, &Path::new("template"), &new["template"]),
-    rows: Rows::new(storage::POD_TEMPLATE, storage::pod_template),
+    rows: Rows::new(COLUMNS, cells),
     ..Strategy::DEFAULT
 };
+
+fn cells(object: &Value, _: Timestamp) -> Vec<Value> {
+    let containers = cell::list(object, "template.spec.containers");
+    vec![
+        json!(cell::name(object)),
+        json!(cell::joined(containers, "name")),
+        json!(cell::joined(containers, "image")),
+        json!(cell::labels(object, "template.metadata.labels")),
+    ]
+}

@@ -1,29 +1,41 @@
 //! PriorityClasses.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Strategy;
-use crate::defaults::cluster;
-use crate::table::{Rows, storage};
+use crate::Timestamp;
+use crate::defaults::setting::{Object, default};
+use crate::table::column::Column;
+use crate::table::{Rows, cell, column};
 use crate::validation::error_list::{ErrorList, Path, number, text};
 
-/// The classes of the system, with their values.
+const COLUMNS: &[Column] = &[
+    column::NAME,
+    column::number("Value"),
+    column::truth("Global-Default"),
+    column::AGE,
+    column::text("PreemptionPolicy"),
+];
+
+/// The system classes with their values.
 const SYSTEM_CLASSES: [(&str, i64); 2] =
     [("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000)];
+
 const SYSTEM_PREFIX: &str = "system-";
+
 const USER_PRIORITY_MAX: i64 = 1_000_000_000;
 
 pub(super) const STRATEGY: Strategy = Strategy {
-    defaults: cluster::priority_class,
+    defaults: set_defaults,
     validate: |errors, _, old, new| match old {
         None => validate_new(errors, new),
         Some(old) => validate_change(errors, old, new),
     },
-    rows: Rows::new(storage::PRIORITY_CLASS, storage::priority_class),
+    rows: Rows::new(COLUMNS, cells),
     ..Strategy::DEFAULT
 };
 
-/// A new PriorityClass: the highest values and the names of the system are its own.
+/// Validates a new PriorityClass: the highest values and the prefix `system-` are reserved.
 fn validate_new(errors: &mut ErrorList, class: &Value) {
     let name = text(&class["metadata"], "name");
     let is_ours = SYSTEM_CLASSES.contains(&(name, number(class, "value").unwrap_or(0)));
@@ -54,4 +66,33 @@ fn validate_change(errors: &mut ErrorList, old: &Value, new: &Value) {
     }
     let policy = "preemptionPolicy";
     errors.immutable(&Path::new(policy), old[policy] == new[policy], &new[policy]);
+}
+
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
+    vec![
+        json!(cell::name(object)),
+        json!(cell::number(object, "value")),
+        json!(cell::at(object, "globalDefault") == true),
+        json!(cell::age(object, now)),
+        json!(cell::text(object, "preemptionPolicy")),
+    ]
+}
+
+fn set_defaults(class: &mut Object) {
+    default(class, "preemptionPolicy", "PreemptLowerPriority");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Appendix C: priority classes.
+    #[test]
+    fn a_class_shows_its_value_and_policy() {
+        let urgent = json!({"metadata": {"name": "urgent"}, "value": 10, "preemptionPolicy": "Never"});
+        assert_eq!(
+            cells(&urgent, Timestamp::from_secs(0)),
+            [json!("urgent"), json!(10), json!(false), json!("<unknown>"), json!("Never")]
+        );
+    }
 }

@@ -1,16 +1,22 @@
 //! ReplicationControllers.
 
+use serde_json::Value;
+
 use super::{Strategy, replica_set};
-use crate::defaults::workload;
+use crate::Timestamp;
+use crate::defaults::pod;
+use crate::defaults::setting::{Object, child, default, ensure, is_empty};
+use crate::defaults::workload::{default_labels, template_labels};
 use crate::selector::fields::{NAME, NAMESPACE, SelectableFields, Source, field};
-use crate::table::{Rows, workloads};
-use crate::validation;
+use crate::table::{Rows, cell};
+use crate::validation::error_list::{ErrorList, Path, is_set, members};
+use crate::validation::template;
 
 pub(super) const STRATEGY: Strategy = Strategy {
-    defaults: workload::replication_controller,
-    validate: |errors, _, _, new| validation::workload::replication_controller(errors, new),
+    defaults: set_defaults,
+    validate: |errors, _, _, new| validate(errors, new),
     quota_usage: |usage, _| usage.count("replicationcontrollers"),
-    rows: Rows::new(workloads::REPLICA_SET, workloads::replication_controller),
+    rows: Rows::new(replica_set::COLUMNS, cells),
     selectable: SelectableFields::new(&[
         NAME,
         NAMESPACE,
@@ -18,3 +24,42 @@ pub(super) const STRATEGY: Strategy = Strategy {
     ]),
     ..replica_set::STRATEGY
 };
+
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
+    replica_set::replica_cells(object, now, &cell::labels(object, "spec.selector"))
+}
+
+/// Sets defaults; the default selector and labels are those of the template.
+fn set_defaults(controller: &mut Object) {
+    let Some(spec) = ensure(controller, "spec") else { return };
+    default(spec, "replicas", 1);
+    if child(spec, "template").is_some() {
+        pod::template(spec);
+    }
+    let Some(labels) = template_labels(spec) else { return };
+    if is_empty(spec, "selector") {
+        spec.insert("selector".to_owned(), labels.clone());
+    }
+    default_labels(controller, labels);
+}
+
+/// Validates the spec, whose selector is a map of labels.
+fn validate(errors: &mut ErrorList, object: &Value) {
+    let (at, spec) = (Path::new("spec"), &object["spec"]);
+    let selects = members(spec, "selector").next().is_some();
+    if !selects {
+        errors.required(&at.child("selector"), "");
+    }
+    if is_set(spec, "template") {
+        let labels = &spec["template"]["metadata"]["labels"];
+        if selects && !members(spec, "selector").all(|(key, value)| &labels[key.as_str()] == value) {
+            let (template, why) = (at.child("template"), "`selector` does not match template `labels`");
+            errors.invalid(&template.child("metadata").child("labels"), labels, why);
+        }
+        template::restarting_template(errors, &at, spec, "ReplicationController");
+    } else {
+        errors.required(&at.child("template"), "");
+    }
+    errors.not_negative(&at, spec, "replicas");
+    errors.not_negative(&at, spec, "minReadySeconds");
+}

@@ -1,13 +1,17 @@
 //! ServiceAccounts.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Strategy;
-use crate::table::{Rows, cluster};
+use crate::Timestamp;
+use crate::table::column::Column;
+use crate::table::{Rows, cell, column};
+
+const COLUMNS: &[Column] = &[column::NAME, column::AGE];
 
 pub(super) const STRATEGY: Strategy = Strategy {
     prepare: |_, _, new| keep_names_of_secrets(new),
-    rows: Rows::new(cluster::SERVICE_ACCOUNT, cluster::service_account),
+    rows: Rows::new(COLUMNS, cells),
     ..Strategy::DEFAULT
 };
 
@@ -17,4 +21,8 @@ fn keep_names_of_secrets(account: &mut Value) {
     for secret in secrets.iter_mut().filter_map(Value::as_object_mut) {
         secret.retain(|field, _| field == "name");
     }
+}
+
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
+    vec![json!(cell::name(object)), json!(cell::age(object, now))]
 }

@@ -6,19 +6,19 @@ pub(crate) use super::Column;
 
 /// The object's name.
 pub(crate) const NAME: Column = known("Name", "string", "name", 0);
-/// The object's name where other things matter more.
+/// The object's name, in wide output only.
 pub(crate) const WIDE_NAME: Column = known("Name", "string", "name", 1);
-/// How old the object is.
+/// The object's age.
 pub(crate) const AGE: Column = text("Age");
-/// When the object was created.
+/// The object's creation timestamp.
 pub(crate) const CREATED: Column = known("Created At", "date", "", 0);
 
-/// A column of text.
+/// A column of strings.
 pub(crate) const fn text(name: &'static str) -> Column {
     known(name, "string", "", 0)
 }
 
-/// A column of names of other things.
+/// A column of names of other objects.
 pub(crate) const fn named(name: &'static str) -> Column {
     known(name, "string", "name", 0)
 }
@@ -28,17 +28,17 @@ pub(crate) const fn number(name: &'static str) -> Column {
     known(name, "integer", "", 0)
 }
 
-/// A column of `true` and `false`.
+/// A column of booleans.
 pub(crate) const fn truth(name: &'static str) -> Column {
     known(name, "boolean", "", 0)
 }
 
-/// A column of text that is shown when there is space.
+/// A column of strings, in wide output only.
 pub(crate) const fn wide(name: &'static str) -> Column {
     known(name, "string", "", 1)
 }
 
-/// A column of a kind that everybody knows.
+/// A column of a built-in kind.
 const fn known(name: &'static str, kind: &'static str, format: &'static str, priority: i64) -> Column {
     Column {
         name: Cow::Borrowed(name),

@@ -1,33 +1,29 @@
-//! Objects as rows of a Table, which is what `kubectl get` shows, and reduced to their metadata.
+//! Objects as rows of a `Table`, which `kubectl get` prints, and as `PartialObjectMetadata`.
 //!
-//! Each kind has a [`Printer`]: its columns, and how an object becomes cells. Kinds without one of their own show a
-//! name and a time, kinds that users defined what their definition says. Rows always have all cells; leaving out those
-//! of low priority is up to the client.
+//! A [`Printer`] has the columns of a kind and turns objects into cells: by the strategy of a built-in kind, which shows
+//! name and creation time by default, or by a custom resource definition. Rows always have all cells; clients omit those of
+//! low priority.
 
-pub(crate) mod cluster;
-mod column;
-pub(crate) mod devices;
-pub(crate) mod events;
-mod field;
-pub(crate) mod network;
+pub(crate) mod cell;
+pub(crate) mod column;
 mod partial;
-pub(crate) mod pods;
-pub(crate) mod storage;
-pub(crate) mod workloads;
 
 use serde_json::{Value, json};
 
-use gantry_primitives::age;
+use crate::custom::Columns;
+use crate::kinds::{Kind, Nature};
+use crate::{FieldError, Refusal, Timestamp, strategies};
+use cell::{created, name};
+use column::{CREATED, NAME};
+
+pub(crate) use gantry_primitives::age;
 pub use gantry_primitives::age::short;
 pub use gantry_schema::custom::Column;
 pub use partial::{is_a_list, not_a_list, partial, partial_list};
 
-use crate::custom::Columns;
-use crate::kinds::{Kind, Nature};
-use crate::strategies;
-use crate::{FieldError, Refusal, Timestamp};
+const ANY: &[Column] = &[NAME, CREATED];
 
-/// How objects of one kind become rows.
+/// Turns objects of one kind into rows.
 #[derive(Clone, Copy)]
 pub struct Printer<'k> {
     /// The columns.
@@ -35,12 +31,12 @@ pub struct Printer<'k> {
     cells: Cells<'k>,
 }
 
-/// How an object becomes cells.
+/// How objects become cells.
 #[derive(Clone, Copy)]
 enum Cells<'k> {
     /// By the strategy of a built-in kind.
     Known(&'static Rows),
-    /// By the paths of a definition.
+    /// By the paths of a custom resource definition.
     Custom(&'k Columns),
 }
 
@@ -54,8 +50,8 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// A name and a time.
-    pub(crate) const DEFAULT: Self = Self::new(cluster::ANY, cluster::any);
+    /// Name and creation time.
+    pub(crate) const DEFAULT: Self = Self::new(ANY, any);
 
     /// Rows without conditions.
     pub(crate) const fn new(columns: &'static [Column], cells: fn(&Value, Timestamp) -> Vec<Value>) -> Self {
@@ -63,7 +59,7 @@ impl Rows {
     }
 }
 
-/// The version of `meta.k8s.io` that was asked for.
+/// The requested version of `meta.k8s.io`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
     /// `v1`.
@@ -72,7 +68,7 @@ pub enum Version {
     V1Beta1,
 }
 
-/// How much of an object goes with its row.
+/// How much of an object its row includes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IncludeObject {
     /// Nothing.
@@ -83,28 +79,28 @@ pub enum IncludeObject {
     Object,
 }
 
-/// Whether a Table says what its columns are: on a watch only the first does.
+/// Whether a Table has column definitions: on a watch only the first one does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Headings {
-    /// It does.
+    /// It has them.
     Shown,
-    /// They are known.
+    /// The client has them.
     Known,
 }
 
-/// How a Table is wanted.
+/// The requested form of a Table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// The version of the Table.
     pub version: Version,
-    /// What goes with each row.
+    /// What each row includes.
     pub include: IncludeObject,
-    /// Whether columns are described.
+    /// Whether there are column definitions.
     pub headings: Headings,
 }
 
 impl<'k> Printer<'k> {
-    /// The printer for a kind that is served.
+    /// The printer of a served kind.
     pub fn of_kind(kind: &'k Kind) -> Self {
         match &kind.nature {
             Nature::BuiltIn(_) => Self::of(kind.group, kind.kind),
@@ -112,25 +108,25 @@ impl<'k> Printer<'k> {
         }
     }
 
-    /// The printer for a kind; it is the default one for kinds that are not known.
+    /// The printer of a built-in kind; the default one for unknown kinds.
     pub fn of(group: &str, kind: &str) -> Self {
         let rows = &strategies::built_in(group, "", kind).rows;
         Self { columns: rows.columns, cells: Cells::Known(rows) }
     }
 
-    /// The printer for a kind that users defined, with the columns of one of its versions.
+    /// The printer of a custom resource, with the columns of its version.
     pub fn custom(columns: &'k Columns) -> Self {
         Self { columns: columns.headings(), cells: Cells::Custom(columns) }
     }
 
     /// Whether the kind has no columns of its own.
     fn is_default(&self) -> bool {
-        self.columns.contains(&column::CREATED)
+        self.columns.contains(&CREATED)
     }
 
-    /// The Table of a list; `metadata` is the list's own, with its version and where it goes on.
+    /// Returns the Table of a list with this metadata.
     ///
-    /// Objects must say their kind if they are wanted as a whole.
+    /// Objects must have kind and apiVersion if rows include them.
     pub fn table<'o>(
         &self,
         metadata: &Value,
@@ -139,7 +135,7 @@ impl<'k> Printer<'k> {
         now: Timestamp,
     ) -> Value {
         let rows: Vec<_> = objects.into_iter().map(|object| self.row(object, layout, now)).collect();
-        // Kubernetes writes no list at all where the kind has no columns of its own.
+        // Kubernetes writes null for an empty list of a kind without columns of its own.
         let rows = if rows.is_empty() && self.is_default() { Value::Null } else { Value::Array(rows) };
         let definitions: Value = match layout.headings {
             Headings::Shown => self.columns.iter().map(Column::definition).collect(),
@@ -151,7 +147,7 @@ impl<'k> Printer<'k> {
         })
     }
 
-    /// The Table of one object: of a get, a write, an event of a watch or a bookmark.
+    /// Returns the Table of one object: of a get, a write, a watch event or a bookmark.
     pub fn table_of_one(&self, object: &Value, layout: Layout, now: Timestamp) -> Value {
         let metadata = match &object["metadata"]["resourceVersion"] {
             Value::Null => json!({}),
@@ -180,7 +176,7 @@ impl<'k> Printer<'k> {
     }
 }
 
-/// Annotations that are fields of the object inside Kubernetes, where the rows of a Table are made.
+/// Annotations that are fields of Kubernetes' internal version, from which it makes rows.
 const FIELDS_AS_ANNOTATIONS: [&str; 6] = [
     "autoscaling.alpha.kubernetes.io/behavior",
     "autoscaling.alpha.kubernetes.io/conditions",
@@ -190,7 +186,7 @@ const FIELDS_AS_ANNOTATIONS: [&str; 6] = [
     "deprecated.deployment.rollback.to",
 ];
 
-/// The metadata of a row, which has no annotations that stand for fields.
+/// Drops annotations that are fields of the internal version.
 fn without_fields(mut partial: Value) -> Value {
     let Some(Value::Object(annotations)) = partial.pointer_mut("/metadata/annotations") else {
         return partial;
@@ -215,7 +211,7 @@ impl Version {
 }
 
 impl IncludeObject {
-    /// Reads an `includeObject` parameter.
+    /// Parses an `includeObject` parameter.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         match text {
             "" | "Metadata" => Ok(Self::Metadata),
@@ -228,4 +224,8 @@ impl IncludeObject {
             }
         }
     }
+}
+
+fn any(object: &Value, _: Timestamp) -> Vec<Value> {
+    vec![json!(name(object)), json!(created(object))]
 }

@@ -5,15 +5,14 @@ use serde_json::{Value, json};
 use super::Version;
 use crate::Refusal;
 
-/// An object reduced to its metadata.
+/// Returns an object reduced to its metadata.
 pub fn partial(object: &Value, version: Version) -> Value {
     json!({
         "kind": "PartialObjectMetadata", "apiVersion": version.api_version(), "metadata": object["metadata"],
     })
 }
 
-/// A list of objects reduced to their metadata; the list's own is kept. The items of an empty one are null, unlike those of
-/// every other list.
+/// Returns a list of objects reduced to their metadata. As on Kubernetes, the items of an empty one are null.
 pub fn partial_list<'o>(
     metadata: &Value,
     objects: impl IntoIterator<Item = &'o Value>,
@@ -27,7 +26,7 @@ pub fn partial_list<'o>(
     })
 }
 
-/// The list form was asked of one object: 406.
+/// Returns the 406 for a request for a list form of one object.
 pub fn not_a_list(group: &str, kind: &str) -> Refusal {
     not_acceptable(format!(
         "you requested PartialObjectMetadataList, but the requested object is not a list ({})",
@@ -35,7 +34,7 @@ pub fn not_a_list(group: &str, kind: &str) -> Refusal {
     ))
 }
 
-/// The form of one object was asked of a list: 406.
+/// Returns the 406 for a request for an object form of a list.
 pub fn is_a_list(group: &str, kind: &str) -> Refusal {
     not_acceptable(format!(
         "you requested PartialObjectMetadata, but the requested object is a list ({}List)",
@@ -43,7 +42,7 @@ pub fn is_a_list(group: &str, kind: &str) -> Refusal {
     ))
 }
 
-/// The reference's own name of a kind.
+/// Kubernetes' Go name of a kind.
 fn inner_name(group: &str, kind: &str) -> String {
     let package = match group {
         "" | "events.k8s.io" => "core",

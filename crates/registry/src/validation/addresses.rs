@@ -1,4 +1,4 @@
-//! IP addresses and CIDR blocks in fields: whether they can be parsed, and in which form they must be written.
+//! Validates IP addresses and CIDR blocks.
 
 use std::net::IpAddr;
 
@@ -16,12 +16,12 @@ pub(crate) struct Block {
     prefix: u8,
 }
 
-/// The address in a text. Leading zeros in IPv4 octets are skipped, so that they get an error of their own.
+/// Parses an address. Accepts leading zeros in IPv4 octets, which get an error of their own.
 pub(crate) fn parse_ip(text: &str) -> Option<IpAddr> {
     text.parse().or_else(|_| without_leading_zeros(text).parse()).ok()
 }
 
-/// Reports a text that is not an IP address, or one that programs read differently.
+/// Reports a string that is not an IP address, or one that programs parse differently.
 pub(crate) fn ip(errors: &mut ErrorList, at: &Path<'_>, text: &str) {
     let Some(address) = parse_ip(text) else {
         return errors.invalid(at, &json!(text), NOT_AN_IP);
@@ -33,7 +33,7 @@ pub(crate) fn ip(errors: &mut ErrorList, at: &Path<'_>, text: &str) {
     }
 }
 
-/// Reports a text that is not an IP address in canonical form.
+/// Reports a string that is not an IP address in canonical form.
 pub(crate) fn canonical_ip(errors: &mut ErrorList, at: &Path<'_>, text: &str) {
     let before = errors.all.len();
     ip(errors, at, text);
@@ -75,7 +75,7 @@ pub(crate) fn endpoint_ip(errors: &mut ErrorList, at: &Path<'_>, text: &str) {
     }
 }
 
-/// The block in a text, read as leniently as an address.
+/// Parses a block. Accepts leading zeros in IPv4 octets.
 pub(crate) fn parse_cidr(text: &str) -> Option<Block> {
     let (address, prefix) = text.split_once('/')?;
     let address = parse_ip(address)?;
@@ -84,7 +84,7 @@ pub(crate) fn parse_cidr(text: &str) -> Option<Block> {
     (prefix <= bits(address)).then_some(Block { address, prefix })
 }
 
-/// Reports a text that is not a CIDR block, or one that programs read differently.
+/// Reports a string that is not a CIDR block, or one that programs parse differently.
 pub(crate) fn cidr(errors: &mut ErrorList, at: &Path<'_>, text: &str) {
     let Some(block) = parse_cidr(text) else {
         return errors.invalid(at, &json!(text), NOT_A_CIDR);
@@ -99,7 +99,7 @@ pub(crate) fn cidr(errors: &mut ErrorList, at: &Path<'_>, text: &str) {
     }
 }
 
-/// Whether of these addresses or blocks no two are of one family.
+/// Whether no two of these addresses or blocks are of the same family.
 pub(crate) fn are_of_different_families<'a>(texts: impl Iterator<Item = &'a str>) -> bool {
     let mut seen = [false; 2];
     for text in texts {
@@ -113,7 +113,7 @@ pub(crate) fn are_of_different_families<'a>(texts: impl Iterator<Item = &'a str>
     true
 }
 
-/// A warning about an IPv6 address that is not in canonical form.
+/// Returns a warning about an IPv6 address that is not in canonical form.
 pub(crate) fn ip_warning(at: &Path<'_>, text: &str) -> Option<String> {
     let address: IpAddr = text.parse().ok()?;
     (address.is_ipv6() && address.to_string() != text).then(|| {
@@ -121,7 +121,7 @@ pub(crate) fn ip_warning(at: &Path<'_>, text: &str) -> Option<String> {
     })
 }
 
-/// A warning about an IPv6 block that is not in canonical form.
+/// Returns a warning about an IPv6 block that is not in canonical form.
 pub(crate) fn cidr_warning(at: &Path<'_>, text: &str) -> Option<String> {
     let block = parse_cidr(text)?;
     let canonical = format!("{}/{}", block.address, block.prefix);
@@ -131,7 +131,7 @@ pub(crate) fn cidr_warning(at: &Path<'_>, text: &str) -> Option<String> {
 }
 
 impl Block {
-    /// Whether all of the other block is in this one, and the other one is smaller.
+    /// Whether the other block is a proper subset of this one.
     pub(crate) fn strictly_contains(self, other: Self) -> bool {
         let shortened = Self { prefix: self.prefix.min(bits(other.address)), ..other };
         self.address.is_ipv4() == other.address.is_ipv4()
@@ -139,7 +139,7 @@ impl Block {
             && shortened.masked().address == self.masked().address
     }
 
-    /// The same block with the bits behind the prefix cleared.
+    /// Returns the block with the bits after the prefix cleared.
     fn masked(self) -> Self {
         let address = match self.address {
             IpAddr::V4(four) => {
@@ -163,7 +163,7 @@ fn is_mapped(address: IpAddr) -> bool {
     matches!(address, IpAddr::V6(six) if six.to_ipv4_mapped().is_some())
 }
 
-/// The text with the octets of its IPv4 part as plain decimal numbers.
+/// Returns the string without leading zeros in the octets of its IPv4 part.
 fn without_leading_zeros(text: &str) -> String {
     let start = text.rfind(':').map_or(0, |colon| colon + 1);
     let (head, dotted) = text.split_at(start);

@@ -1,4 +1,4 @@
-//! Containers: those that run, those that run before, and those that are added for debugging.
+//! Validates containers, init containers and ephemeral containers.
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,10 @@ use super::{environment, mount, probe, resources, restart, security};
 
 const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
 const PULL_POLICIES: [&str; 3] = ["Always", "IfNotPresent", "Never"];
-/// In the order in which Kubernetes names them.
+/// In Kubernetes' order.
 const MESSAGE_POLICIES: [&str; 2] = ["File", "FallbackToLogsOnError"];
-/// What a container that is added for debugging cannot have, in the order of its fields.
-const NOT_FOR_DEBUGGING: [&str; 9] = [
+/// Fields that ephemeral containers cannot have, in Kubernetes' order.
+const NOT_IN_EPHEMERAL: [&str; 9] = [
     "ports",
     "resources",
     "resizePolicy",
@@ -27,24 +27,24 @@ const NOT_FOR_DEBUGGING: [&str; 9] = [
 ];
 const PROBES: [&str; 3] = ["livenessProbe", "readinessProbe", "startupProbe"];
 
-/// What a container has of the pod around it.
+/// What the validation of a container needs to know of its pod.
 #[derive(Clone, Copy)]
-struct Around<'a> {
+struct PodContext<'a> {
     spec: &'a Value,
     volumes: &'a Mountable<'a>,
 }
 
-/// Every container of a spec; `volumes` are those that can be mounted.
+/// Validates all containers of a spec; `volumes` are those that can be mounted.
 pub(crate) fn all(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, volumes: &Mountable<'_>) {
-    let around = Around { spec, volumes };
+    let pod = PodContext { spec, volumes };
     let mut names = BTreeSet::new();
-    running(errors, &at.child("containers"), list(spec, "containers"), around, &mut names);
-    first(errors, &at.child("initContainers"), list(spec, "initContainers"), around, &mut names);
-    debugging(errors, &at.child("ephemeralContainers"), around, &mut names);
+    running(errors, &at.child("containers"), list(spec, "containers"), pod, &mut names);
+    first(errors, &at.child("initContainers"), list(spec, "initContainers"), pod, &mut names);
+    ephemeral_containers(errors, &at.child("ephemeralContainers"), pod, &mut names);
 }
 
-impl Around<'_> {
-    /// How long the containers have to end.
+impl PodContext<'_> {
+    /// The termination grace period.
     fn grace(self) -> Option<i64> {
         number(self.spec, "terminationGracePeriodSeconds")
     }
@@ -54,7 +54,7 @@ fn running<'a>(
     errors: &mut ErrorList,
     at: &Path<'_>,
     containers: &'a [Value],
-    around: Around<'_>,
+    pod: PodContext<'_>,
     names: &mut BTreeSet<&'a str>,
 ) {
     if containers.is_empty() {
@@ -62,9 +62,9 @@ fn running<'a>(
     }
     for (index, container) in containers.iter().enumerate() {
         let at = at.index(index);
-        any(errors, &at, container, around);
+        any(errors, &at, container, pod);
         unique_name(errors, &at, container, names);
-        probe::lifecycle(errors, &at.child("lifecycle"), &container["lifecycle"], around.grace());
+        probe::lifecycle(errors, &at.child("lifecycle"), &container["lifecycle"], pod.grace());
         for name in PROBES {
             probe::probe(errors, &at, name, &container[name]);
         }
@@ -77,20 +77,20 @@ fn first<'a>(
     errors: &mut ErrorList,
     list_at: &Path<'_>,
     containers: &'a [Value],
-    around: Around<'_>,
+    pod: PodContext<'_>,
     names: &mut BTreeSet<&'a str>,
 ) {
     for (index, container) in containers.iter().enumerate() {
         let at = list_at.index(index);
-        any(errors, &at, container, around);
+        any(errors, &at, container, pod);
         restart::policy(errors, &at, container);
         unique_name(errors, &at, container, names);
-        // Each by itself, as they run one after another; the place is the first, as in Kubernetes.
+        // Init containers run one after another, so each is checked alone; the index is 0, as in Kubernetes.
         host_port_conflicts(errors, list_at, std::slice::from_ref(container));
         let stays = text(container, "restartPolicy") == "Always";
         let why = "may not be set for init containers without restartPolicy=Always";
         if stays {
-            probe::lifecycle(errors, &at.child("lifecycle"), &container["lifecycle"], around.grace());
+            probe::lifecycle(errors, &at.child("lifecycle"), &container["lifecycle"], pod.grace());
         } else if is_set(container, "lifecycle") {
             errors.forbidden(&at.child("lifecycle"), why);
         }
@@ -107,18 +107,23 @@ fn first<'a>(
     }
 }
 
-fn debugging<'a>(errors: &mut ErrorList, at: &Path<'_>, around: Around<'a>, names: &mut BTreeSet<&'a str>) {
-    for (index, container) in list(around.spec, "ephemeralContainers").iter().enumerate() {
+fn ephemeral_containers<'a>(
+    errors: &mut ErrorList,
+    at: &Path<'_>,
+    pod: PodContext<'a>,
+    names: &mut BTreeSet<&'a str>,
+) {
+    for (index, container) in list(pod.spec, "ephemeralContainers").iter().enumerate() {
         let at = at.index(index);
-        any(errors, &at, container, around);
+        any(errors, &at, container, pod);
         unique_name(errors, &at, container, names);
         let target = text(container, "targetContainerName");
-        let known = |field: &str| list(around.spec, field).iter().any(|other| text(other, "name") == target);
+        let known = |field: &str| list(pod.spec, field).iter().any(|other| text(other, "name") == target);
         if !target.is_empty() && !known("containers") && !known("initContainers") {
             errors.not_found(&at.child("targetContainerName"), &json!(target));
         }
         let why = "cannot be set for an Ephemeral Container";
-        for field in NOT_FOR_DEBUGGING.into_iter().filter(|field| is_given(container, field)) {
+        for field in NOT_IN_EPHEMERAL.into_iter().filter(|field| is_set_in(container, field)) {
             errors.forbidden(&at.child(field), why);
         }
         for (index, mount) in list(container, "volumeMounts").iter().enumerate() {
@@ -132,16 +137,16 @@ fn debugging<'a>(errors: &mut ErrorList, at: &Path<'_>, around: Around<'a>, name
     }
 }
 
-/// Whether a field of a container is not as in a container that says nothing: only resources are no pointer and no list.
-fn is_given(container: &Value, field: &str) -> bool {
+/// Whether a field of a container is set; `resources` is set if it is not empty.
+fn is_set_in(container: &Value, field: &str) -> bool {
     match &container[field] {
         Value::Object(resources) if field == "resources" => !resources.is_empty(),
         value => !value.is_null(),
     }
 }
 
-/// What holds for every container.
-fn any(errors: &mut ErrorList, at: &Path<'_>, container: &Value, around: Around<'_>) {
+/// Validates what all containers have in common.
+fn any(errors: &mut ErrorList, at: &Path<'_>, container: &Value, pod: PodContext<'_>) {
     let name = text(container, "name");
     if name.is_empty() {
         errors.required(&at.child("name"), "");
@@ -156,14 +161,14 @@ fn any(errors: &mut ErrorList, at: &Path<'_>, container: &Value, around: Around<
     ports(errors, &at.child("ports"), list(container, "ports"));
     environment::variables(errors, &at.child("env"), list(container, "env"));
     environment::sources(errors, &at.child("envFrom"), list(container, "envFrom"));
-    mount::mounts(errors, at, container, around.volumes);
+    mount::mounts(errors, at, container, pod.volumes);
     errors.one_of(&at.child("imagePullPolicy"), &container["imagePullPolicy"], &PULL_POLICIES);
     resources::requirements(errors, &at.child("resources"), &container["resources"]);
-    resources::claims(errors, &at.child("resources").child("claims"), container, around.spec);
-    let policy = text(around.spec, "restartPolicy");
+    resources::claims(errors, &at.child("resources").child("claims"), container, pod.spec);
+    let policy = text(pod.spec, "restartPolicy");
     restart::resize(errors, &at.child("resizePolicy"), container, policy);
     let (at, context) = (at.child("securityContext"), &container["securityContext"]);
-    security::of_container(errors, &at, context, around.spec);
+    security::of_container(errors, &at, context, pod.spec);
 }
 
 fn unique_name<'a>(

@@ -1,20 +1,20 @@
-//! What a pod shows of itself to its containers: its own fields, and the resources of a container.
+//! Validates the downward API: fields of a pod and resources of containers as variables and files.
 
 use serde_json::{Value, json};
 
 use super::error_list::{ErrorList, Path, text};
 use super::names::qualified_name;
 
-/// Where something is shown.
+/// How a value is exposed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Shown {
-    /// In a variable of a container.
+pub(crate) enum Exposure {
+    /// As an environment variable.
     InVariable,
-    /// In a file of a volume.
+    /// As a file in a volume.
     InFile,
 }
 
-/// Fields that a variable can show.
+/// Fields that a variable can expose.
 const IN_VARIABLE: [&str; 9] = [
     "metadata.name",
     "metadata.namespace",
@@ -26,10 +26,10 @@ const IN_VARIABLE: [&str; 9] = [
     "status.podIP",
     "status.podIPs",
 ];
-/// Fields that a file can show.
+/// Fields that a file can expose.
 const IN_FILE: [&str; 5] =
     ["metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid"];
-/// Fields that are known beyond those two lists, and shown nowhere.
+/// Further valid field labels, which neither can expose.
 const KNOWN: [&str; 4] = ["spec.host", "spec.restartPolicy", "spec.schedulerName", "status.phase"];
 const RESOURCES: [&str; 6] = [
     "limits.cpu",
@@ -42,8 +42,8 @@ const RESOURCES: [&str; 6] = [
 const BYTE_UNITS: [&str; 13] =
     ["1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"];
 
-/// A field of the pod.
-pub(crate) fn field(errors: &mut ErrorList, at: &Path<'_>, field: &Value, shown: Shown) {
+/// Validates a reference to a field of the pod.
+pub(crate) fn field(errors: &mut ErrorList, at: &Path<'_>, field: &Value, shown: Exposure) {
     let (version, path) = (text(field, "apiVersion"), text(field, "fieldPath"));
     if version.is_empty() {
         return errors.required(&at.child("apiVersion"), "");
@@ -60,8 +60,8 @@ pub(crate) fn field(errors: &mut ErrorList, at: &Path<'_>, field: &Value, shown:
         return errors.invalid_text(at, &key, qualified_name(&key));
     }
     let supported: &[&str] = match shown {
-        Shown::InVariable => &IN_VARIABLE,
-        Shown::InFile => &IN_FILE,
+        Exposure::InVariable => &IN_VARIABLE,
+        Exposure::InFile => &IN_FILE,
     };
     let path = if path == "spec.host" { "spec.nodeName" } else { path };
     if !supported.contains(&path) {
@@ -69,10 +69,10 @@ pub(crate) fn field(errors: &mut ErrorList, at: &Path<'_>, field: &Value, shown:
     }
 }
 
-/// A resource of a container; a file must say of which one.
-pub(crate) fn resource(errors: &mut ErrorList, at: &Path<'_>, field: &Value, shown: Shown) {
+/// Validates a reference to a resource of a container; a file must name the container.
+pub(crate) fn resource(errors: &mut ErrorList, at: &Path<'_>, field: &Value, shown: Exposure) {
     let name = text(field, "resource");
-    if shown == Shown::InFile && text(field, "containerName").is_empty() {
+    if shown == Exposure::InFile && text(field, "containerName").is_empty() {
         errors.required(&at.child("containerName"), "");
     } else if name.is_empty() {
         errors.required(&at.child("resource"), "");
@@ -109,7 +109,7 @@ fn is_huge_pages(name: &str) -> bool {
     name.starts_with("requests.hugepages-") || name.starts_with("limits.hugepages-")
 }
 
-/// Why a pod has no such field, if it has none.
+/// Returns the error for an unknown field label.
 fn unknown(version: &str, path: &str) -> Option<String> {
     if version != "v1" {
         return Some(format!("unsupported pod version: {version}"));
@@ -124,7 +124,7 @@ fn unknown(version: &str, path: &str) -> Option<String> {
     }
 }
 
-/// `metadata.labels['app']` is the label `app`.
+/// Splits `metadata.labels['app']` into `metadata.labels` and `app`.
 fn subscript(path: &str) -> Option<(&str, &str)> {
     let (map, key) = path.strip_suffix("']")?.split_once("['")?;
     (!map.is_empty()).then_some((map, key))

@@ -1,15 +1,15 @@
-//! Environment variables, and where their values come from.
+//! Validates environment variables and their sources.
 
 use serde_json::{Value, json};
 
-use super::downward::{self, Shown};
+use super::downward::{self, Exposure};
 use super::error_list::{ErrorList, Path, is_set, list, text};
 use super::mount::inside_volume;
 use super::names::{config_key, label, subdomain, variable_name};
 
 const SOURCES: [&str; 5] = ["fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef"];
 
-/// The variables of a container.
+/// Validates the variables of a container.
 pub(crate) fn variables(errors: &mut ErrorList, at: &Path<'_>, variables: &[Value]) {
     for (index, variable) in variables.iter().enumerate() {
         let at = at.index(index);
@@ -25,7 +25,7 @@ pub(crate) fn variables(errors: &mut ErrorList, at: &Path<'_>, variables: &[Valu
     }
 }
 
-/// Whole maps that become variables.
+/// Validates `envFrom`.
 pub(crate) fn sources(errors: &mut ErrorList, at: &Path<'_>, sources: &[Value]) {
     for (index, source) in sources.iter().enumerate() {
         let one = at.index(index);
@@ -43,7 +43,7 @@ pub(crate) fn sources(errors: &mut ErrorList, at: &Path<'_>, sources: &[Value]) 
                 }
             }
         }
-        // The place is that of the whole list, as in Kubernetes.
+        // The path is that of the list, as in Kubernetes.
         match named {
             0 => errors.invalid(at, &Value::from(""), "must specify one of: `configMapRef` or `secretRef`"),
             1 => {}
@@ -56,11 +56,11 @@ fn source(errors: &mut ErrorList, at: &Path<'_>, variable: &Value) {
     let from = &variable["valueFrom"];
     let named = SOURCES.iter().filter(|source| is_set(from, source)).count();
     if is_set(from, "fieldRef") {
-        downward::field(errors, &at.child("fieldRef"), &from["fieldRef"], Shown::InVariable);
+        downward::field(errors, &at.child("fieldRef"), &from["fieldRef"], Exposure::InVariable);
     }
     if is_set(from, "resourceFieldRef") {
         let (at, field) = (at.child("resourceFieldRef"), &from["resourceFieldRef"]);
-        downward::resource(errors, &at, field, Shown::InVariable);
+        downward::resource(errors, &at, field, Exposure::InVariable);
     }
     for source in ["configMapKeyRef", "secretKeyRef"] {
         if is_set(from, source) {
@@ -87,7 +87,7 @@ fn source(errors: &mut ErrorList, at: &Path<'_>, variable: &Value) {
     errors.invalid(at, &Value::from(""), why);
 }
 
-/// A variable in a file of a volume.
+/// Validates a reference to a variable in a file of a volume.
 fn file_key(errors: &mut ErrorList, at: &Path<'_>, file: &Value) {
     let (key, volume, path) = (text(file, "key"), text(file, "volumeName"), text(file, "path"));
     if key.is_empty() {
@@ -107,7 +107,7 @@ fn file_key(errors: &mut ErrorList, at: &Path<'_>, file: &Value) {
     }
 }
 
-/// The volumes in whose files variables are looked up must be there.
+/// Validates that the volumes of such files exist.
 pub(crate) fn files(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let exists = |name: &str| list(spec, "volumes").iter().any(|volume| text(volume, "name") == name);
     for field in ["containers", "initContainers"] {
@@ -129,7 +129,7 @@ pub(crate) fn files(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     }
 }
 
-/// Warnings about variables that hide others of the same name.
+/// Warns about variables that hide others of the same name.
 pub(crate) fn hidden(warnings: &mut Vec<String>, at: &Path<'_>, container: &Value) {
     let variables = list(container, "env");
     for (index, variable) in variables.iter().enumerate() {

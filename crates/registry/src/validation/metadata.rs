@@ -1,21 +1,21 @@
-//! What every object must get right: names, labels, annotations, owners, finalizers.
+//! Validates metadata: names, labels, annotations, owners, finalizers.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
 use super::error_list::{ErrorList, Path, is_set, list, number, text};
+use super::go_format::{ordered_json, ordered_json_list};
 use super::names::{label, label_value, path_segment, qualified_name, subdomain};
-use super::shown::{in_order, list_in_order};
 use crate::kinds::{Kind, NameRule, Scope};
 use crate::strategies;
 
 const ANNOTATIONS_MAX_BYTES: usize = 262_144;
 const OWNER: &str = "meta/v1.OwnerReference";
-/// Finalizers without a domain that are known.
+/// Standard finalizers without a domain.
 const STANDARD_FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
 
-/// The metadata of a new object.
+/// Validates the metadata of a new object.
 pub(crate) fn create(errors: &mut ErrorList, kind: &Kind, object: &Value) {
     let (at, metadata) = (Path::new("metadata"), &object["metadata"]);
     name(errors, kind, metadata, &at);
@@ -24,7 +24,7 @@ pub(crate) fn create(errors: &mut ErrorList, kind: &Kind, object: &Value) {
     known_finalizers(errors, kind, &at, metadata);
 }
 
-/// The metadata of an object within an object: of any kind, and perhaps without a name yet.
+/// Validates the metadata of an embedded object, which may have no name.
 pub(crate) fn embedded(errors: &mut ErrorList, at: &Path<'_>, metadata: &Value) {
     for field in ["generateName", "name"] {
         let name = text(metadata, field);
@@ -38,7 +38,7 @@ pub(crate) fn embedded(errors: &mut ErrorList, at: &Path<'_>, metadata: &Value) 
     attached(errors, at, metadata);
 }
 
-/// The metadata of a changed object.
+/// Validates the metadata of a changed object.
 pub(crate) fn update(errors: &mut ErrorList, kind: &Kind, old: &Value, new: &Value) {
     let at = Path::new("metadata");
     let (old, new) = (&old["metadata"], &new["metadata"]);
@@ -47,7 +47,7 @@ pub(crate) fn update(errors: &mut ErrorList, kind: &Kind, old: &Value, new: &Val
         no_new_finalizers(errors, &at.child("finalizers"), old, new);
     }
     for field in ["name", "namespace", "uid", "creationTimestamp"] {
-        // What the server knows and the client left out has been filled in before.
+        // Absent fields have been restored before.
         let is_same = !is_set(new, field) || text(new, field) == text(old, field);
         errors.immutable(&at.child(field), is_same, &new[field]);
     }
@@ -58,7 +58,7 @@ pub(crate) fn update(errors: &mut ErrorList, kind: &Kind, old: &Value, new: &Val
     known_finalizers(errors, kind, &at, new);
 }
 
-/// Labels, of objects and of pod templates; keys and values are shown, not where they stand.
+/// Validates labels. The path of errors is that of the map.
 pub(crate) fn labels(errors: &mut ErrorList, at: &Path<'_>, holder: &Value, field: &str) {
     for (key, value) in errors.members(at, holder, field) {
         errors.invalid_text(at, key, qualified_name(key));
@@ -67,7 +67,7 @@ pub(crate) fn labels(errors: &mut ErrorList, at: &Path<'_>, holder: &Value, fiel
     }
 }
 
-/// Annotations: keys are names, and all together have a limit.
+/// Validates the keys and the total size of annotations.
 pub(crate) fn annotations(errors: &mut ErrorList, at: &Path<'_>, holder: &Value) {
     let mut bytes = 0_usize;
     for (key, value) in errors.members(at, holder, "annotations") {
@@ -79,7 +79,7 @@ pub(crate) fn annotations(errors: &mut ErrorList, at: &Path<'_>, holder: &Value)
     }
 }
 
-/// Finalizers of a namespace's spec, which are checked one by one.
+/// Validates the finalizers of a namespace's spec.
 pub(crate) fn finalizer_names(errors: &mut ErrorList, at: &Path<'_>, finalizers: &[Value]) {
     for (index, finalizer) in finalizers.iter().enumerate() {
         let name = finalizer.as_str().unwrap_or("");
@@ -88,7 +88,7 @@ pub(crate) fn finalizer_names(errors: &mut ErrorList, at: &Path<'_>, finalizers:
     }
 }
 
-/// What others attach to an object.
+/// Validates labels, annotations, owners and finalizers.
 fn attached(errors: &mut ErrorList, at: &Path<'_>, metadata: &Value) {
     labels(errors, &at.child("labels"), metadata, "labels");
     annotations(errors, &at.child("annotations"), metadata);
@@ -96,7 +96,7 @@ fn attached(errors: &mut ErrorList, at: &Path<'_>, metadata: &Value) {
     finalizers(errors, &at.child("finalizers"), list(metadata, "finalizers"));
 }
 
-/// The warning about owners that are named twice, if there are any.
+/// Returns the warning about duplicate owners.
 fn duplicate_owners(object: &Value) -> Option<String> {
     let mut seen = BTreeSet::new();
     let mut twice: Vec<&str> = Vec::new();
@@ -115,8 +115,8 @@ fn duplicate_owners(object: &Value) -> Option<String> {
     })
 }
 
-/// Drops owners that are named again, word for word, and warns of them.
-pub(crate) fn fold_owners(object: &mut Value) -> Option<String> {
+/// Drops owner references that are repeated exactly, and returns the warning about duplicates.
+pub(crate) fn deduplicate_owners(object: &mut Value) -> Option<String> {
     let warning = duplicate_owners(object)?;
     let Some(Value::Array(owners)) = object.pointer_mut("/metadata/ownerReferences") else { return None };
     let mut kept: Vec<Value> = Vec::with_capacity(owners.len());
@@ -150,7 +150,7 @@ fn name_rule(kind: &Kind, name: &str) -> Vec<String> {
     }
 }
 
-/// More will follow a prefix, so it may end in a dash.
+/// Replaces a dash at the end of a prefix, where more will follow.
 fn without_trailing_dash(prefix: &str) -> String {
     match prefix.strip_suffix('-') {
         Some(rest) if !rest.is_empty() => format!("{rest}a"),
@@ -188,7 +188,7 @@ fn owners(errors: &mut ErrorList, at: &Path<'_>, owners: &[Value]) {
                 named(first),
                 named(owner)
             );
-            errors.invalid_shown(at, list_in_order(OWNER, owners), &why);
+            errors.invalid_formatted(at, ordered_json_list(OWNER, owners), &why);
         } else {
             controller = Some(owner);
         }
@@ -211,7 +211,7 @@ fn one_owner(errors: &mut ErrorList, at: &Path<'_>, owner: &Value) {
     }
     if api_version == "v1" && text(owner, "kind") == "Event" {
         let why = "/v1, Kind=Event is disallowed from being an owner";
-        errors.invalid_shown(at, in_order(OWNER, owner), why);
+        errors.invalid_formatted(at, ordered_json(OWNER, owner), why);
     }
 }
 

@@ -1,56 +1,34 @@
-//! Whether an object can be stored, and what is odd about it though it can.
+//! Validation of objects, and warnings about valid ones.
 //!
-//! Objects come decoded and with their defaults. All that is wrong is found at once, in the order and the words of
-//! Kubernetes. What the schema rules out (unknown fields, wrong types) has been refused before; what depends on other
-//! objects (namespaces, quotas, classes) is refused elsewhere.
+//! Objects are decoded and have their defaults. All errors are reported at once, in Kubernetes' order and words. Decoding
+//! has reported unknown fields and wrong types; admission reports what depends on other objects. The rules of one kind are in
+//! its [strategy](crate::strategies); here are those that several kinds share.
 
 pub(crate) mod addresses;
-pub(crate) mod autoscaler;
 pub(crate) mod config;
 pub(crate) mod container;
-pub(crate) mod cron_job;
 pub mod custom_objects;
-pub(crate) mod definition;
-pub(crate) mod deployment;
-pub(crate) mod difference;
 pub(crate) mod downward;
-pub(crate) mod endpoints;
 pub(crate) mod environment;
 pub(crate) mod error_list;
-pub(crate) mod event;
-pub(crate) mod ingress;
-pub(crate) mod job;
-pub(crate) mod job_policy;
-pub(crate) mod limit_range;
+pub(crate) mod go_format;
 pub(crate) mod metadata;
 pub(crate) mod mount;
-pub(crate) mod network_policy;
-pub(crate) mod node;
 pub(crate) mod overlap;
 pub(crate) mod pod;
 pub(crate) mod pod_resources;
-pub(crate) mod pod_status;
-pub(crate) mod pod_update;
 pub(crate) mod pod_warnings;
-pub(crate) mod policy;
 pub(crate) mod ports;
 pub(crate) mod probe;
-pub(crate) mod quota;
-pub(crate) mod rbac;
-pub(crate) mod resize;
 pub(crate) mod resource_names;
 pub(crate) mod resources;
 pub(crate) mod restart;
-pub(crate) mod schedule;
 pub(crate) mod scheduling;
 pub(crate) mod security;
 pub(crate) mod selector;
-pub(crate) mod service;
-pub(crate) mod service_addresses;
-pub(crate) mod shown;
 pub(crate) mod status;
-pub(crate) mod storage;
 pub(crate) mod template;
+pub(crate) mod unified_diff;
 pub(crate) mod volume;
 pub(crate) mod warnings;
 pub(crate) mod windows;
@@ -62,15 +40,15 @@ use crate::FieldError;
 use crate::decode::KeyOrder;
 use crate::kinds::Kind;
 use crate::lifecycle::Part;
-use crate::strategies::{self, Strategy};
+use crate::strategies::{self, Strategy, pod as pod_strategy};
 use error_list::{ErrorList, Path};
 
 pub(crate) use gantry_primitives::names;
-pub use gantry_schema::same;
+pub(crate) use gantry_schema::semantically_equal;
 
 /// The result of a validation.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Judged {
+pub struct ValidationReport {
     /// Why the object cannot be stored; empty if it can.
     pub errors: Vec<FieldError>,
     /// What the client is warned about.
@@ -78,21 +56,21 @@ pub struct Judged {
 }
 
 /// Validates a new object.
-pub fn create(kind: &Kind, object: &Value) -> Judged {
+pub fn create(kind: &Kind, object: &Value) -> ValidationReport {
     create_in_order(kind, object, &KeyOrder::default())
 }
 
 /// Validates a new object whose maps were sent with their keys in this order.
-pub fn create_in_order(kind: &Kind, object: &Value, order: &KeyOrder) -> Judged {
+pub fn create_in_order(kind: &Kind, object: &Value, order: &KeyOrder) -> ValidationReport {
     main(kind, None, object, order)
 }
 
 /// Validates a changed object; its uid and times are already those of the stored one where the client left them out.
-pub fn update(kind: &Kind, old: &Value, new: &Value) -> Judged {
+pub fn update(kind: &Kind, old: &Value, new: &Value) -> ValidationReport {
     main(kind, Some(old), new, &KeyOrder::default())
 }
 
-fn main(kind: &Kind, old: Option<&Value>, new: &Value, order: &KeyOrder) -> Judged {
+fn main(kind: &Kind, old: Option<&Value>, new: &Value, order: &KeyOrder) -> ValidationReport {
     let strategy = strategies::of(kind);
     let mut errors = ErrorList::in_order(order);
     (strategy.validate_first)(&mut errors, old, new);
@@ -118,7 +96,7 @@ pub fn is_addressable(kind: &Kind, service: &Value) -> bool {
 }
 
 /// Validates a write to one part of an object, whose maps were sent with their keys in this order.
-pub fn part(part: Part, kind: &Kind, old: &Value, new: &Value, order: &KeyOrder) -> Judged {
+pub fn part(part: Part, kind: &Kind, old: &Value, new: &Value, order: &KeyOrder) -> ValidationReport {
     match part {
         Part::Main => main(kind, Some(old), new, order),
         Part::Status => status(kind, old, new),
@@ -129,28 +107,28 @@ pub fn part(part: Part, kind: &Kind, old: &Value, new: &Value, order: &KeyOrder)
 }
 
 /// Validates a write to the subresource `status`.
-pub fn status(kind: &Kind, old: &Value, new: &Value) -> Judged {
+pub fn status(kind: &Kind, old: &Value, new: &Value) -> ValidationReport {
     subresource(kind, old, new, |strategy, errors| (strategy.validate_status)(errors, kind, old, new))
 }
 
 /// Validates a write to a namespace's subresource `finalize`.
-pub fn finalize(kind: &Kind, old: &Value, new: &Value) -> Judged {
+pub fn finalize(kind: &Kind, old: &Value, new: &Value) -> ValidationReport {
     subresource(kind, old, new, |strategy, errors| (strategy.validate)(errors, kind, Some(old), new))
 }
 
 /// Validates a write to a pod's subresource `resize`.
-pub fn resize(kind: &Kind, old: &Value, new: &Value) -> Judged {
+pub fn resize(kind: &Kind, old: &Value, new: &Value) -> ValidationReport {
     subresource(kind, old, new, |_, errors| {
         pod::pod(errors, new);
-        resize::resize(errors, old, new);
+        pod_strategy::resize::resize(errors, old, new);
     })
 }
 
 /// Validates a write to a pod's subresource `ephemeralcontainers`.
-pub fn ephemeral_containers(kind: &Kind, old: &Value, new: &Value) -> Judged {
+pub fn ephemeral_containers(kind: &Kind, old: &Value, new: &Value) -> ValidationReport {
     subresource(kind, old, new, |_, errors| {
         pod::pod(errors, new);
-        pod_update::ephemeral_containers(errors, old, new);
+        pod_strategy::update::ephemeral_containers(errors, old, new);
     })
 }
 
@@ -159,7 +137,7 @@ fn subresource(
     old: &Value,
     new: &Value,
     validate: impl FnOnce(&Strategy, &mut ErrorList),
-) -> Judged {
+) -> ValidationReport {
     let mut errors = ErrorList::default();
     metadata::update(&mut errors, kind, old, new);
     validate(strategies::of(kind), &mut errors);
@@ -167,18 +145,18 @@ fn subresource(
 }
 
 /// Validates the `Scale` written to a subresource `scale`.
-pub fn scale(scale: &Value) -> Judged {
+pub fn scale(scale: &Value) -> ValidationReport {
     let mut errors = ErrorList::default();
     errors.not_negative(&Path::new("spec"), &scale["spec"], "replicas");
     errors.into()
 }
 
 /// Drops owner references that are repeated exactly, and returns the warning about them.
-pub fn fold_owners(object: &mut Value) -> Option<String> {
-    metadata::fold_owners(object)
+pub fn deduplicate_owners(object: &mut Value) -> Option<String> {
+    metadata::deduplicate_owners(object)
 }
 
-impl From<ErrorList> for Judged {
+impl From<ErrorList> for ValidationReport {
     fn from(list: ErrorList) -> Self {
         Self { errors: list.all, warnings: list.warnings }
     }

@@ -1,4 +1,4 @@
-//! Volumes as containers mount them.
+//! Validates volume mounts and devices of containers.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use super::volume::Mountable;
 const READ_ONLY: [&str; 3] = ["Disabled", "Enabled", "IfPossible"];
 const PROPAGATIONS: [&str; 3] = ["Bidirectional", "HostToContainer", "None"];
 
-/// The mounts and devices of a container; `volumes` are those that are there.
+/// Validates the mounts and devices of a container; `volumes` are those of the pod.
 pub(crate) fn mounts(errors: &mut ErrorList, at: &Path<'_>, container: &Value, volumes: &Mountable<'_>) {
     let (mounts_at, devices_at) = (at.child("volumeMounts"), at.child("volumeDevices"));
     let (mounts, devices) = (list(container, "volumeMounts"), list(container, "volumeDevices"));
@@ -30,7 +30,7 @@ pub(crate) fn mounts(errors: &mut ErrorList, at: &Path<'_>, container: &Value, v
             );
         }
         sub_path(errors, &mounts_at, &at, mount);
-        // The place has no index, as in Kubernetes.
+        // The path has no index, as in Kubernetes.
         propagation(errors, &mounts_at, mount, container);
     }
     let (mut names, mut paths) = (BTreeSet::new(), BTreeSet::new());
@@ -40,24 +40,24 @@ pub(crate) fn mounts(errors: &mut ErrorList, at: &Path<'_>, container: &Value, v
     }
 }
 
-/// A path that stays below where it starts.
-pub(crate) fn no_way_up(errors: &mut ErrorList, at: &Path<'_>, path: &str) {
+/// Validates a path without `..`.
+pub(crate) fn no_parent_segments(errors: &mut ErrorList, at: &Path<'_>, path: &str) {
     if path.split('/').any(|part| part == "..") {
         errors.invalid(at, &json!(path), "must not contain '..'");
     }
 }
 
-/// A relative path that stays below where it starts.
-pub(crate) fn way_down(errors: &mut ErrorList, at: &Path<'_>, path: &str) {
+/// Validates a relative path without `..`.
+pub(crate) fn relative_path(errors: &mut ErrorList, at: &Path<'_>, path: &str) {
     if path.starts_with('/') {
         errors.invalid(at, &json!(path), "must be a relative path");
     }
-    no_way_up(errors, at, path);
+    no_parent_segments(errors, at, path);
 }
 
-/// A path at which something stands in a volume; names that start with two dots are kept for the node.
+/// Validates the path of a file in a volume; names that start with two dots are reserved for the kubelet.
 pub(crate) fn inside_volume(errors: &mut ErrorList, at: &Path<'_>, path: &str) {
-    way_down(errors, at, path);
+    relative_path(errors, at, path);
     if path.starts_with("..") && !path.starts_with("../") && path != ".." {
         errors.invalid(at, &json!(path), "must not start with '..'");
     }
@@ -84,7 +84,7 @@ fn place<'a>(
     }
 }
 
-/// A device is a claim's, under a name and a path of its own.
+/// Validates the devices of a container: each is a claim with a unique name and path.
 fn one_device<'a>(
     errors: &mut ErrorList,
     at: &Path<'_>,
@@ -128,7 +128,7 @@ fn overlap(errors: &mut ErrorList, at: &Path<'_>, device: &Value, mounts: &[Valu
     }
 }
 
-/// How mounts spread between the host and the container, and whether they can be written to.
+/// Validates mount propagation and recursive read-only mounts.
 fn propagation(errors: &mut ErrorList, at: &Path<'_>, mount: &Value, container: &Value) {
     let (mode_at, mode) = (at.child("mountPropagation"), text(mount, "mountPropagation"));
     errors.one_of_if_set(&mode_at, &mount["mountPropagation"], &PROPAGATIONS);
@@ -153,13 +153,13 @@ fn propagation(errors: &mut ErrorList, at: &Path<'_>, mount: &Value, container: 
 
 fn sub_path(errors: &mut ErrorList, list_at: &Path<'_>, at: &Path<'_>, mount: &Value) {
     let (plain, expression) = (text(mount, "subPath"), text(mount, "subPathExpr"));
-    // The place has no index, as in Kubernetes.
-    way_down(errors, &list_at.child("subPath"), plain);
+    // The path has no index, as in Kubernetes.
+    relative_path(errors, &list_at.child("subPath"), plain);
     if is_set(mount, "subPathExpr") && !expression.is_empty() {
         if !plain.is_empty() {
             let why = "subPathExpr and subPath are mutually exclusive";
             errors.invalid(&at.child("subPathExpr"), &json!(expression), why);
         }
-        way_down(errors, &list_at.child("subPathExpr"), expression);
+        relative_path(errors, &list_at.child("subPathExpr"), expression);
     }
 }

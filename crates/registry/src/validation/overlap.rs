@@ -1,4 +1,4 @@
-//! Warnings about files of one volume that would stand in the same place.
+//! Warns about files of one volume with overlapping paths.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ struct File<'a> {
     source: String,
 }
 
-/// Warns about the files of a volume that stand in the same place, or one below the other.
+/// Warns about files of a volume with equal or nested paths.
 pub(crate) fn paths(warnings: &mut Vec<String>, volume: &Value) {
     let name = text(volume, "name");
     for (field, shown) in [("secret", "Secret"), ("configMap", "ConfigMap"), ("downwardAPI", "DownwardAPI")] {
@@ -55,7 +55,7 @@ fn warn(warnings: &mut Vec<String>, volume: &str, files: &[File<'_>]) {
     for (index, file) in files.iter().enumerate() {
         let met: Vec<_> = files[..index]
             .iter()
-            .filter(|earlier| meet(earlier.path, file.path))
+            .filter(|earlier| overlap_each_other(earlier.path, file.path))
             .map(|earlier| {
                 format!("{:?}{} with {:?}{}", file.path, file.source, earlier.path, earlier.source)
             })
@@ -66,8 +66,8 @@ fn warn(warnings: &mut Vec<String>, volume: &str, files: &[File<'_>]) {
     }
 }
 
-/// Whether two paths are the same, or one is a folder on the way to the other.
-fn meet(one: &str, other: &str) -> bool {
+/// Whether two paths are equal, or one is a parent of the other.
+fn overlap_each_other(one: &str, other: &str) -> bool {
     let is_above = |above: &str, below: &str| {
         below.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };

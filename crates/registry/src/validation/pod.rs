@@ -1,4 +1,4 @@
-//! Pods, and the spec of a pod wherever it stands.
+//! Validates pods and pod specs.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ const MAX_NAME_SERVERS: usize = 3;
 const MAX_SEARCHES: usize = 32;
 const MAX_SEARCH_LETTERS: usize = 2048;
 
-/// A new pod.
+/// Validates a new pod.
 pub(crate) fn create(errors: &mut ErrorList, object: &Value) {
     pod(errors, object);
     let (at, new) = (Path::new("spec"), &object["spec"]);
@@ -23,7 +23,7 @@ pub(crate) fn create(errors: &mut ErrorList, object: &Value) {
     }
 }
 
-/// A pod by itself, new or changed; some things are refused here that pass in a template.
+/// Validates a pod; some of these rules do not apply to templates.
 pub(crate) fn pod(errors: &mut ErrorList, object: &Value) {
     let (at, new) = (Path::new("spec"), &object["spec"]);
     spec(errors, &at, new);
@@ -39,7 +39,7 @@ pub(crate) fn pod(errors: &mut ErrorList, object: &Value) {
     }
 }
 
-/// The spec of a pod or of a template.
+/// Validates the spec of a pod or template.
 pub(crate) fn spec(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let volumes = volume::volumes(errors, &at.child("volumes"), list(spec, "volumes"));
     pod_resources::claims(errors, &at.child("resourceClaims"), list(spec, "resourceClaims"));
@@ -62,7 +62,7 @@ pub(crate) fn spec(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
         list(spec, "topologySpreadConstraints"),
     );
     windows::host_processes(errors, at, spec);
-    own_users(errors, at, spec);
+    user_namespaces(errors, at, spec);
     own_name(errors, &at.child("hostnameOverride"), spec);
     names(errors, at, spec);
     scheduling::tolerations(errors, &at.child("tolerations"), list(spec, "tolerations"));
@@ -81,8 +81,8 @@ pub(crate) fn spec(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     system(errors, at, spec);
 }
 
-/// Users of its own do not go with the host's processes.
-fn own_users(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
+/// Validates that user namespaces are not combined with host namespaces.
+fn user_namespaces(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     if spec["hostUsers"].as_bool() != Some(false) {
         return;
     }
@@ -106,7 +106,7 @@ fn own_name(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     errors.invalid_text(at, name, subdomain(name));
 }
 
-/// The operating system, and what pods of it cannot have.
+/// Validates the operating system and the fields that it excludes.
 fn system(errors: &mut ErrorList, pod_at: &Path<'_>, spec: &Value) {
     let at = pod_at.child("os");
     match (is_set(spec, "os"), text(&spec["os"], "name")) {

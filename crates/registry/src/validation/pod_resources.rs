@@ -1,13 +1,13 @@
-//! What a pod has as a whole: resources that its containers share, and claims on devices.
+//! Validates pod-level resources and resource claims.
 
 use serde_json::{Value, json};
 
 use super::error_list::{ErrorList, Path, is_set, text};
+use super::go_format::with_go_names;
 use super::names::{label, subdomain};
 use super::resources::{self, is_huge_pages, resource_name};
-use super::shown::with_go_names;
 
-/// Claims on devices: each by its own name, and of one object or template.
+/// Validates resource claims: unique names, each with one claim or template.
 pub(crate) fn claims(errors: &mut ErrorList, at: &Path<'_>, claims: &[Value]) {
     for (index, claim) in claims.iter().enumerate() {
         let (at, name) = (at.index(index), text(claim, "name"));
@@ -26,7 +26,7 @@ pub(crate) fn claims(errors: &mut ErrorList, at: &Path<'_>, claims: &[Value]) {
             _ => None,
         };
         if let Some(why) = why {
-            errors.invalid_shown(&at, with_go_names("core/v1.PodResourceClaim", claim), why);
+            errors.invalid_formatted(&at, with_go_names("core/v1.PodResourceClaim", claim), why);
         }
         for field in ["resourceClaimName", "resourceClaimTemplateName"] {
             if let Some(name) = claim[field].as_str() {
@@ -36,7 +36,7 @@ pub(crate) fn claims(errors: &mut ErrorList, at: &Path<'_>, claims: &[Value]) {
     }
 }
 
-/// Resources that all containers of a pod share.
+/// Validates the resources that the containers of a pod share.
 pub(crate) fn resources(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let shared = &spec["resources"];
     if shared.is_null() {

@@ -1,11 +1,11 @@
-//! What is odd about pods that are stored all the same, in the order in which Kubernetes tells it.
+//! Warnings about pods and templates, in Kubernetes' order.
 
 use serde_json::Value;
 
 use super::error_list::{Path, is_set, list, members, number, text};
 use super::{environment, overlap, resources};
 
-/// Labels of nodes that have newer names: the old one, since when, the new one.
+/// Deprecated labels of nodes: the old one, the version, the new one.
 const OLD_NODE_LABELS: [(&str, &str, &str); 5] = [
     ("beta.kubernetes.io/arch", "v1.14", "kubernetes.io/arch"),
     ("beta.kubernetes.io/os", "v1.14", "kubernetes.io/os"),
@@ -13,7 +13,7 @@ const OLD_NODE_LABELS: [(&str, &str, &str); 5] = [
     ("failure-domain.beta.kubernetes.io/zone", "v1.17", "topology.kubernetes.io/zone"),
     ("beta.kubernetes.io/instance-type", "v1.17", "node.kubernetes.io/instance-type"),
 ];
-/// Sources of volumes that are going or gone: the field, its name in the warning, what became of it.
+/// Deprecated and removed volume sources: the field, its name in the warning, the reason.
 const OLD_VOLUMES: [(&str, &str, &str); 9] = [
     ("gitRepo", "gitRepo", "deprecated in v1.11, and disabled by default in v1.33+"),
     ("glusterfs", "glusterfs", "deprecated in v1.25, non-functional in v1.26+"),
@@ -25,7 +25,7 @@ const OLD_VOLUMES: [(&str, &str, &str); 9] = [
     ("storageos", "storageOS", "deprecated in v1.22, non-functional in v1.25+"),
     ("scaleIO", "scaleIO", "deprecated in v1.16, non-functional in v1.22+"),
 ];
-/// Annotations that became fields.
+/// Annotations that fields have replaced.
 const OLD_ANNOTATIONS: [(&str, &str); 2] = [
     (
         "scheduler.alpha.kubernetes.io/critical-pod",
@@ -42,7 +42,7 @@ const NO_SELECTOR: &str = "a null labelSelector results in matching no pod";
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
 
-/// The warnings about a pod or a template in this place.
+/// Warns about a pod or template at this path.
 pub(crate) fn of(warnings: &mut Vec<String>, at: &Path<'_>, pod: &Value) {
     let (spec_at, spec) = (at.child("spec"), &pod["spec"]);
     let annotations_at = at.child("metadata");
@@ -65,10 +65,10 @@ pub(crate) fn of(warnings: &mut Vec<String>, at: &Path<'_>, pod: &Value) {
             spec_at.child("terminationGracePeriodSeconds")
         ));
     }
-    neighbours(warnings, &spec_at.child("affinity"), &spec["affinity"]);
+    affinity_terms(warnings, &spec_at.child("affinity"), &spec["affinity"]);
 }
 
-/// Where the pod may run, by labels with newer names.
+/// Warns about deprecated labels in scheduling constraints.
 fn placement(warnings: &mut Vec<String>, at: &Path<'_>, spec: &Value) {
     for (key, _) in members(spec, "nodeSelector") {
         if let Some(instead) = newer_label(key) {
@@ -98,7 +98,7 @@ fn placement(warnings: &mut Vec<String>, at: &Path<'_>, spec: &Value) {
     }
 }
 
-/// Warnings about labels of nodes that have newer names, in the terms of a node selector.
+/// Warns about deprecated labels in the terms of a node selector.
 pub(crate) fn node_terms(warnings: &mut Vec<String>, at: &Path<'_>, terms: &[Value]) {
     for (index, term) in terms.iter().enumerate() {
         node_term(warnings, &at.index(index), term);
@@ -115,7 +115,7 @@ fn node_term(warnings: &mut Vec<String>, at: &Path<'_>, term: &Value) {
     }
 }
 
-/// What is to be used instead of a label of nodes, if it is an old one.
+/// Returns the warning about a deprecated label of nodes.
 pub(crate) fn newer_label(key: &str) -> Option<String> {
     let (_, since, instead) = OLD_NODE_LABELS.iter().find(|(old, _, _)| *old == key)?;
     Some(format!("deprecated since {since}; use \"{instead}\" instead"))
@@ -140,7 +140,7 @@ fn volumes(warnings: &mut Vec<String>, at: &Path<'_>, volumes: &[Value]) {
     }
 }
 
-/// Elements of a list that name the same as an earlier one.
+/// Warns about elements of a list with the same value as an earlier one.
 fn repeated(warnings: &mut Vec<String>, at: &Path<'_>, elements: &[Value], field: &str) {
     for (index, element) in elements.iter().enumerate() {
         let name = text(element, field);
@@ -181,14 +181,14 @@ fn containers(
             }
             resources::fractions(warnings, &at.child("resources"), &container["resources"]);
             environment::hidden(warnings, &at, container);
-            // Those that run one after another do not meet.
+            // Init containers run one after another.
             let together = if field == "containers" { 0..=index } else { index..=index };
             ports(warnings, &list_at, containers, together);
         }
     }
 }
 
-/// Ports of the last container of a range that are already there, in it or in one before.
+/// Warns about ports of the last container that it or an earlier one has already.
 fn ports(
     warnings: &mut Vec<String>,
     at: &Path<'_>,
@@ -227,8 +227,8 @@ fn ports(
     }
 }
 
-/// Pods that are wanted near or far without saying which.
-fn neighbours(warnings: &mut Vec<String>, at: &Path<'_>, affinity: &Value) {
+/// Warns about pod affinity terms without a label selector.
+fn affinity_terms(warnings: &mut Vec<String>, at: &Path<'_>, affinity: &Value) {
     for field in ["podAffinity", "podAntiAffinity"] {
         let (at, terms) = (at.child(field), &affinity[field]);
         for (index, term) in list(terms, REQUIRED).iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Probes, and what is done at the start and the end of a container.
+//! Validates probes and lifecycle hooks.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::error_list::{ErrorList, Path, is_set, list, number, text};
 use super::names::{header_name, port_number};
 use super::ports::port;
 
-/// Judges what a handler does.
+/// Validates a handler.
 type Check = fn(&mut ErrorList, &Path<'_>, &Value, Option<i64>);
 
 const CHECKS: [(&str, Check); 5] =
@@ -14,7 +14,7 @@ const CHECKS: [(&str, Check); 5] =
 const NUMBERS: [&str; 5] =
     ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"];
 
-/// A probe of a container, by its field's name.
+/// Validates a probe of a container, by the name of its field.
 pub(crate) fn probe(errors: &mut ErrorList, at: &Path<'_>, name: &str, probe: &Value) {
     if probe.is_null() {
         return;
@@ -38,7 +38,7 @@ pub(crate) fn probe(errors: &mut ErrorList, at: &Path<'_>, name: &str, probe: &V
     }
 }
 
-/// What is done after the start and before the end, for which there is `grace`.
+/// Validates lifecycle hooks; `grace` is the termination grace period.
 pub(crate) fn lifecycle(errors: &mut ErrorList, at: &Path<'_>, lifecycle: &Value, grace: Option<i64>) {
     for name in ["postStart", "preStop"] {
         if is_set(lifecycle, name) {

@@ -1,4 +1,4 @@
-//! Names of resources: which ones Kubernetes knows, and where each may be used.
+//! Validates names of resources.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::names::qualified_name;
 use crate::quantity::Quantity;
 
 const COMPUTE: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
-/// What is counted in whole numbers.
+/// Resources with integer quantities.
 const COUNTS: [&str; 9] = [
     "pods",
     "resourcequotas",
@@ -51,7 +51,7 @@ pub(crate) fn for_quota(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
     }
 }
 
-/// Reports an amount that is negative, or a fraction of what is counted in whole numbers.
+/// Reports a quantity that is negative, or a fraction of a resource with integer quantities.
 pub(crate) fn amount(errors: &mut ErrorList, at: &Path<'_>, name: &str, amount: &Value) {
     let Some(quantity) = parse(amount) else { return };
     if quantity.billionths() < 0 {
@@ -62,7 +62,7 @@ pub(crate) fn amount(errors: &mut ErrorList, at: &Path<'_>, name: &str, amount: 
     }
 }
 
-/// Whether a quota of Kubernetes' own resources has this name.
+/// Whether a quota can limit the native resource of this name.
 pub(crate) fn is_for_quota(name: &str) -> bool {
     let compute = name.strip_prefix("requests.").or(name.strip_prefix("limits.")).unwrap_or(name);
     COUNTS.contains(&name)
@@ -71,22 +71,22 @@ pub(crate) fn is_for_quota(name: &str) -> bool {
         || is_huge_pages(name.strip_prefix("requests.").unwrap_or(name))
 }
 
-/// Whether the resource is one of Kubernetes' own.
+/// Whether the resource is a native one.
 pub(crate) fn is_native(name: &str) -> bool {
     !name.contains('/') || name.contains("kubernetes.io/")
 }
 
-/// Whether more of the resource may be promised than there is.
+/// Whether the resource can be overcommitted.
 pub(crate) fn can_overcommit(name: &str) -> bool {
     is_native(name) && !is_huge_pages(name)
 }
 
-/// Whether the amount is not a whole number.
+/// Whether the quantity is not an integer.
 pub(crate) fn is_fraction(quantity: Quantity) -> bool {
     quantity.in_thousandths().billionths() % 1_000_000_000 != 0
 }
 
-/// The quantity in a field; none if there is none.
+/// Parses the quantity in a field.
 pub(crate) fn parse(amount: &Value) -> Option<Quantity> {
     amount.as_str().and_then(|text| Quantity::parse(text).ok())
 }
@@ -95,7 +95,7 @@ fn is_huge_pages(name: &str) -> bool {
     name.starts_with("hugepages-")
 }
 
-/// Whether it is a resource of someone else's domain that a quota could name with the prefix `requests.`.
+/// Whether it is an extended resource, which a quota can limit with the prefix `requests.`.
 fn is_extended(name: &str) -> bool {
     !is_native(name)
         && !name.starts_with("requests.")

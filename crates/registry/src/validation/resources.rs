@@ -1,4 +1,4 @@
-//! Requests and limits.
+//! Validates requests and limits.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -11,10 +11,10 @@ use crate::quantity::Quantity;
 
 const STANDARD: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
 
-/// Judges the name of a resource in this place.
+/// Validates the name of a resource at this path.
 pub(crate) type NameRule = fn(&mut ErrorList, &Path<'_>, &str);
 
-/// What a container requests and is limited to.
+/// Validates the resources of a container.
 pub(crate) fn requirements(errors: &mut ErrorList, at: &Path<'_>, resources: &Value) {
     amounts(errors, at, resources, container_resource);
     let is_named = |wanted: fn(&str) -> bool| {
@@ -25,7 +25,7 @@ pub(crate) fn requirements(errors: &mut ErrorList, at: &Path<'_>, resources: &Va
     }
 }
 
-/// Limits, and requests that stay within them.
+/// Validates limits, and requests against them.
 pub(crate) fn amounts(errors: &mut ErrorList, at: &Path<'_>, resources: &Value, name_rule: NameRule) {
     let (limits_at, requests_at) = (at.child("limits"), at.child("requests"));
     for (name, amount) in errors.members(&limits_at, resources, "limits") {
@@ -71,7 +71,7 @@ fn within_limit(
     }
 }
 
-/// Pages of a size come whole.
+/// Validates that huge pages are multiples of their size.
 fn huge_pages(errors: &mut ErrorList, at: &Path<'_>, name: &str, amount: &Value) {
     let Some(size) = name.strip_prefix("hugepages-") else { return };
     let page = billionths(size).filter(|page| *page > 0);
@@ -85,7 +85,7 @@ fn huge_pages(errors: &mut ErrorList, at: &Path<'_>, name: &str, amount: &Value)
     }
 }
 
-/// Claims on devices, which the pod must have made.
+/// Validates references to resource claims of the pod.
 pub(crate) fn claims(errors: &mut ErrorList, at: &Path<'_>, container: &Value, spec: &Value) {
     let made: BTreeSet<_> = list(spec, "resourceClaims").iter().map(|claim| text(claim, "name")).collect();
     let mut seen = BTreeSet::new();
@@ -113,7 +113,7 @@ pub(crate) fn claims(errors: &mut ErrorList, at: &Path<'_>, container: &Value, s
     }
 }
 
-/// Warnings about amounts of bytes that are no whole number.
+/// Warns about fractional numbers of bytes.
 pub(crate) fn fractions(warnings: &mut Vec<String>, at: &Path<'_>, resources: &Value) {
     for name in ["memory", "ephemeral-storage"] {
         for list in ["limits", "requests"] {
@@ -131,7 +131,7 @@ pub(crate) fn fractions(warnings: &mut Vec<String>, at: &Path<'_>, resources: &V
 
 const BILLION: i128 = 1_000_000_000;
 
-/// The name of a resource: standard, or with a domain.
+/// Validates the name of a resource: standard, or with a domain.
 pub(crate) fn resource_name(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
     let wrong = qualified_name(name);
     if wrong.is_empty() && !name.contains('/') && !is_standard(name) {
@@ -140,7 +140,7 @@ pub(crate) fn resource_name(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
     errors.invalid_text(at, name, wrong);
 }
 
-/// The name of a resource that a container can have.
+/// Validates the name of a resource of a container.
 fn container_resource(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
     resource_name(errors, at, name);
     if !name.contains('/') {
@@ -166,7 +166,7 @@ pub(crate) fn is_huge_pages(name: &str) -> bool {
     name.starts_with("hugepages-")
 }
 
-/// Names without a domain that are known: of containers, of nodes and of quotas.
+/// Standard names without a domain: of containers, of nodes and of quotas.
 fn is_standard(name: &str) -> bool {
     let of_quotas = [
         "pods",
@@ -192,19 +192,19 @@ fn is_standard(name: &str) -> bool {
         || ["hugepages-", "requests.hugepages-"].iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Resources of Kubernetes itself.
+/// Whether the resource is a native one.
 fn is_native(name: &str) -> bool {
     !name.contains('/') || name.contains("kubernetes.io/")
 }
 
-/// Resources of others, which a quota must be able to name too.
+/// Whether the resource is an extended one, which a quota can limit too.
 fn is_extended(name: &str) -> bool {
     !is_native(name)
         && !name.starts_with("requests.")
         && qualified_name(&format!("requests.{name}")).is_empty()
 }
 
-/// Only resources of Kubernetes itself can be promised more than once, and of those not huge pages.
+/// Whether the resource can be overcommitted: native ones except huge pages.
 fn can_overcommit(name: &str) -> bool {
     is_native(name) && !is_huge_pages(name)
 }
@@ -213,7 +213,7 @@ fn compare(left: &Value, right: &Value) -> Option<Ordering> {
     Some(billionths(left.as_str()?)?.cmp(&billionths(right.as_str()?)?))
 }
 
-/// An amount in billionths.
+/// Parses a quantity in billionths.
 fn billionths(text: &str) -> Option<i128> {
     Quantity::parse(text).ok().map(Quantity::billionths)
 }

@@ -1,4 +1,4 @@
-//! When a container starts again: its own policy, the rules of its exit codes, and a change of its resources.
+//! Validates restart and resize policies of containers.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ const POLICIES: [&str; 3] = ["Always", "Never", "OnFailure"];
 const ACTIONS: [&str; 2] = ["Restart", "RestartAllContainers"];
 const OPERATORS: [&str; 2] = ["In", "NotIn"];
 
-/// The policy of a container, and its rules.
+/// Validates the restart policy of a container and its rules.
 pub(crate) fn policy(errors: &mut ErrorList, at: &Path<'_>, container: &Value) {
     let (policy_at, rules) = (at.child("restartPolicy"), list(container, "restartPolicyRules"));
     if is_set(container, "restartPolicy") {
@@ -35,7 +35,7 @@ pub(crate) fn policy(errors: &mut ErrorList, at: &Path<'_>, container: &Value) {
     }
 }
 
-/// What a change of resources does; all is refused in the place of the list, as in Kubernetes.
+/// Validates resize policies. The path of errors is that of the list, as in Kubernetes.
 pub(crate) fn resize(errors: &mut ErrorList, at: &Path<'_>, container: &Value, pod_policy: &str) {
     let mut seen = BTreeSet::new();
     for (index, policy) in list(container, "resizePolicy").iter().enumerate() {
@@ -51,7 +51,7 @@ pub(crate) fn resize(errors: &mut ErrorList, at: &Path<'_>, container: &Value, p
     }
 }
 
-/// A container that ends before the others start is not started again for its resources.
+/// Validates that init containers do not restart for a resize.
 pub(crate) fn resize_before(errors: &mut ErrorList, at: &Path<'_>, container: &Value) {
     for (index, policy) in list(container, "resizePolicy").iter().enumerate() {
         if text(policy, "restartPolicy") == "RestartContainer" {

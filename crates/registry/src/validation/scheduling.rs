@@ -1,4 +1,4 @@
-//! Where a pod may run: affinity, spreading, tolerations, gates.
+//! Validates affinity, topology spread constraints, tolerations and scheduling gates.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
 
-/// What a pod tolerates.
+/// Validates tolerations.
 pub(crate) fn tolerations(errors: &mut ErrorList, at: &Path<'_>, tolerations: &[Value]) {
     for (index, toleration) in tolerations.iter().enumerate() {
         let at = at.index(index);
@@ -35,7 +35,7 @@ pub(crate) fn tolerations(errors: &mut ErrorList, at: &Path<'_>, tolerations: &[
     }
 }
 
-/// Gates and conditions a pod waits for.
+/// Validates scheduling and readiness gates.
 pub(crate) fn gates(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     for (index, gate) in list(spec, "readinessGates").iter().enumerate() {
         let (at, condition) = (at.child("readinessGates"), text(gate, "conditionType"));
@@ -51,7 +51,7 @@ pub(crate) fn gates(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     }
 }
 
-/// How pods are spread.
+/// Validates topology spread constraints.
 pub(crate) fn spread(errors: &mut ErrorList, at: &Path<'_>, constraints: &[Value]) {
     for (index, constraint) in constraints.iter().enumerate() {
         let at = at.index(index);
@@ -80,7 +80,7 @@ pub(crate) fn spread(errors: &mut ErrorList, at: &Path<'_>, constraints: &[Value
     }
 }
 
-/// What a pod wants near it, or far from it.
+/// Validates affinity and anti-affinity.
 pub(crate) fn affinity(errors: &mut ErrorList, at: &Path<'_>, affinity: &Value) {
     node_affinity(errors, &at.child("nodeAffinity"), &affinity["nodeAffinity"]);
     for field in ["podAffinity", "podAntiAffinity"] {
@@ -113,7 +113,7 @@ fn spread_options(errors: &mut ErrorList, at: &Path<'_>, constraint: &Value) {
     }
 }
 
-/// Keys whose values are taken from the pod itself, next to a selector.
+/// Validates label keys whose values come from the pod, beside a selector.
 fn label_keys(errors: &mut ErrorList, at: &Path<'_>, term: &Value) {
     let (selector, keys) = (&term["labelSelector"], list(term, "matchLabelKeys"));
     let others = list(term, "mismatchLabelKeys");
@@ -133,7 +133,7 @@ fn label_keys(errors: &mut ErrorList, at: &Path<'_>, term: &Value) {
     };
     for (index, key) in keys.iter().enumerate() {
         if is_selected(key) {
-            // The place is that of the term, as in Kubernetes.
+            // The path is that of the term, as in Kubernetes.
             errors.invalid(&at.index(index), key, "exists in both matchLabelKeys and labelSelector");
         }
     }
@@ -157,7 +157,7 @@ fn tolerated_value(errors: &mut ErrorList, at: &Path<'_>, toleration: &Value) {
                 errors.invalid(at, &json!(value), "value must be empty when `operator` is 'Exists'");
             }
         }
-        // They are known, and not yet switched on.
+        // Operators of a feature that is disabled.
         "Lt" | "Gt" => errors.unsupported(at, &toleration["operator"], &["Equal", "Exists", "Lt", "Gt"]),
         _ => errors.unsupported(at, &toleration["operator"], &["Equal", "Exists"]),
     }
@@ -175,7 +175,7 @@ fn node_affinity(errors: &mut ErrorList, at: &Path<'_>, affinity: &Value) {
     }
 }
 
-/// Nodes that must match one of several terms.
+/// Validates a node selector.
 pub(crate) fn node_selector(errors: &mut ErrorList, at: &Path<'_>, selector: &Value) {
     let (at, terms) = (at.child("nodeSelectorTerms"), list(selector, "nodeSelectorTerms"));
     if terms.is_empty() {
@@ -186,7 +186,7 @@ pub(crate) fn node_selector(errors: &mut ErrorList, at: &Path<'_>, selector: &Va
     }
 }
 
-/// Whether the values of an expression must be values that a label can have.
+/// Whether the values of an expression must be valid label values.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Values {
     Checked,

@@ -1,24 +1,24 @@
-//! Who containers run as.
+//! Validates security contexts.
 
 use serde_json::{Value, json};
 
 use super::error_list::{ErrorList, Path, list, text};
-use super::mount::way_down;
+use super::go_format::with_go_names;
+use super::mount::relative_path;
 use super::names::user_id;
-use super::shown::with_go_names;
 use super::windows;
 
-/// Kernel parameters of the namespace for communication.
+/// Sysctls of the IPC namespace.
 const IPC: [&str; 5] = ["kernel.sem", "kernel.shm", "kernel.msg", "fs.mqueue.", "kernel.shm_rmid_forced"];
 const PROFILES: [&str; 3] = ["Localhost", "RuntimeDefault", "Unconfined"];
 
-/// The form of a kernel parameter's name.
+/// The pattern of the name of a sysctl.
 const PARAMETER: &str = r"^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$";
 const PARAMETER_MAX: usize = 253;
 const LOCAL_PROFILE_MAX: usize = 4095;
 const CONTEXT: &str = "core/v1.SecurityContext";
 
-/// The security context of a pod.
+/// Validates the security context of a pod.
 pub(crate) fn of_pod(errors: &mut ErrorList, pod_at: &Path<'_>, spec: &Value) {
     let (at, context) = (pod_at.child("securityContext"), &spec["securityContext"]);
     for field in ["fsGroup", "runAsUser", "runAsGroup"] {
@@ -49,7 +49,7 @@ pub(crate) fn of_pod(errors: &mut ErrorList, pod_at: &Path<'_>, spec: &Value) {
     }
 }
 
-/// The security context of a container in a pod of this spec.
+/// Validates the security context of a container in a pod with this spec.
 pub(crate) fn of_container(errors: &mut ErrorList, at: &Path<'_>, context: &Value, spec: &Value) {
     for field in ["runAsUser", "runAsGroup"] {
         id(errors, &at.child(field), &context[field]);
@@ -65,7 +65,7 @@ pub(crate) fn of_container(errors: &mut ErrorList, at: &Path<'_>, context: &Valu
     app_armor(errors, &at.child("appArmorProfile"), &context["appArmorProfile"]);
 }
 
-/// Kernel parameters: their names, once each, and none of a namespace that is the host's.
+/// Validates sysctls: unique names, none of a host namespace.
 fn parameters(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let parameters = list(&spec["securityContext"], "sysctls");
     for (index, parameter) in parameters.iter().enumerate() {
@@ -140,10 +140,10 @@ fn profile(errors: &mut ErrorList, at: &Path<'_>, profile: &Value) {
     let (local_at, local) = (at.child("localhostProfile"), profile["localhostProfile"].as_str());
     match (text(profile, "type"), local) {
         ("Localhost", None) => errors.required(&local_at, "must be set when seccomp type is Localhost"),
-        ("Localhost", Some(path)) => way_down(errors, &local_at, path),
+        ("Localhost", Some(path)) => relative_path(errors, &local_at, path),
         (_, Some(_)) => {
             let shown = with_go_names("core/v1.SeccompProfile", profile);
-            errors.invalid_shown(&local_at, shown, "can only be set when seccomp type is Localhost");
+            errors.invalid_formatted(&local_at, shown, "can only be set when seccomp type is Localhost");
         }
         (_, None) => {}
     }
@@ -155,11 +155,11 @@ fn escalation(errors: &mut ErrorList, at: &Path<'_>, context: &Value) {
     }
     if context["privileged"].as_bool() == Some(true) {
         let why = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true";
-        errors.invalid_shown(at, with_go_names(CONTEXT, context), why);
+        errors.invalid_formatted(at, with_go_names(CONTEXT, context), why);
     }
     let added = list(&context["capabilities"], "add");
     if added.contains(&json!("CAP_SYS_ADMIN")) {
         let why = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN";
-        errors.invalid_shown(at, with_go_names(CONTEXT, context), why);
+        errors.invalid_formatted(at, with_go_names(CONTEXT, context), why);
     }
 }

@@ -1,15 +1,15 @@
-//! Label selectors: whether they make sense, and whether they match.
+//! Validates label selectors.
 
 use serde_json::Value;
 
 use super::error_list::{ErrorList, Path, is_set, list, members, text};
+use super::go_format::ordered_json;
 use super::metadata::labels;
 use super::names::{label_value, qualified_name};
-use super::shown::in_order;
 
 const SELECTOR: &str = "meta/v1.LabelSelector";
 
-/// The terms of a selector.
+/// Validates the terms of a selector.
 pub(crate) fn terms(errors: &mut ErrorList, at: &Path<'_>, selector: &Value) {
     labels(errors, &at.child("matchLabels"), selector, "matchLabels");
     for (index, term) in list(selector, "matchExpressions").iter().enumerate() {
@@ -17,9 +17,9 @@ pub(crate) fn terms(errors: &mut ErrorList, at: &Path<'_>, selector: &Value) {
     }
 }
 
-/// A selector that must be there, have terms and match the labels of a template.
+/// Validates a required selector, which must have terms.
 ///
-/// Says whether it could be understood at all; if not, nothing is known about the template either.
+/// Returns whether it is valid; if not, the template is not validated.
 pub(crate) fn of_template(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, word: &str) -> bool {
     let (at, selector) = (at.child("selector"), &spec["selector"]);
     if !is_set(spec, "selector") {
@@ -31,17 +31,17 @@ pub(crate) fn of_template(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, w
     let understood = errors.all.len() == before;
     if is_empty(selector) {
         let why = format!("empty selector is invalid for {word}");
-        errors.invalid_shown(&at, in_order(SELECTOR, selector), &why);
+        errors.invalid_formatted(&at, ordered_json(SELECTOR, selector), &why);
     }
     if !understood {
-        // Of a StatefulSet, Kubernetes does not say why.
+        // For a StatefulSet, Kubernetes gives no reason.
         let why = if word == "statefulset" { "" } else { "invalid label selector" };
-        errors.invalid_shown(&at, in_order(SELECTOR, selector), why);
+        errors.invalid_formatted(&at, ordered_json(SELECTOR, selector), why);
     }
     understood
 }
 
-/// Complains if the selector of a spec does not match its template's labels; an empty one is let pass.
+/// Reports a selector that does not match the labels of the template; accepts an empty one.
 pub(crate) fn matches_template(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let labels = &spec["template"]["metadata"]["labels"];
     let selector = &spec["selector"];
@@ -51,10 +51,10 @@ pub(crate) fn matches_template(errors: &mut ErrorList, at: &Path<'_>, spec: &Val
     }
 }
 
-/// Complains about terms that make no sense, and otherwise about a template that they do not match.
+/// Reports invalid terms, or else a template that the selector does not match.
 ///
-/// Unlike [`of_template`] it needs no selector: one that is not there matches nothing.
-pub(crate) fn understood_and_matching(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
+/// Unlike [`of_template`] it does not require a selector; an absent one matches nothing.
+pub(crate) fn valid_and_matching(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let before = errors.all.len();
     terms(errors, &at.child("selector"), &spec["selector"]);
     if errors.all.len() == before {
@@ -62,7 +62,7 @@ pub(crate) fn understood_and_matching(errors: &mut ErrorList, at: &Path<'_>, spe
     }
 }
 
-/// Whether a selector that was understood matches these labels.
+/// Whether a valid selector matches these labels.
 pub(crate) fn matches(selector: &Value, labels: &Value) -> bool {
     members(selector, "matchLabels").all(|(key, value)| &labels[key.as_str()] == value)
         && list(selector, "matchExpressions").iter().all(|term| {

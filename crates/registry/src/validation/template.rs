@@ -1,14 +1,14 @@
-//! Pod templates, as Deployments and their like hold them.
+//! Validates pod templates.
 
 use serde_json::Value;
 
 use super::error_list::{ErrorList, Path, is_set, list, text};
 use super::{metadata, pod};
 
-/// A template: labels, annotations and the pod's spec.
+/// Validates the labels, annotations and spec of a template.
 pub(crate) fn template(errors: &mut ErrorList, at: &Path<'_>, template: &Value) {
     let metadata = &template["metadata"];
-    // The path has no `metadata` in it, as in Kubernetes.
+    // The path does not contain `metadata`, as in Kubernetes.
     metadata::labels(errors, &at.child("labels"), metadata, "labels");
     metadata::annotations(errors, &at.child("annotations"), metadata);
     let (at, spec) = (at.child("spec"), &template["spec"]);
@@ -19,14 +19,14 @@ pub(crate) fn template(errors: &mut ErrorList, at: &Path<'_>, template: &Value) 
     }
 }
 
-/// A template of pods that are to run for good; `owner` is the kind that says so.
-pub(crate) fn of_services(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, owner: &str) {
+/// Validates a template of pods that are always restarted; `owner` is the kind that requires it.
+pub(crate) fn restarting_template(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, owner: &str) {
     template(errors, &at.child("template"), &spec["template"]);
-    runs_for_good(errors, at, spec, owner);
+    always_restarts(errors, at, spec, owner);
 }
 
-/// The policy and deadline of pods that are to run for good.
-pub(crate) fn runs_for_good(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, owner: &str) {
+/// Validates the restart policy and deadline of pods that are always restarted.
+pub(crate) fn always_restarts(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, owner: &str) {
     let at = at.child("template");
     let (at, pod) = (at.child("spec"), &spec["template"]["spec"]);
     if !matches!(text(pod, "restartPolicy"), "Always") {

@@ -1,16 +1,16 @@
-//! Volumes: exactly one source each.
+//! Validates volumes of pods.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::downward::{self, Shown};
+use super::downward::{self, Exposure};
 use super::error_list::{ErrorList, Path, is_set, list, number, text};
-use super::mount::{inside_volume, no_way_up};
+use super::mount::{inside_volume, no_parent_segments};
 use super::names::label;
-use super::storage::{Holder, device};
+use crate::strategies::storage::validation::{Holder, device};
 
-/// Every source, in the order in which Kubernetes looks at them.
+/// All sources, in the order in which Kubernetes checks them.
 const SOURCES: [&str; 30] = [
     "emptyDir",
     "hostPath",
@@ -46,10 +46,10 @@ const SOURCES: [&str; 30] = [
 const HOST_PATH_TYPES: [&str; 8] =
     ["", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"];
 
-/// Volumes that can be mounted, by name.
+/// Valid volumes by name.
 pub(crate) type Mountable<'a> = BTreeMap<&'a str, &'a Value>;
 
-/// The volumes of a pod; gives those that can be mounted.
+/// Validates the volumes of a pod and returns those that can be mounted.
 pub(crate) fn volumes<'a>(errors: &mut ErrorList, at: &Path<'_>, volumes: &'a [Value]) -> Mountable<'a> {
     let mut names = Mountable::new();
     for (index, volume) in volumes.iter().enumerate() {
@@ -115,13 +115,13 @@ fn one_source(errors: &mut ErrorList, at: &Path<'_>, name: &str, source: &Value)
     }
 }
 
-/// A path on the node.
+/// Validates a path on the node.
 pub(crate) fn host_path(errors: &mut ErrorList, at: &Path<'_>, source: &Value) {
     let path = text(source, "path");
     if path.is_empty() {
         return errors.required(&at.child("path"), "");
     }
-    no_way_up(errors, &at.child("path"), path);
+    no_parent_segments(errors, &at.child("path"), path);
     errors.one_of_if_set(&at.child("type"), &source["type"], &HOST_PATH_TYPES);
 }
 
@@ -149,7 +149,7 @@ fn projected(errors: &mut ErrorList, at: &Path<'_>, source: &Value) {
             sources += 1;
             let account = &projection["serviceAccountToken"];
             lifetime(errors, &one.child("serviceAccountToken").child("expirationSeconds"), account);
-            // The place is that of the volume, as in Kubernetes.
+            // The path is that of the volume, as in Kubernetes.
             place(errors, at, account);
         }
         if sources > 1 {
@@ -158,7 +158,7 @@ fn projected(errors: &mut ErrorList, at: &Path<'_>, source: &Value) {
     }
 }
 
-/// No path may be taken twice; `shown` is what the refusal names instead of the path.
+/// Reports a duplicate path; `shown` is the value in the error.
 fn free_paths<'a>(
     errors: &mut ErrorList,
     at: &Path<'_>,
@@ -200,21 +200,21 @@ fn items(errors: &mut ErrorList, at: &Path<'_>, source: &Value) {
     }
 }
 
-/// Files that show the pod; they are refused in the place of the whole list, as in Kubernetes.
+/// Validates files of the downward API. The path of errors is that of the list, as in Kubernetes.
 fn downward(errors: &mut ErrorList, at: &Path<'_>, files: &[Value]) {
     for file in files {
         place(errors, at, file);
         let (field, resource) = (&file["fieldRef"], &file["resourceFieldRef"]);
         match (field.is_null(), resource.is_null()) {
             (false, is_alone) => {
-                downward::field(errors, &at.child("fieldRef"), field, Shown::InFile);
+                downward::field(errors, &at.child("fieldRef"), field, Exposure::InFile);
                 if !is_alone {
                     let why = "fieldRef and resourceFieldRef can not be specified simultaneously";
                     errors.invalid(at, &json!("resource"), why);
                 }
             }
             (true, false) => {
-                downward::resource(errors, &at.child("resourceFieldRef"), resource, Shown::InFile);
+                downward::resource(errors, &at.child("resourceFieldRef"), resource, Exposure::InFile);
             }
             (true, true) => errors.required(at, "one of fieldRef and resourceFieldRef is required"),
         }
@@ -227,7 +227,7 @@ fn target(errors: &mut ErrorList, at: &Path<'_>, item: &Value) {
     mode(errors, at, item, "mode");
 }
 
-/// The path at which something stands in a volume.
+/// Validates the path of a file in a volume.
 fn place(errors: &mut ErrorList, at: &Path<'_>, item: &Value) {
     needed(errors, at, item, &["path"]);
     inside_volume(errors, &at.child("path"), text(item, "path"));

@@ -1,4 +1,4 @@
-//! What only pods on Windows can have, and what they cannot.
+//! Validates fields of pods that only Windows has, or that it does not have.
 
 use serde_json::{Value, json};
 
@@ -8,12 +8,12 @@ use super::names::subdomain;
 const MAX_CREDENTIAL_SPEC_KIB: usize = 64;
 const MAX_DOMAIN: usize = 256;
 const MAX_USER: usize = 104;
-/// Letters that no name of a user has.
+/// Characters that are invalid in names of users.
 const NOT_IN_USER: &str = "\"/\\:;|=,+*?<>@[]";
-/// Letters that no NetBIOS name has.
+/// Characters that are invalid in NetBIOS names.
 const NOT_IN_DOMAIN: &str = "\\/:*?\"<>|";
 const NOT_FOR_WINDOWS: &str = "cannot be set for a windows pod";
-/// What the security context of a pod on Windows cannot have, in the order in which Kubernetes looks.
+/// Fields that the security context of a pod on Windows cannot have, in Kubernetes' order.
 const NOT_IN_POD: [&str; 11] = [
     "appArmorProfile",
     "seLinuxOptions",
@@ -42,7 +42,7 @@ const NOT_IN_CONTAINER: [&str; 10] = [
 ];
 const CONTAINERS: [&str; 3] = ["initContainers", "containers", "ephemeralContainers"];
 
-/// Options of a pod or container on Windows.
+/// Validates the Windows options of a pod or container.
 pub(crate) fn options(errors: &mut ErrorList, at: &Path<'_>, options: &Value) {
     if let Some(name) = options["gmsaCredentialSpecName"].as_str() {
         errors.invalid_text(&at.child("gmsaCredentialSpecName"), name, subdomain(name));
@@ -63,7 +63,7 @@ pub(crate) fn options(errors: &mut ErrorList, at: &Path<'_>, options: &Value) {
     }
 }
 
-/// What is wrong with a user's name, with or without a domain before a backslash.
+/// Returns the errors in the name of a user, with or without a domain before a backslash.
 fn user_name(name: &str) -> Vec<String> {
     if name.is_empty() {
         return vec!["runAsUserName cannot be an empty string".to_owned()];
@@ -115,7 +115,7 @@ fn wrong_domain(domain: &str) -> Option<String> {
     (!is_net_bios && !is_dns).then(|| why.to_owned())
 }
 
-/// Processes on the host: all containers or none, and in its network.
+/// Validates HostProcess containers: all or none, and in the host network.
 pub(crate) fn host_processes(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let host = |context: &Value| context["windowsOptions"]["hostProcess"].as_bool();
     let of_pod = host(&spec["securityContext"]);
@@ -152,7 +152,7 @@ pub(crate) fn host_processes(errors: &mut ErrorList, at: &Path<'_>, spec: &Value
     }
 }
 
-/// Options of Windows have no place in a pod that says it runs on Linux.
+/// Reports Windows options in a Linux pod.
 pub(crate) fn not_on_linux(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let why = "windows options cannot be set for a linux pod";
     if is_set(&spec["securityContext"], "windowsOptions") {
@@ -165,10 +165,10 @@ pub(crate) fn not_on_linux(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) 
     });
 }
 
-/// Most of a security context has no place in a pod that says it runs on Windows.
+/// Reports fields of the security context that a Windows pod cannot have.
 pub(crate) fn not_on_windows(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let context = &spec["securityContext"];
-    for field in NOT_IN_POD.into_iter().filter(|field| is_given(&context[*field])) {
+    for field in NOT_IN_POD.into_iter().filter(|field| is_not_empty(&context[*field])) {
         errors.forbidden(&at.child("securityContext").child(field), NOT_FOR_WINDOWS);
     }
     for field in ["hostUsers", "hostPID", "hostIPC", "shareProcessNamespace"] {
@@ -178,13 +178,13 @@ pub(crate) fn not_on_windows(errors: &mut ErrorList, at: &Path<'_>, spec: &Value
         }
     }
     for_each_context(at, spec, |at, context| {
-        for field in NOT_IN_CONTAINER.into_iter().filter(|field| is_given(&context[*field])) {
+        for field in NOT_IN_CONTAINER.into_iter().filter(|field| is_not_empty(&context[*field])) {
             errors.forbidden(&at.child(field), NOT_FOR_WINDOWS);
         }
     });
 }
 
-fn is_given(value: &Value) -> bool {
+fn is_not_empty(value: &Value) -> bool {
     !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty())
 }
 

@@ -47,7 +47,7 @@ pub(crate) fn posted(definition: &Value) -> Value {
     let mut object = decode::value(definition.clone(), &gvk.message().unwrap().into()).unwrap().object;
     defaults::apply(kind(), &mut object);
     let mut object = lifecycle::create(object, kind(), &stamp);
-    defaults::on_create(kind(), &mut object);
+    defaults::set_initial_status(kind(), &mut object);
     object
 }
 

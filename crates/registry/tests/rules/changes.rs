@@ -14,7 +14,7 @@ fn refused((group, kind): (&str, &str), mut old: Value, patch: &Value) -> Vec<St
     let mut new = old.clone();
     change(&mut new, patch);
     defaults::apply(kind, &mut new);
-    admission::prepare_changed(kind, &old, &mut new);
+    admission::admit_update(kind, &old, &mut new);
     validation::update(kind, &old, &new).errors.iter().map(ToString::to_string).collect()
 }
 
@@ -126,8 +126,8 @@ fn new_storage_is_protected_and_names_its_source_of_data_twice() {
     let new = |kind: &str, mut object: Value| {
         object["metadata"] = json!({"name": "t", "creationTimestamp": "2026-01-01T00:00:00Z"});
         let kind = kinds().kind("", "v1", kind).unwrap();
-        admission::prepare_new(kind, &mut object);
-        defaults::on_create(kind, &mut object);
+        admission::admit_create(kind, &mut object);
+        defaults::set_initial_status(kind, &mut object);
         object
     };
     let stored = new("PersistentVolume", volume());

@@ -129,7 +129,7 @@ fn refused(kind: &Value, mut object: Value) -> Vec<String> {
     let [group, version, name] = [&kind[0], &kind[1], &kind[2]].map(|part| part.as_str().unwrap());
     let kind = kinds().kind(group, version, name).unwrap();
     defaults::apply(kind, &mut object);
-    admission::prepare_new(kind, &mut object);
+    admission::admit_create(kind, &mut object);
     validation::create(kind, &object).errors.iter().map(ToString::to_string).collect()
 }
 

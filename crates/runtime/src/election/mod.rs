@@ -16,10 +16,10 @@ use k8s_openapi::api::coordination::v1 as wire;
 
 use crate::api::Api;
 use crate::clock::Clock;
-use crate::failure::Failure;
 use crate::informer::resource_of;
-use crate::request::Target;
+use crate::request::ResourcePath;
 use crate::shutdown::{Shutdown, shutdown};
+use gantry_client::RequestError;
 
 use record::{LeaseDecision, ObservedLease};
 
@@ -128,7 +128,7 @@ impl Election {
     async fn try_once(&self, observed: &mut ObservedLease) -> bool {
         match self.decide_and_write(observed).await {
             Ok(is_ours) => is_ours,
-            Err(failure) if failure.is_of_rights() => {
+            Err(failure) if failure.is_forbidden() => {
                 tracing::warn!(lease = %self.name, %failure, "not allowed to use the lease");
                 false
             }
@@ -139,7 +139,7 @@ impl Election {
         }
     }
 
-    async fn decide_and_write(&self, observed: &mut ObservedLease) -> Result<bool, Failure> {
+    async fn decide_and_write(&self, observed: &mut ObservedLease) -> Result<bool, RequestError> {
         let found = match self.api.get::<wire::Lease>(&self.target()).await {
             Ok(found) => Some(found),
             Err(failure) if failure.kind() == RefusalKind::NotFound => None,
@@ -150,7 +150,7 @@ impl Election {
         let stored = match step {
             LeaseDecision::Wait => return Ok(false),
             LeaseDecision::Create(lease) => {
-                let target = Target::collection(&leases(), Some(&self.namespace));
+                let target = ResourcePath::collection(&leases(), Some(&self.namespace));
                 self.api.create(&target, &lease.render(&self.namespace, &self.name, None)).await?
             }
             LeaseDecision::Update(lease, found) => {
@@ -178,8 +178,8 @@ impl Election {
         }
     }
 
-    fn target(&self) -> Target {
-        Target::object(&leases(), Some(&self.namespace), &self.name)
+    fn target(&self) -> ResourcePath {
+        ResourcePath::object(&leases(), Some(&self.namespace), &self.name)
     }
 }
 

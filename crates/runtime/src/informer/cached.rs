@@ -1,8 +1,9 @@
 //! What informers hold: objects parsed once, with the fields of their indexes.
 
 use std::any::TypeId;
+use std::sync::Arc;
 
-use gantry_decide::gc::{Resource, Scope};
+use gantry_decide::gc::{Resource, ResourceScope};
 use gantry_model::{
     ClusterRole, Deployment, DisruptionBudget, EndpointSlice, Endpoints, Labels, Meta, ObjectKey,
     ObjectMetadata, ParseError, Pod, ReplicaSet, ResourceVersion, Service, Uid,
@@ -11,19 +12,20 @@ use k8s_openapi::api::{
     apps::v1 as apps, core::v1 as core, discovery::v1 as discovery, policy::v1 as policy, rbac::v1 as rbac,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use serde::de::DeserializeOwned;
+use kube::core::PartialObjectMeta;
+use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 
 use crate::request::Form;
 
 /// An object that an informer can hold.
 pub trait Cached: Send + Sync + Sized + 'static {
     /// Its wire type.
-    type Wire: DeserializeOwned + Send;
+    type Wire: Wire;
     /// How much of it is requested.
     const FORM: Form;
 
-    /// Parses an object of this resource.
-    fn parse(resource: &Resource, wire: Self::Wire) -> Result<Self, ParseError>;
+    /// Parses an object of this resource. The wire object is shared with other informers.
+    fn parse(resource: &Resource, wire: &Arc<Self::Wire>) -> Result<Self, ParseError>;
     /// Its key; the namespace of cluster-scoped objects is empty.
     fn key(&self) -> ObjectKey;
     /// Its uid.
@@ -37,6 +39,16 @@ pub trait Cached: Send + Sync + Sized + 'static {
     /// Its labels; `None` if its kind is not indexed by labels.
     fn labels(&self) -> Option<&Labels> {
         None
+    }
+}
+
+/// An object as the server sends it.
+pub trait Wire: DeserializeOwned + Send + Sync + 'static {
+    /// Its metadata.
+    fn meta(&self) -> &ObjectMeta;
+    /// Its resource version.
+    fn version(&self) -> ResourceVersion {
+        self.meta().resource_version.as_deref().unwrap_or_default().into()
     }
 }
 
@@ -64,18 +76,22 @@ pub struct Object<N, W> {
     /// The parsed object.
     pub noun: N,
     /// The wire object.
-    pub wire: W,
+    pub wire: Arc<W>,
 }
 
 /// An object of a kind without a type in `gantry-model`.
 #[derive(Clone, Debug)]
 pub struct Plain<W> {
     /// The wire object.
-    pub wire: W,
+    pub wire: Arc<W>,
     key: ObjectKey,
     uid: Uid,
     version: ResourceVersion,
 }
+
+/// The `PartialObjectMetadata` of an object of any kind.
+#[derive(Clone, Debug)]
+pub struct PartialMetadata(PartialObjectMeta);
 
 /// The metadata of an object of any kind.
 #[derive(Clone, Debug, PartialEq)]
@@ -101,20 +117,41 @@ pub fn resource_of<W: k8s_openapi::Resource<Scope: 'static>>() -> Resource {
         api_version: W::API_VERSION.to_owned(),
         kind: W::KIND.to_owned(),
         plural: W::URL_PATH_SEGMENT.to_owned(),
-        scope: if is_cluster { Scope::Cluster } else { Scope::Namespaced },
+        scope: if is_cluster { ResourceScope::Cluster } else { ResourceScope::Namespaced },
+    }
+}
+
+impl<W> Wire for W
+where
+    W: DeserializeOwned + k8s_openapi::Metadata<Ty = ObjectMeta> + Send + Sync + 'static,
+{
+    fn meta(&self) -> &ObjectMeta {
+        self.metadata()
+    }
+}
+
+impl Wire for PartialMetadata {
+    fn meta(&self) -> &ObjectMeta {
+        &self.0.metadata
+    }
+}
+
+impl<'de> Deserialize<'de> for PartialMetadata {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        PartialObjectMeta::deserialize(deserializer).map(Self)
     }
 }
 
 impl<N, W> Cached for Object<N, W>
 where
     N: Noun<W>,
-    W: DeserializeOwned + Clone + Send + Sync + 'static,
+    W: Wire + Clone,
 {
     type Wire = W;
     const FORM: Form = Form::Whole;
 
-    fn parse(_: &Resource, wire: W) -> Result<Self, ParseError> {
-        Ok(Self { noun: N::parse(wire.clone())?, wire })
+    fn parse(_: &Resource, wire: &Arc<W>) -> Result<Self, ParseError> {
+        Ok(Self { noun: N::parse(W::clone(wire))?, wire: wire.clone() })
     }
     fn key(&self) -> ObjectKey {
         self.noun.meta().key()
@@ -206,8 +243,8 @@ impl Cached for Service {
     type Wire = core::Service;
     const FORM: Form = Form::Whole;
 
-    fn parse(_: &Resource, wire: core::Service) -> Result<Self, ParseError> {
-        Self::parse(wire)
+    fn parse(_: &Resource, wire: &Arc<core::Service>) -> Result<Self, ParseError> {
+        Self::parse(core::Service::clone(wire))
     }
     fn key(&self) -> ObjectKey {
         self.meta.key()
@@ -231,7 +268,7 @@ impl Cached for Pod {
     type Wire = core::Pod;
     const FORM: Form = Form::Whole;
 
-    fn parse(_: &Resource, wire: core::Pod) -> Result<Self, ParseError> {
+    fn parse(_: &Resource, wire: &Arc<core::Pod>) -> Result<Self, ParseError> {
         Self::parse(wire)
     }
     fn key(&self) -> ObjectKey {
@@ -262,8 +299,8 @@ impl Cached for ClusterRole {
     type Wire = rbac::ClusterRole;
     const FORM: Form = Form::Whole;
 
-    fn parse(_: &Resource, wire: rbac::ClusterRole) -> Result<Self, ParseError> {
-        Self::parse(wire)
+    fn parse(_: &Resource, wire: &Arc<rbac::ClusterRole>) -> Result<Self, ParseError> {
+        Self::parse(rbac::ClusterRole::clone(wire))
     }
     fn key(&self) -> ObjectKey {
         ObjectKey::new("", self.name.clone())
@@ -282,17 +319,14 @@ impl Typed for ClusterRole {
     }
 }
 
-impl<W> Cached for Plain<W>
-where
-    W: DeserializeOwned + k8s_openapi::Metadata<Ty = ObjectMeta> + Send + Sync + 'static,
-{
+impl<W: Wire> Cached for Plain<W> {
     type Wire = W;
     const FORM: Form = Form::Whole;
 
-    fn parse(resource: &Resource, wire: W) -> Result<Self, ParseError> {
-        let meta = ObjectMetadata::parse(&resource.api_version, &resource.kind, wire.metadata().clone())?;
+    fn parse(resource: &Resource, wire: &Arc<W>) -> Result<Self, ParseError> {
+        let MetadataOnly(meta) = MetadataOnly::of(resource, wire)?;
         let key = key_of(&meta);
-        Ok(Self { wire, key, uid: meta.identity.uid, version: meta.resource_version })
+        Ok(Self { wire: wire.clone(), key, uid: meta.identity.uid, version: meta.resource_version })
     }
     fn key(&self) -> ObjectKey {
         self.key.clone()
@@ -315,13 +349,20 @@ where
     }
 }
 
+impl MetadataOnly {
+    /// The metadata of a whole object.
+    pub(super) fn of<W: Wire>(resource: &Resource, wire: &Arc<W>) -> Result<Self, ParseError> {
+        let meta = ObjectMeta { managed_fields: None, ..wire.meta().clone() };
+        ObjectMetadata::parse(&resource.api_version, &resource.kind, meta).map(Self)
+    }
+}
+
 impl Cached for MetadataOnly {
-    /// `PartialObjectMetadata`, or any object.
-    type Wire = kube::core::PartialObjectMeta;
+    type Wire = PartialMetadata;
     const FORM: Form = Form::Metadata;
 
-    fn parse(resource: &Resource, wire: Self::Wire) -> Result<Self, ParseError> {
-        ObjectMetadata::parse(&resource.api_version, &resource.kind, wire.metadata).map(Self)
+    fn parse(resource: &Resource, wire: &Arc<Self::Wire>) -> Result<Self, ParseError> {
+        Self::of(resource, wire)
     }
     fn key(&self) -> ObjectKey {
         key_of(&self.0)

@@ -1,24 +1,21 @@
-//! The lines of a watch: bytes in, events out.
+//! The events of a watch: lines in, events out.
 
-use bytes::{Bytes, BytesMut};
-use futures::{Stream, StreamExt as _};
-use gantry_decide::gc::Resource;
+use gantry_client::RequestError;
 use gantry_model::ResourceVersion;
 use kube::core::WatchEvent;
 use serde_json::Value;
 
-use super::cached::Cached;
-use crate::failure::Failure;
+use super::cached::Wire;
 
 /// The annotation of the bookmark after the last object of a streamed list.
 const END_OF_LIST: &str = "k8s.io/initial-events-end";
 
 #[derive(Debug)]
-pub(super) enum Line<T> {
+pub(super) enum Line<W> {
     /// The object was added or updated.
-    Applied(T),
+    Applied(W),
     /// The object was deleted.
-    Deleted(T),
+    Deleted(W),
     /// Everything up to this version has been sent.
     Bookmark(ResourceVersion),
     /// The same, and the initial list is complete.
@@ -26,56 +23,28 @@ pub(super) enum Line<T> {
     /// An object that cannot be parsed, and why.
     Unreadable(ResourceVersion, String),
     /// The watch has ended with an error.
-    Failed(Failure),
+    Failed(RequestError),
 }
 
-/// Splits a stream of bytes into lines.
-pub(super) struct Lines<S> {
-    stream: S,
-    buffer: BytesMut,
-}
-
-impl<S: Stream<Item = Result<Bytes, Failure>> + Unpin> Lines<S> {
-    pub(super) fn new(stream: S) -> Self {
-        Self { stream, buffer: BytesMut::new() }
-    }
-
-    /// The next line; `None` at the end. An incomplete last line is dropped: it will be sent again.
-    pub(super) async fn next(&mut self) -> Option<Result<Bytes, Failure>> {
-        let mut looked_at = 0;
-        loop {
-            if let Some(end) = self.buffer[looked_at..].iter().position(|byte| *byte == b'\n') {
-                return Some(Ok(self.buffer.split_to(looked_at + end + 1).freeze()));
-            }
-            looked_at = self.buffer.len();
-            match self.stream.next().await? {
-                Ok(bytes) => self.buffer.extend_from_slice(&bytes),
-                Err(failure) => return Some(Err(failure)),
-            }
-        }
-    }
-}
-
-impl<T: Cached> Line<T> {
-    pub(super) fn parse(resource: &Resource, line: &[u8]) -> Self {
-        match serde_json::from_slice::<WatchEvent<T::Wire>>(line) {
-            Ok(WatchEvent::Added(wire) | WatchEvent::Modified(wire)) => match T::parse(resource, wire) {
-                Ok(object) => Self::Applied(object),
-                Err(error) => Self::unreadable(line, &error.to_string()),
-            },
-            Ok(WatchEvent::Deleted(wire)) => match T::parse(resource, wire) {
-                Ok(object) => Self::Deleted(object),
-                Err(error) => Self::unreadable(line, &error.to_string()),
-            },
+impl<W: Wire> Line<W> {
+    pub(super) fn parse(line: &[u8]) -> Self {
+        match serde_json::from_slice::<WatchEvent<W>>(line) {
+            Ok(WatchEvent::Added(object) | WatchEvent::Modified(object)) => Self::Applied(object),
+            Ok(WatchEvent::Deleted(object)) => Self::Deleted(object),
             Ok(WatchEvent::Bookmark(bookmark)) => {
                 let version = bookmark.metadata.resource_version.into();
                 let is_end =
                     bookmark.metadata.annotations.get(END_OF_LIST).is_some_and(|value| value == "true");
                 if is_end { Self::EndOfList(version) } else { Self::Bookmark(version) }
             }
-            Ok(WatchEvent::Error(status)) => Self::Failed(Failure::of_status(status.code, &status)),
+            Ok(WatchEvent::Error(status)) => Self::failed(line, status.code),
             Err(error) => Self::unreadable(line, &error.to_string()),
         }
+    }
+
+    fn failed(line: &[u8], code: u16) -> Self {
+        let mut event: Value = serde_json::from_slice(line).unwrap_or_default();
+        Self::Failed(RequestError::of_status(code, event["object"].take()))
     }
 
     /// An object that cannot be parsed must not stop the others; a line that is not an event ends the watch.
@@ -87,31 +56,19 @@ impl<T: Cached> Line<T> {
                 let text = |field: &str| meta[field].as_str().unwrap_or_default().to_owned();
                 Self::Unreadable(version.into(), format!("{}/{}: {why}", text("namespace"), text("name")))
             }
-            None => Self::Failed(Failure::unreadable(200, format!("not an event: {why}"))),
+            None => Self::Failed(RequestError::unreadable(200, format!("not an event: {why}"))),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use gantry_model::Pod;
+    use k8s_openapi::api::core::v1::Pod;
 
     use super::*;
-    use crate::informer::Typed as _;
 
     fn parse(line: &str) -> Line<Pod> {
-        Line::parse(&Pod::resource(), line.as_bytes())
-    }
-
-    #[tokio::test]
-    async fn lines_are_put_together_however_they_arrive() {
-        let parts = ["{\"a\"", ":1}\n{\"b\":2}\n{\"c", "\":3}\n", "{\"cut"];
-        let stream = futures::stream::iter(parts.map(|part| Ok(Bytes::from(part))));
-        let mut lines = Lines::new(stream);
-        for want in ["{\"a\":1}\n", "{\"b\":2}\n", "{\"c\":3}\n"] {
-            assert_eq!(lines.next().await.unwrap().unwrap(), want);
-        }
-        assert!(lines.next().await.is_none(), "half a line is no line");
+        Line::parse(line.as_bytes())
     }
 
     /// A4.13, A4.15: bookmarks, and the one that ends the list.
@@ -143,7 +100,7 @@ mod tests {
         let line = parse(
             r#"{"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired","message":"old"}}"#,
         );
-        assert!(matches!(line, Line::Failed(failure) if failure.is_gone()));
-        assert!(matches!(parse("<html>"), Line::Failed(failure) if !failure.is_gone()));
+        assert!(matches!(line, Line::Failed(failure) if failure.is_expired()));
+        assert!(matches!(parse("<html>"), Line::Failed(failure) if !failure.is_expired()));
     }
 }

@@ -1,12 +1,12 @@
 //! Informers: a cache of one resource that follows the server, and notifies of every change.
 //!
 //! ```text
-//! server ──lines──► reflector ──protocol──► Store (indexes) ──Change──► subscribers, in order, one at a time
-//!                                             ▲
-//!                                 controllers read under a short lock
+//! server ──lines──► source ──objects──► Store (indexes) ──InformerEvent──► subscribers, in order, one at a time
+//!                                         ▲
+//!                             controllers read under a short lock
 //! ```
 //!
-//! The store is changed before the subscribers are notified, in the task of the informer: a subscriber that is
+//! The store is changed before the subscribers are notified, in the task of the source: a subscriber that is
 //! notified of a pod finds it in the store. Expectations depend on this.
 //!
 //! **Locks.** A reader that needs several stores at once locks them in the order Deployments, sets, pods, never one
@@ -17,26 +17,32 @@ mod lines;
 mod protocol;
 mod reflector;
 mod registry;
+mod scope;
+mod source;
 mod store;
 #[cfg(test)]
 mod tests;
 
 pub use cached::{
     Cached, CachedDeployment, CachedDisruptionBudget, CachedEndpointSlice, CachedEndpoints, CachedReplicaSet,
-    CachedReplicationController, MetadataOnly, Noun, Object, Plain, Typed, resource_of,
+    CachedReplicationController, MetadataOnly, Noun, Object, PartialMetadata, Plain, Typed, Wire,
+    resource_of,
 };
 pub use registry::Informers;
+pub use scope::InformerScope;
 pub use store::Store;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
+use gantry_client::RequestError;
 use gantry_decide::gc::Resource;
 use gantry_model::ResourceVersion;
 use tokio::sync::watch;
 
 use crate::api::Api;
 use crate::shutdown::Shutdown;
+use source::Source;
 
 /// A change of an object.
 #[derive(Debug)]
@@ -63,27 +69,30 @@ type Subscriber<T> = Box<dyn Fn(&InformerEvent<T>) + Send + Sync>;
 
 struct Shared<T> {
     resource: Resource,
-    fields: Option<&'static str>,
+    scope: InformerScope,
     store: RwLock<Store<T>>,
     /// Locked while a change is made and notified, so that subscribers get changes in order.
     subscribers: Mutex<Vec<Subscriber<T>>>,
     synced: watch::Sender<bool>,
+    /// The failure of the last request to the server.
+    error: watch::Sender<Option<RequestError>>,
 }
 
 impl<T: Cached> Informer<T> {
-    /// An empty cache until it [runs](Self::run).
+    /// An empty cache of all objects until it [runs](Self::run).
     pub fn new(resource: Resource) -> Self {
-        Self::selecting(resource, None)
+        Self::scoped(resource, InformerScope::all())
     }
 
-    /// A cache of the objects that this field selector selects.
-    pub fn selecting(resource: Resource, fields: Option<&'static str>) -> Self {
+    /// An empty cache of some objects until it [runs](Self::run).
+    pub fn scoped(resource: Resource, scope: InformerScope) -> Self {
         let shared = Shared {
             resource,
-            fields,
+            scope,
             store: RwLock::new(Store::new()),
             subscribers: Mutex::new(Vec::new()),
             synced: watch::channel(false).0,
+            error: watch::channel(None).0,
         };
         Self { shared: Arc::new(shared) }
     }
@@ -100,7 +109,7 @@ impl<T: Cached> Informer<T> {
 
     /// Subscribes this function to every change, beginning with the objects that exist already.
     ///
-    /// It is called in the informer's task and delays all other subscribers: it should enqueue keys and do no more.
+    /// It is called in the source's task and delays all other subscribers: it should enqueue keys and do no more.
     pub fn subscribe(&self, subscriber: impl Fn(&InformerEvent<T>) + Send + Sync + 'static) {
         let mut subscribers = self.subscribers();
         let present: Vec<_> = self.read().iter().cloned().collect();
@@ -121,9 +130,16 @@ impl<T: Cached> Informer<T> {
         let _ = self.shared.synced.subscribe().wait_for(|synced| *synced).await;
     }
 
-    /// Follows the server until shutdown.
+    /// The failure of the last request to the server; `None` while the connection is up. Requests are repeated.
+    pub fn error(&self) -> watch::Receiver<Option<RequestError>> {
+        self.shared.error.subscribe()
+    }
+
+    /// Follows the server until shutdown, with a watch of its own.
     pub async fn run(&self, api: Api, shutdown: Shutdown) {
-        reflector::run(self, &api, &shutdown).await;
+        let source = Source::new(self.shared.resource.clone(), self.shared.scope.clone(), T::FORM);
+        source.attach(self, T::parse);
+        reflector::run(&source, &api, &shutdown).await;
     }
 
     fn apply(&self, object: T) {

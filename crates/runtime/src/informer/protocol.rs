@@ -10,9 +10,8 @@
 
 use std::time::Duration;
 
+use gantry_client::RequestError;
 use gantry_model::ResourceVersion;
-
-use crate::failure::Failure;
 
 /// The delay after the first failure in a row.
 const DELAY_FIRST: Duration = Duration::from_millis(200);
@@ -33,7 +32,7 @@ pub(super) enum NextRequest {
 }
 
 /// How a request ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(super) enum RequestEnd {
     /// The stream ended after everything up to this version.
     Completed(ResourceVersion),
@@ -42,7 +41,7 @@ pub(super) enum RequestEnd {
     /// The server sent objects without the end of the list: it does not support streamed lists.
     NoEndOfList,
     /// It failed, after everything up to this version.
-    Failed(Option<ResourceVersion>, Failure),
+    Failed(Option<ResourceVersion>, RequestError),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,7 +75,7 @@ impl Protocol {
         }
     }
 
-    fn after_failure(&mut self, reached: Option<ResourceVersion>, failure: &Failure) -> Duration {
+    fn after_failure(&mut self, reached: Option<ResourceVersion>, failure: &RequestError) -> Duration {
         let was_answered = failure.code.is_some_and(|code| code != 429);
         match (&self.next_request, reached) {
             // A server without streamed lists refuses them with various errors.
@@ -94,7 +93,7 @@ impl Protocol {
             (NextRequest::Watch(_), None) => {}
         }
         let is_hopeless = was_answered && self.failures >= WATCH_REFUSALS_MAX;
-        if matches!(self.next_request, NextRequest::Watch(_)) && (failure.is_gone() || is_hopeless) {
+        if matches!(self.next_request, NextRequest::Watch(_)) && (failure.is_expired() || is_hopeless) {
             self.next_request = NextRequest::StreamList;
         }
         let pause = self.pause();
@@ -114,8 +113,8 @@ mod tests {
 
     fn failed(code: Option<u16>) -> RequestEnd {
         let body = br#"{"kind":"Status","message":"no"}"#;
-        let failure =
-            code.map_or_else(|| Failure::unanswered("cut"), |code| Failure::answered(code, None, body));
+        let failure = code
+            .map_or_else(|| RequestError::unanswered("cut"), |code| RequestError::answered(code, None, body));
         RequestEnd::Failed(None, failure)
     }
 
@@ -186,7 +185,7 @@ mod tests {
         assert_eq!(pauses[11], Duration::from_secs(30));
         protocol.after(RequestEnd::Completed("9".into()));
         assert_eq!(protocol.after(RequestEnd::AtOnce("9".into())), Duration::from_millis(200));
-        let busy = Failure::answered(429, Some("45"), b"");
+        let busy = RequestError::answered(429, Some("45"), b"");
         assert_eq!(
             protocol.after(RequestEnd::Failed(None, busy)),
             Duration::from_secs(45),

@@ -1,21 +1,19 @@
-//! The task of an informer: sends the requests of the protocol, and passes the responses to the store.
+//! The task of a source: sends the requests of the protocol, and passes the decoded objects to the informers.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use futures::Stream;
+use gantry_client::{RequestError, WatchLines};
 use gantry_model::ResourceVersion;
-use serde::Deserialize as _;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::Informer;
-use super::cached::Cached;
-use super::lines::{Line, Lines};
+use super::cached::Wire;
+use super::lines::Line;
 use super::protocol::{NextRequest, Protocol, RequestEnd};
+use super::source::{Source, warn_unreadable};
 use crate::api::Api;
-use crate::failure::Failure;
 use crate::jitter::{random, with_jitter};
-use crate::request::Target;
 use crate::shutdown::Shutdown;
 
 /// The page size of lists; as in client-go.
@@ -29,101 +27,104 @@ const LIST_MAX: Duration = Duration::from_secs(60);
 /// A watch that ends sooner, without an event, counts as closed at once.
 const AT_ONCE: Duration = Duration::from_secs(1);
 
-pub(super) async fn run<T: Cached>(informer: &Informer<T>, api: &Api, shutdown: &Shutdown) {
-    let resource = &informer.resource().plural;
+pub(super) async fn run<W: Wire>(source: &Source<W>, api: &Api, shutdown: &Shutdown) {
+    let resource = &source.resource.plural;
     let mut protocol = Protocol::new();
     loop {
-        let Some(ended) = shutdown.unless(next_request(informer, api, &protocol.next_request)).await else {
-            return;
+        let ended = tokio::select! {
+            ended = next_request(source, api, &protocol.next_request) => ended,
+            () = source.relist.notified() => {
+                protocol = Protocol::new();
+                continue;
+            }
+            () = shutdown.wait() => return,
         };
-        match &ended {
-            RequestEnd::Failed(_, failure) if failure.is_of_rights() => {
-                tracing::warn!(resource, %failure, "not allowed to watch");
-            }
-            RequestEnd::Failed(_, failure) => {
-                tracing::debug!(resource, next_request = ?protocol.next_request, %failure, "the informer was interrupted");
-            }
-            _ => {}
-        }
+        let failure = match &ended {
+            RequestEnd::Failed(_, failure) => Some(failure.clone()),
+            _ => None,
+        };
+        let request = protocol.next_request.clone();
         // Up to twice as long, so that the clients of a restarted server do not all come at once.
         let pause = protocol.after(ended);
+        if let Some(failure) = failure {
+            if failure.is_forbidden() {
+                tracing::warn!(resource, %failure, "not allowed to watch");
+            } else {
+                tracing::debug!(resource, ?request, %failure, "the watch was interrupted");
+            }
+            // Without a pause another request replaces the failed one.
+            if !pause.is_zero() {
+                source.set_error(Some(&failure));
+            }
+        }
         if !pause.is_zero() && shutdown.unless(tokio::time::sleep(with_jitter(pause, 1.0))).await.is_none() {
             return;
         }
     }
 }
 
-async fn next_request<T: Cached>(
-    informer: &Informer<T>,
-    api: &Api,
-    next_request: &NextRequest,
-) -> RequestEnd {
-    let target = Target::collection(informer.resource(), None);
+async fn next_request<W: Wire>(source: &Source<W>, api: &Api, next_request: &NextRequest) -> RequestEnd {
     let seconds = WATCH_SECONDS + u64::from(random(300));
     let timeout = seconds.to_string();
-    let mut query = vec![("watch", "true"), ("allowWatchBookmarks", "true"), ("timeoutSeconds", &timeout)];
-    query.extend(informer.shared.fields.map(|fields| ("fieldSelector", fields)));
+    let mut query = vec![("allowWatchBookmarks", "true"), ("timeoutSeconds", timeout.as_str())];
+    query.extend(source.scope.query());
     match next_request {
         NextRequest::StreamList => {
+            source.begin_list();
             query.extend([("sendInitialEvents", "true"), ("resourceVersionMatch", "NotOlderThan")]);
         }
         NextRequest::Watch(version) => query.push(("resourceVersion", version.as_str())),
-        NextRequest::PagedList => return list(informer, api, &target).await,
+        NextRequest::PagedList => return list(source, api).await,
     }
-    let stream = match api.stream(target.watch(T::FORM, &query)).await {
-        Ok(stream) => stream,
+    let request = source.scope.path(&source.resource).watch(source.form, &query);
+    let mut lines = match api.watch(&request).await {
+        Ok(lines) => lines,
         Err(failure) => return RequestEnd::Failed(None, failure),
     };
-    let mut lines = Lines::new(Box::pin(stream));
+    source.set_error(None);
     let until = Instant::now() + Duration::from_secs(seconds) + WATCH_GRACE;
     match next_request {
-        NextRequest::Watch(version) => follow(informer, &mut lines, version.clone(), until).await,
-        NextRequest::StreamList | NextRequest::PagedList => match initial(informer, &mut lines).await {
-            Ok(version) => follow(informer, &mut lines, version, until).await,
+        NextRequest::Watch(version) => follow(source, &mut lines, version.clone(), until).await,
+        NextRequest::StreamList | NextRequest::PagedList => match initial(source, &mut lines).await {
+            Ok(version) => follow(source, &mut lines, version, until).await,
             Err(ended) => ended,
         },
     }
 }
 
 /// Reads a streamed list to its end.
-async fn initial<T, S>(informer: &Informer<T>, lines: &mut Lines<S>) -> Result<ResourceVersion, RequestEnd>
-where
-    T: Cached,
-    S: Stream<Item = Result<bytes::Bytes, Failure>> + Unpin,
-{
+async fn initial<W: Wire>(source: &Source<W>, lines: &mut WatchLines) -> Result<ResourceVersion, RequestEnd> {
     let until = Instant::now() + LIST_MAX;
     let mut all = Vec::new();
     loop {
         let line = match tokio::time::timeout_at(until, lines.next()).await {
             Err(_) => return Err(RequestEnd::NoEndOfList),
-            Ok(None) => return Err(RequestEnd::Failed(None, Failure::unanswered("the list was cut off"))),
+            Ok(None) => {
+                return Err(RequestEnd::Failed(None, RequestError::unanswered("the list was cut off")));
+            }
             Ok(Some(Err(failure))) => return Err(RequestEnd::Failed(None, failure)),
             Ok(Some(Ok(line))) => line,
         };
-        match Line::<T>::parse(informer.resource(), &line) {
-            Line::Applied(object) => all.push(object),
+        match Line::<W>::parse(&line) {
+            Line::Applied(object) => all.push(Arc::new(object)),
             Line::EndOfList(version) => {
-                informer.replace(all, version.clone());
+                source.replace(&all, &version);
                 return Ok(version);
             }
-            Line::Unreadable(_, why) => warn_unreadable(informer, &why),
+            Line::Unreadable(_, why) => warn_unreadable(&source.resource, &why),
             Line::Failed(failure) => return Err(RequestEnd::Failed(None, failure)),
             Line::Deleted(_) | Line::Bookmark(_) => {}
         }
     }
 }
 
-/// Applies changes until the stream ends.
-async fn follow<T, S>(
-    informer: &Informer<T>,
-    lines: &mut Lines<S>,
+/// Passes changes on until the stream ends.
+async fn follow<W: Wire>(
+    source: &Source<W>,
+    lines: &mut WatchLines,
     from: ResourceVersion,
     until: Instant,
-) -> RequestEnd
-where
-    T: Cached,
-    S: Stream<Item = Result<bytes::Bytes, Failure>> + Unpin,
-{
+) -> RequestEnd {
     let began = Instant::now();
     let mut reached = from;
     let mut heard = false;
@@ -135,21 +136,21 @@ where
             Ok(Some(Err(failure))) => return RequestEnd::Failed(Some(reached), failure),
             Ok(Some(Ok(line))) => line,
         };
-        match Line::<T>::parse(informer.resource(), &line) {
+        match Line::<W>::parse(&line) {
             Line::Applied(object) => {
-                reached = object.version().clone();
-                informer.apply(object);
+                reached = object.version();
+                source.apply(&Arc::new(object));
             }
             Line::Deleted(object) => {
-                reached = object.version().clone();
-                informer.remove(object);
+                reached = object.version();
+                source.remove(&Arc::new(object));
             }
             Line::Bookmark(version) | Line::EndOfList(version) => {
-                reached = version.clone();
-                informer.advance_to(version);
+                source.advance_to(&version);
+                reached = version;
             }
             Line::Unreadable(version, why) => {
-                warn_unreadable(informer, &why);
+                warn_unreadable(&source.resource, &why);
                 reached = version;
             }
             Line::Failed(failure) => return RequestEnd::Failed(heard.then_some(reached), failure),
@@ -159,42 +160,32 @@ where
 }
 
 /// Lists page by page.
-async fn list<T: Cached>(informer: &Informer<T>, api: &Api, target: &Target) -> RequestEnd {
+async fn list<W: Wire>(source: &Source<W>, api: &Api) -> RequestEnd {
+    source.begin_list();
+    let path = source.scope.path(&source.resource);
     let mut all = Vec::new();
     let mut next = String::new();
     loop {
-        let mut query = vec![("limit", PAGE)];
-        query.extend(informer.shared.fields.map(|fields| ("fieldSelector", fields)));
-        if !next.is_empty() {
-            query.push(("continue", &next));
-        }
-        let mut page = match api.list::<Value>(target, T::FORM, &query).await {
+        let mut query = vec![("limit", PAGE), ("continue", next.as_str())];
+        query.extend(source.scope.query());
+        let mut page = match api.list::<Value>(&path, source.form, &query).await {
             Ok(page) => page,
             Err(failure) => return RequestEnd::Failed(None, failure),
         };
         let items = page["items"].as_array_mut().map(std::mem::take).unwrap_or_default();
         for item in items {
-            match parse_item(informer, item) {
-                Ok(object) => all.push(object),
-                Err(why) => warn_unreadable(informer, &why),
+            match W::deserialize(item) {
+                Ok(object) => all.push(Arc::new(object)),
+                Err(error) => warn_unreadable(&source.resource, &error.to_string()),
             }
         }
         let meta = &page["metadata"];
         meta["continue"].as_str().unwrap_or_default().clone_into(&mut next);
         if next.is_empty() {
             let version = ResourceVersion::from(meta["resourceVersion"].as_str().unwrap_or_default());
-            informer.replace(all, version.clone());
+            source.set_error(None);
+            source.replace(&all, &version);
             return RequestEnd::Completed(version);
         }
     }
-}
-
-fn parse_item<T: Cached>(informer: &Informer<T>, item: Value) -> Result<T, String> {
-    let wire = T::Wire::deserialize(item).map_err(|error| error.to_string())?;
-    T::parse(informer.resource(), wire).map_err(|error| error.to_string())
-}
-
-fn warn_unreadable<T>(informer: &Informer<T>, why: &str) {
-    let resource = &informer.shared.resource.plural;
-    tracing::warn!(resource, why, "an object cannot be read and is treated as if it were not there");
 }

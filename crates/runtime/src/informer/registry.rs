@@ -1,25 +1,44 @@
-//! All informers of a process, one per resource, shared by all users.
+//! All informers of a process, shared by all components.
 
 use std::any::{Any, TypeId};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use futures::future::BoxFuture;
+use gantry_decide::gc::Resource;
 use tokio::task::JoinSet;
 
-use super::{Informer, Typed};
+use super::cached::MetadataOnly;
+use super::source::Source;
+use super::{Informer, InformerScope, Typed, reflector};
 use crate::api::Api;
 use crate::shutdown::Shutdown;
 
-type Start = Box<dyn FnOnce(&mut JoinSet<()>, &Api, &Shutdown) + Send>;
+type Start = Box<dyn FnOnce(Api, Shutdown) -> BoxFuture<'static, ()> + Send>;
 
-/// The informers that controllers share.
+/// The informers of a process: one watch per resource, whatever types its objects are parsed into. Cheap to clone; clones
+/// share their informers.
 ///
-/// [`of`](Self::of) returns the informer of a resource while the process is assembled; [`start`](Self::start) then
-/// opens one watch for each.
-#[derive(Default)]
+/// [`of`](Self::of) returns the informer of a type while a component is assembled; [`start`](Self::start) then opens the
+/// watches that no other component has opened.
+#[derive(Clone, Default)]
 pub struct Informers {
-    by_type: HashMap<(TypeId, Option<&'static str>), Box<dyn Any + Send>>,
+    registry: Arc<Mutex<Registry>>,
+}
+
+#[derive(Default)]
+struct Registry {
+    by_type: HashMap<(TypeId, InformerScope), Box<dyn Any + Send>>,
+    sources: BTreeMap<(Resource, InformerScope), SourceEntry>,
     starts: Vec<Start>,
+}
+
+/// A source of any wire type.
+struct SourceEntry {
+    source: Box<dyn Any + Send>,
+    /// Attaches an informer of metadata.
+    attach_metadata: Box<dyn Fn(&Informer<MetadataOnly>) + Send>,
 }
 
 impl Informers {
@@ -28,38 +47,77 @@ impl Informers {
         Self::default()
     }
 
-    /// The shared informer of this type.
-    pub fn of<T: Typed>(&mut self) -> Informer<T> {
-        self.selecting(None)
+    /// The shared informer of all objects of this type.
+    pub fn of<T: Typed>(&self) -> Informer<T> {
+        self.scoped(InformerScope::all())
     }
 
-    /// The informer of those objects of this type that a field selector selects.
-    pub fn selecting<T: Typed>(&mut self, fields: Option<&'static str>) -> Informer<T> {
-        let key = (TypeId::of::<T>(), fields);
-        let known = self.by_type.get(&key).and_then(|any| any.downcast_ref::<Informer<T>>());
+    /// The shared informer of some objects of this type.
+    pub fn scoped<T: Typed>(&self, scope: InformerScope) -> Informer<T> {
+        let mut registry = self.registry();
+        let key = (TypeId::of::<T>(), scope.clone());
+        let known = registry.by_type.get(&key).and_then(|any| any.downcast_ref::<Informer<T>>());
         if let Some(informer) = known {
             return informer.clone();
         }
-        let informer = Informer::<T>::selecting(T::resource(), fields);
-        self.by_type.insert(key, Box::new(informer.clone()));
-        let running = informer.clone();
-        self.starts.push(Box::new(move |tasks, api, shutdown| {
-            let (api, shutdown) = (api.clone(), shutdown.clone());
-            tasks.spawn(async move { running.run(api, shutdown).await });
-        }));
+        let informer = Informer::<T>::scoped(T::resource(), scope.clone());
+        registry.by_type.insert(key, Box::new(informer.clone()));
+        registry.source::<T>(scope).attach(&informer, T::parse);
         informer
     }
 
-    /// Starts all of them; the tasks end at shutdown.
-    pub fn start(self, tasks: &mut JoinSet<()>, api: &Api, shutdown: &Shutdown) {
-        for start in self.starts {
-            start(tasks, api, shutdown);
+    /// An informer of the metadata of all objects of a resource that some component watches anyway; `None` if none does.
+    pub fn metadata_of(&self, resource: &Resource) -> Option<Informer<MetadataOnly>> {
+        let registry = self.registry();
+        let entry = registry.sources.get(&(resource.clone(), InformerScope::all()))?;
+        let informer = Informer::new(resource.clone());
+        (entry.attach_metadata)(&informer);
+        Some(informer)
+    }
+
+    /// Starts the watches that are not started yet; the tasks end at shutdown.
+    pub fn start(&self, tasks: &mut JoinSet<()>, api: &Api, shutdown: &Shutdown) {
+        for start in std::mem::take(&mut self.registry().starts) {
+            let (informers, run) = (self.clone(), start(api.clone(), shutdown.clone()));
+            tasks.spawn(async move {
+                // The informers exist at least as long as their watch.
+                let _informers = informers;
+                run.await;
+            });
         }
+    }
+
+    fn registry(&self) -> MutexGuard<'_, Registry> {
+        self.registry.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Registry {
+    /// The source of this type, which is started with the others.
+    fn source<T: Typed>(&mut self, scope: InformerScope) -> Arc<Source<T::Wire>> {
+        let key = (T::resource(), scope.clone());
+        let known =
+            self.sources.get(&key).and_then(|entry| entry.source.downcast_ref::<Arc<Source<T::Wire>>>());
+        if let Some(source) = known {
+            return source.clone();
+        }
+        let source = Arc::new(Source::<T::Wire>::new(T::resource(), scope, T::FORM));
+        let attaching = source.clone();
+        let entry = SourceEntry {
+            source: Box::new(source.clone()),
+            attach_metadata: Box::new(move |informer| attaching.attach(informer, MetadataOnly::of)),
+        };
+        self.sources.insert(key, entry);
+        let running = source.clone();
+        self.starts.push(Box::new(move |api, shutdown| {
+            Box::pin(async move { reflector::run(&running, &api, &shutdown).await })
+        }));
+        source
     }
 }
 
 impl fmt::Debug for Informers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Informers").field("informers", &self.by_type.len()).finish_non_exhaustive()
+        f.debug_struct("Informers").field("informers", &self.registry().by_type.len()).finish_non_exhaustive()
     }
 }

@@ -14,7 +14,7 @@ fn pod(name: &str, version: &str, app: &str, owner: Option<&str>) -> Pod {
         "labels": {"app": app, "tier": "front"}, "ownerReferences": owners,
     }}))
     .unwrap();
-    <Pod as super::Cached>::parse(&Pod::resource(), wire).unwrap()
+    <Pod as super::Cached>::parse(&Pod::resource(), &wire.into()).unwrap()
 }
 
 fn names<'a>(pods: impl IntoIterator<Item = &'a std::sync::Arc<Pod>>) -> Vec<&'a str> {

@@ -5,4 +5,5 @@
 mod events;
 mod informers;
 mod script;
+mod sharing;
 mod writes;

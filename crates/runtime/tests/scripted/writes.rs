@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use gantry_model::RefusalKind;
-use gantry_runtime::Target;
+use gantry_runtime::ResourcePath;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -15,7 +15,8 @@ const PODS: &str = "/api/v1/namespaces/shop/pods";
 #[tokio::test(start_paused = true)]
 async fn a_write_is_strict_and_under_a_name() {
     let (api, log) = api(|asked, _| ScriptedResponse::Whole(201, asked.body.clone()));
-    let stored: Value = api.create(&Target::path(PODS), &json!({"metadata": {"name": "a"}})).await.unwrap();
+    let stored: Value =
+        api.create(&ResourcePath::path(PODS), &json!({"metadata": {"name": "a"}})).await.unwrap();
     assert_eq!(stored["metadata"]["name"], "a");
     let asked = &log.all()[0];
     assert!(asked.asks("fieldManager=scripted") && asked.asks("fieldValidation=Strict"), "{}", asked.query);
@@ -30,7 +31,7 @@ async fn a_busy_server_is_left_alone_as_long_as_it_asks() {
         _ => ScriptedResponse::Whole(200, json!({})),
     });
     let began = Instant::now();
-    api.get::<Value>(&Target::path(PODS)).await.unwrap();
+    api.get::<Value>(&ResourcePath::path(PODS)).await.unwrap();
     assert_eq!((log.all().len(), began.elapsed().as_secs()), (3, 7));
 }
 
@@ -38,11 +39,11 @@ async fn a_busy_server_is_left_alone_as_long_as_it_asks() {
 #[tokio::test(start_paused = true)]
 async fn other_failures_are_the_callers_business() {
     let (busy, log) = api(|_, _| ScriptedResponse::Busy(429, "1"));
-    assert_eq!(busy.get::<Value>(&Target::path(PODS)).await.unwrap_err().code, Some(429));
+    assert_eq!(busy.get::<Value>(&ResourcePath::path(PODS)).await.unwrap_err().code, Some(429));
     assert_eq!(log.all().len(), 11);
     let (broken, log) =
         api(|_, _| ScriptedResponse::Whole(500, json!({"kind": "Status", "message": "on fire"})));
-    let failure = broken.get::<Value>(&Target::path(PODS)).await.unwrap_err();
+    let failure = broken.get::<Value>(&ResourcePath::path(PODS)).await.unwrap_err();
     assert_eq!((failure.to_string().as_str(), failure.kind()), ("on fire", RefusalKind::Other));
     assert_eq!(log.all().len(), 1);
 }
@@ -52,7 +53,7 @@ async fn other_failures_are_the_callers_business() {
 async fn a_request_without_an_answer_ends() {
     let (api, _) = api(|_, _| ScriptedResponse::Watch(Vec::new(), crate::script::Then::StayOpen));
     let began = Instant::now();
-    let failure = api.get::<Value>(&Target::path(PODS)).await.unwrap_err();
+    let failure = api.get::<Value>(&ResourcePath::path(PODS)).await.unwrap_err();
     assert_eq!(failure.to_string(), "no answer within 30 s");
     assert_eq!((failure.code, began.elapsed()), (None, Duration::from_secs(30)));
 }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use gantry_apiserver::{ApiServer, ApiService, Environment, Settings};
-use gantry_decide::gc::{Resource, Scope};
+use gantry_decide::gc::{Resource, ResourceScope};
 use gantry_model::Timestamp;
 use gantry_model::patch::PatchForm;
-use gantry_runtime::{Api, Clock, Deletion, Form, Metrics, Target};
+use gantry_runtime::{Api, Clock, DeleteParams, Form, Metrics, ResourcePath};
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use serde_json::{Value, json};
 
@@ -69,7 +69,7 @@ impl Server {
 
     pub(crate) async fn create(&self, plural: &str, object: &Value) -> Value {
         self.api
-            .create(&Target::collection(&resource(plural), Some(&"default".into())), object)
+            .create(&ResourcePath::collection(&resource(plural), Some(&"default".into())), object)
             .await
             .unwrap()
     }
@@ -85,11 +85,11 @@ impl Server {
     }
 
     pub(crate) async fn delete(&self, plural: &str, name: &str) {
-        self.api.delete(&target(plural, name), &Deletion::default()).await.unwrap();
+        self.api.delete(&target(plural, name), &DeleteParams::default()).await.unwrap();
     }
 
     pub(crate) async fn list(&self, plural: &str) -> Vec<Value> {
-        let target = Target::collection(&resource(plural), Some(&"default".into()));
+        let target = ResourcePath::collection(&resource(plural), Some(&"default".into()));
         let list: Value = self.api.list(&target, Form::Whole, &[]).await.unwrap();
         list["items"].as_array().unwrap().clone()
     }
@@ -104,14 +104,17 @@ impl Server {
     }
 }
 
-fn target(plural: &str, name: &str) -> Target {
+fn target(plural: &str, name: &str) -> ResourcePath {
     let namespace = if plural == "leases" { "kube-node-lease" } else { "default" };
-    Target::object(&resource(plural), Some(&namespace.into()), &name.into())
+    ResourcePath::object(&resource(plural), Some(&namespace.into()), &name.into())
 }
 
 fn resource(plural: &str) -> Resource {
-    let scope =
-        if matches!(plural, "nodes" | "persistentvolumes") { Scope::Cluster } else { Scope::Namespaced };
+    let scope = if matches!(plural, "nodes" | "persistentvolumes") {
+        ResourceScope::Cluster
+    } else {
+        ResourceScope::Namespaced
+    };
     let api_version = if plural == "leases" { "coordination.k8s.io/v1" } else { "v1" };
     Resource { api_version: api_version.to_owned(), kind: "Any".to_owned(), plural: plural.to_owned(), scope }
 }

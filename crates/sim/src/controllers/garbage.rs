@@ -4,7 +4,7 @@ use gantry_decide::gc::attempt::{DeleteResult, PatchResult, ReadResult};
 use gantry_decide::gc::orphan::{self, Orphaning};
 use gantry_decide::gc::{
     AbsentOwners, AttemptAction, AttemptContext, AttemptResult, AttemptStep, EVENT_SOURCE, Effect,
-    EnqueueMode, Graph, GraphChange, ItemDisposition, KindLookup, QueueItem, Scope, attempt,
+    EnqueueMode, Graph, GraphChange, ItemDisposition, KindLookup, QueueItem, ResourceScope, attempt,
 };
 use gantry_decide::queue::WorkQueue;
 use gantry_model::patch::MetadataPatch;
@@ -26,8 +26,8 @@ pub(crate) struct Garbage {
 struct Served;
 
 impl KindLookup for Served {
-    fn scope(&self, _: &str, kind: &str) -> Option<Scope> {
-        WorkloadKind::named(kind).map(|_| Scope::Namespaced)
+    fn scope(&self, _: &str, kind: &str) -> Option<ResourceScope> {
+        WorkloadKind::named(kind).map(|_| ResourceScope::Namespaced)
     }
 }
 

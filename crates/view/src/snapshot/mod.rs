@@ -64,7 +64,7 @@ impl Snapshot {
         }
         let deployment = Deployment::parse(objects.deployment)?;
         let sets = objects.sets.into_iter().map(ReplicaSet::parse).collect::<Result<Vec<_>, _>>()?;
-        let pods = objects.pods.into_iter().map(ObservedPod::parse).collect::<Result<Vec<_>, _>>()?;
+        let pods = objects.pods.iter().map(ObservedPod::parse).collect::<Result<Vec<_>, _>>()?;
         let others = objects.deployments.into_iter().map(Deployment::parse).collect::<Result<Vec<_>, _>>()?;
         let nodes = objects.nodes.into_iter().map(ObservedNode::parse).collect();
         let mut snapshot = Self { deployment, sets, pods, events: Vec::new(), others, nodes, changed };

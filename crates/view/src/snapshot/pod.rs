@@ -40,7 +40,7 @@ pub enum Scheduling {
 }
 
 impl ObservedPod {
-    pub(super) fn parse(pod: wire::Pod) -> Result<Self, ParseError> {
+    pub(super) fn parse(pod: &wire::Pod) -> Result<Self, ParseError> {
         let spec = pod.spec.clone().unwrap_or_default();
         let status = pod.status.clone().unwrap_or_default();
         Ok(Self {

@@ -5,8 +5,9 @@ use gantry_registry::kinds::kinds;
 use gantry_registry::pods::binding;
 
 use super::super::call::Call;
-use super::{check_posted_name, done};
+use super::{check_posted_name, created_status};
 use crate::error::ApiError;
+use crate::metadata::Metadata;
 use crate::objects::{Change, ObjectRef};
 use crate::response::ApiResponse;
 
@@ -14,13 +15,13 @@ impl Call<'_> {
     /// Binds the pod of the path, or of the body if the path names none.
     pub(in crate::handlers) async fn bind(&self) -> Result<ApiResponse, ApiError> {
         let options = self.info.query.write_options("CreateOptions", self.info.user_agent)?;
-        let (object, findings) = self.posted(Gvk::new("", "v1", "Binding"), &[], &options).await?;
+        let (object, findings) = self.decode_posted(Gvk::new("", "v1", "Binding"), &[], &options).await?;
         let name = match self.name {
             Some(name) => {
                 check_posted_name(name, &object, "Binding")?;
                 name
             }
-            None => object["metadata"]["name"].as_str().unwrap_or_default(),
+            None => Metadata::of(&object).name(),
         };
         if name.is_empty() {
             return Err(ApiError::bad_request("Name parameter required."));
@@ -34,6 +35,6 @@ impl Call<'_> {
             Ok(if options.dry_run { Change::Keep } else { Change::Store(bound) })
         });
         bound.await?;
-        Ok(done(&options, &findings))
+        Ok(created_status(&options, &findings))
     }
 }

@@ -32,7 +32,8 @@ impl Call<'_> {
 
     /// `proxy`, for all methods and paths.
     pub(super) async fn proxy(&self) -> Result<ApiResponse, ApiError> {
-        let Id { name, .. } = Id::parse(self.object_ref().name).ok_or_else(|| self.invalid_id())?;
+        let ProxyTarget { name, .. } =
+            ProxyTarget::parse(self.object_ref().name).ok_or_else(|| self.invalid_target())?;
         let object_ref = ObjectRef { kind: self.kind, namespace: self.namespace, name };
         let object = self.server.objects.get(object_ref).await?;
         match self.kind.resource {
@@ -53,7 +54,7 @@ impl Call<'_> {
         ))
     }
 
-    fn invalid_id(&self) -> ApiError {
+    fn invalid_target(&self) -> ApiError {
         ApiError::bad_request(format!(
             "invalid {} request \"{}\"",
             self.kind.singular,
@@ -64,13 +65,13 @@ impl Call<'_> {
 
 /// The target of a proxy request: `name`, `name:port` or `scheme:name:port`.
 #[derive(Debug, PartialEq, Eq)]
-struct Id<'a> {
+struct ProxyTarget<'a> {
     scheme: &'a str,
     name: &'a str,
     port: &'a str,
 }
 
-impl<'a> Id<'a> {
+impl<'a> ProxyTarget<'a> {
     fn parse(id: &'a str) -> Option<Self> {
         let words: Vec<_> = id.split(':').collect();
         match words.as_slice() {
@@ -105,12 +106,12 @@ fn is_routable(pod: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Id;
+    use super::ProxyTarget;
 
     /// 8.5: a port and a scheme may be given with the pod's name.
     #[test]
     fn a_proxy_target_may_have_port_and_scheme() {
-        let id = |text| Id::parse(text).map(|id| (id.scheme, id.name, id.port));
+        let id = |text| ProxyTarget::parse(text).map(|id| (id.scheme, id.name, id.port));
         assert_eq!(id("web"), Some(("", "web", "")));
         assert_eq!(id("web:8080"), Some(("", "web", "8080")));
         assert_eq!(id("https:web:443"), Some(("https", "web", "443")));

@@ -3,13 +3,14 @@
 use gantry_registry::decode::Gvk;
 use gantry_registry::kinds::{Kind, kinds};
 use gantry_registry::lifecycle::DeleteOptions;
-use gantry_registry::pods::eviction::{self, Judgement};
+use gantry_registry::pods::eviction::{self, EvictionCost};
 use gantry_store::ListRequest;
 use serde_json::{Value, json};
 
 use super::super::call::Call;
-use super::{check_posted_name, done};
+use super::{check_posted_name, created_status};
 use crate::error::ApiError;
+use crate::metadata::Metadata;
 use crate::objects::{Change, ObjectRef, Objects};
 use crate::response::ApiResponse;
 use crate::storage_codec;
@@ -21,7 +22,7 @@ impl Call<'_> {
     pub(super) async fn evict(&self) -> Result<ApiResponse, ApiError> {
         let options = self.info.query.write_options("CreateOptions", self.info.user_agent)?;
         let gvk = Gvk::new("policy", "v1", "Eviction");
-        let (eviction, findings) = self.posted(gvk, &["policy/v1beta1"], &options).await?;
+        let (eviction, findings) = self.decode_posted(gvk, &["policy/v1beta1"], &options).await?;
         check_posted_name(self.object_ref().name, &eviction, "Eviction")?;
         let wanted = eviction["deleteOptions"].as_object().map_or_else(|| json!({}), |given| json!(given));
         let mut wanted = DeleteOptions::parse(&wanted)?;
@@ -37,7 +38,7 @@ impl Call<'_> {
             }
         }
         match outcome {
-            Ok(()) => Ok(done(&options, &findings)),
+            Ok(()) => Ok(created_status(&options, &findings)),
             Err(EvictionError::Changed) => Err(ApiError::modified(self.object_ref())),
             Err(EvictionError::Failed(error)) => Err(error),
         }
@@ -46,13 +47,13 @@ impl Call<'_> {
     async fn try_to_evict(&self, wanted: &DeleteOptions) -> Result<(), EvictionError> {
         let pod = self.server.objects.get(self.object_ref()).await?;
         let budgets = self.budgets().await?;
-        let judgement = eviction::judge(&pod, &budgets)?;
-        if let Judgement::Spends(budget) = &judgement {
+        let judgement = eviction::check(&pod, &budgets)?;
+        if let EvictionCost::Spends(budget) = &judgement {
             self.spend(budget, wanted.dry_run).await?;
         }
         let (version, budget) = match judgement {
-            Judgement::FreeAt { version, budget } => (Some(version), budget),
-            Judgement::Free | Judgement::Spends(_) => (None, None),
+            EvictionCost::FreeAt { version, budget } => (Some(version), budget),
+            EvictionCost::Free | EvictionCost::Spends(_) => (None, None),
         };
         match self.mark_and_delete(wanted, version.as_deref()).await {
             Err(EvictionError::Changed) => Err(match budget {
@@ -73,7 +74,7 @@ impl Call<'_> {
         let mut has_changed = false;
         let marked = self.server.objects.change(object_ref, |pod| {
             self.check_preconditions(object_ref, pod, wanted)?;
-            has_changed = version.is_some_and(|version| pod["metadata"]["resourceVersion"] != version);
+            has_changed = version.is_some_and(|version| Metadata::of(pod).resource_version() != version);
             let marked = eviction::mark(pod, now);
             let is_needless = has_changed || wanted.dry_run || marked == *pod;
             Ok(if is_needless { Change::Keep } else { Change::Store(marked) })
@@ -84,9 +85,9 @@ impl Call<'_> {
         }
         // Setting the condition created a new version, which the deletion expects.
         let is_strict = version.is_some() || wanted.resource_version.is_some();
-        let marked_version = marked["metadata"]["resourceVersion"].as_str().map(str::to_owned);
+        let marked_version = Metadata::of(&marked).resource_version().to_owned();
         let options =
-            DeleteOptions { resource_version: marked_version.filter(|_| is_strict), ..wanted.clone() };
+            DeleteOptions { resource_version: is_strict.then_some(marked_version), ..wanted.clone() };
         match self.delete_object(object_ref, &options).await {
             Err(ApiError::Conflict { .. }) if version.is_some() => Err(EvictionError::Changed),
             other => Ok(other.map(drop)?),

@@ -7,6 +7,7 @@ use gantry_registry::pods::logs::LogOptions;
 use super::super::call::Call;
 use crate::error::ApiError;
 use crate::logs::{LogChunks, LogRequest};
+use crate::metadata::Metadata;
 use crate::objects::ObjectRef;
 use crate::response::ApiResponse;
 
@@ -31,7 +32,7 @@ impl Call<'_> {
             node,
             namespace: self.namespace.unwrap_or_default(),
             pod: object_ref.name,
-            uid: pod["metadata"]["uid"].as_str().unwrap_or_default(),
+            uid: Metadata::of(&pod).uid(),
             container,
             options: &options,
         };

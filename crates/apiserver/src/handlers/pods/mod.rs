@@ -16,20 +16,21 @@ use super::update::check_namespace;
 use super::write::{Part, warn};
 use crate::admission;
 use crate::error::ApiError;
+use crate::metadata::Metadata;
 use crate::query::{Validation, WriteOptions};
 use crate::response::ApiResponse;
 
 /// Handles a request for such a subresource.
 pub(super) async fn part(call: &Call<'_>, path: &str) -> Result<ApiResponse, ApiError> {
-    let part = first_of(path);
+    let part = first_segment(path);
     if call.kind.subresource(part).is_none() || (part != path && part != "proxy") {
         return Err(ApiError::ResourceNotFound);
     }
     match (part, call.info.method) {
         ("binding", &Method::POST) => call.bind().await,
         ("eviction", &Method::POST) => call.evict().await,
-        ("ephemeralcontainers", method) => call.own_part(method, Part::EphemeralContainers).await,
-        ("resize", method) => call.own_part(method, Part::Resize).await,
+        ("ephemeralcontainers", method) => call.read_or_write_part(method, Part::EphemeralContainers).await,
+        ("resize", method) => call.read_or_write_part(method, Part::Resize).await,
         ("log", &Method::GET) => call.log().await,
         ("attach" | "exec" | "portforward", &Method::GET | &Method::POST) => call.stream(part).await,
         ("proxy", _) => call.proxy().await,
@@ -39,23 +40,23 @@ pub(super) async fn part(call: &Call<'_>, path: &str) -> Result<ApiResponse, Api
 
 /// Whether the subresource is handled here.
 pub(super) fn handles(kind: &Kind, path: &str) -> bool {
-    let is_written = matches!(first_of(path), "binding" | "ephemeralcontainers" | "eviction" | "resize");
-    kind.subresource(first_of(path)).is_some() && (is_written || is_raw_response(kind, Some(path)))
+    let is_written = matches!(first_segment(path), "binding" | "ephemeralcontainers" | "eviction" | "resize");
+    kind.subresource(first_segment(path)).is_some() && (is_written || is_raw_response(kind, Some(path)))
 }
 
 /// Whether the response is not an object, so that `Accept` does not apply.
 pub(super) fn is_raw_response(kind: &Kind, path: Option<&str>) -> bool {
-    let part = path.map(first_of).unwrap_or_default();
+    let part = path.map(first_segment).unwrap_or_default();
     matches!(part, "attach" | "exec" | "log" | "portforward" | "proxy") && kind.subresource(part).is_some()
 }
 
-fn first_of(path: &str) -> &str {
+fn first_segment(path: &str) -> &str {
     path.split_once('/').map_or(path, |(part, _)| part)
 }
 
 impl Call<'_> {
     /// A subresource that is read and written like the pod.
-    async fn own_part(&self, method: &Method, part: Part) -> Result<ApiResponse, ApiError> {
+    async fn read_or_write_part(&self, method: &Method, part: Part) -> Result<ApiResponse, ApiError> {
         match *method {
             Method::GET => read::object(self).await,
             Method::PUT => self.put(part).await,
@@ -65,7 +66,7 @@ impl Call<'_> {
     }
 
     /// Decodes an object of another kind that is posted to a subresource; returns the ignored fields as findings.
-    async fn posted(
+    async fn decode_posted(
         &self,
         expected: Gvk<'_>,
         former: &[&str],
@@ -77,7 +78,7 @@ impl Call<'_> {
             Validation::Warn | Validation::Ignore => (decoded.object, decoded.findings),
         };
         check_namespace(self, &mut object)?;
-        let name = self.name.or_else(|| object["metadata"]["name"].as_str()).unwrap_or_default();
+        let name = self.name.unwrap_or_else(|| Metadata::of(&object).name());
         admission::preconditions(
             &self.server.objects,
             self.object_ref_of(name),
@@ -89,7 +90,7 @@ impl Call<'_> {
 }
 
 /// The Status of a successful POST.
-fn done(options: &WriteOptions, findings: &[Finding]) -> ApiResponse {
+fn created_status(options: &WriteOptions, findings: &[Finding]) -> ApiResponse {
     let success =
         json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201});
     warn(ApiResponse::value(201, &success), options, findings)
@@ -97,7 +98,7 @@ fn done(options: &WriteOptions, findings: &[Finding]) -> ApiResponse {
 
 /// Returns 400 if the name in the body is not that of the path.
 fn check_posted_name(url_name: &str, object: &Value, kind: &str) -> Result<(), ApiError> {
-    if object["metadata"]["name"].as_str().unwrap_or_default() == url_name {
+    if Metadata::of(object).name() == url_name {
         return Ok(());
     }
     Err(ApiError::bad_request(format!("name in URL does not match name in {kind} object")))

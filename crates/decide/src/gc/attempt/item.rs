@@ -5,7 +5,7 @@ use gantry_model::{Identity, Namespace, Uid};
 use super::owners::OwnerClassification;
 use super::step::ReadPurpose;
 use super::{AttemptError, AttemptReason, AttemptResult, AttemptStep, PendingRead, ReadResult, foreground};
-use crate::gc::{AttemptContext, GraphNode, KindLookup, Presence, QueueItem, Scope};
+use crate::gc::{AttemptContext, GraphNode, KindLookup, Presence, QueueItem, ResourceScope};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::gc) struct Subject {
@@ -48,9 +48,11 @@ pub(in crate::gc) fn resolve(
 ) -> Result<Identity, AttemptError> {
     match (kinds.scope(&identity.api_version, &identity.kind), namespace) {
         (None, _) => Err(AttemptError::UnknownKind(identity.clone())),
-        (Some(Scope::Cluster), _) => Ok(identity.in_namespace(None)),
-        (Some(Scope::Namespaced), Some(namespace)) => Ok(identity.in_namespace(Some(namespace.clone()))),
-        (Some(Scope::Namespaced), None) => {
+        (Some(ResourceScope::Cluster), _) => Ok(identity.in_namespace(None)),
+        (Some(ResourceScope::Namespaced), Some(namespace)) => {
+            Ok(identity.in_namespace(Some(namespace.clone())))
+        }
+        (Some(ResourceScope::Namespaced), None) => {
             Err(AttemptError::NamespacedOwnerOfClusterScoped(identity.clone()))
         }
     }

@@ -11,7 +11,7 @@ use crate::gc::attempt::{self, PatchResult};
 use crate::gc::orphan::{self, Orphaning};
 use crate::gc::{
     AttemptAction, AttemptResult, AttemptStep, DeleteRequest, Effect, EnqueueMode, GraphChange,
-    ItemDisposition, KindLookup, ObjectEvent, Propagation, QueueItem, Scope,
+    ItemDisposition, KindLookup, ObjectEvent, Propagation, QueueItem, ResourceScope,
 };
 
 /// After so many rounds of retries that changed nothing, nothing will.
@@ -227,8 +227,8 @@ impl Cluster {
     ) -> Result<Option<&ObjectMetadata>, ()> {
         let namespace = match Served.scope(&reference.api_version, &reference.kind) {
             None => return Err(()),
-            Some(Scope::Cluster) => None,
-            Some(Scope::Namespaced) => Some(object.identity.namespace.clone().ok_or(())?),
+            Some(ResourceScope::Cluster) => None,
+            Some(ResourceScope::Namespaced) => Some(object.identity.namespace.clone().ok_or(())?),
         };
         let named = self.api.get(&Identity::of_owner(reference, namespace));
         Ok(named.filter(|owner| owner.identity.uid == reference.uid))

@@ -6,13 +6,13 @@ use std::time::Duration;
 use crate::gc::discovery::{
     self, Discovery, INITIAL_SYNC_MAX, MonitorPlan, ServedResource, Start, Sync, VersionPreference, Watches,
 };
-use crate::gc::{KindLookup, Resource, Scope, ServedKinds};
+use crate::gc::{KindLookup, Resource, ResourceScope, ServedKinds};
 
 const ALL: [&str; 4] = ["delete", "list", "watch", "get"];
 
 fn resource(api_version: &str, plural: &str) -> Resource {
     let (api_version, plural) = (api_version.to_owned(), plural.to_owned());
-    Resource { api_version, kind: plural.to_uppercase(), plural, scope: Scope::Namespaced }
+    Resource { api_version, kind: plural.to_uppercase(), plural, scope: ResourceScope::Namespaced }
 }
 
 fn offer(api_version: &str, plural: &str, verbs: &[&str]) -> ServedResource {
@@ -133,13 +133,13 @@ fn kinds_are_known_in_every_version() {
         offer("apps/v1", "deployments", &ALL),
         other(offer("apps/v1beta2", "deployments", &ALL)),
         ServedResource {
-            resource: Resource { scope: Scope::Cluster, ..resource("v1", "nodes") },
+            resource: Resource { scope: ResourceScope::Cluster, ..resource("v1", "nodes") },
             ..offer("v1", "nodes", &ALL)
         },
     ]));
-    assert_eq!(kinds.scope("apps/v1", "DEPLOYMENTS"), Some(Scope::Namespaced));
-    assert_eq!(kinds.scope("apps/v1beta2", "DEPLOYMENTS"), Some(Scope::Namespaced));
-    assert_eq!(kinds.scope("v1", "NODES"), Some(Scope::Cluster));
+    assert_eq!(kinds.scope("apps/v1", "DEPLOYMENTS"), Some(ResourceScope::Namespaced));
+    assert_eq!(kinds.scope("apps/v1beta2", "DEPLOYMENTS"), Some(ResourceScope::Namespaced));
+    assert_eq!(kinds.scope("v1", "NODES"), Some(ResourceScope::Cluster));
     assert_eq!(kinds.scope("apps/v2", "DEPLOYMENTS"), None);
 }
 
@@ -151,7 +151,7 @@ fn kinds_are_forgotten_when_their_group_says_so() {
     kinds.update(&found(&[]));
     assert_eq!(
         kinds.scope("r/v1", "RELICS"),
-        Some(Scope::Namespaced),
+        Some(ResourceScope::Namespaced),
         "nothing was found, so nothing was learnt"
     );
 
@@ -160,7 +160,7 @@ fn kinds_are_forgotten_when_their_group_says_so() {
         ..found(&[offer("v1", "pods", &ALL)])
     });
 
-    assert_eq!(kinds.scope("w/v1", "WIDGETS"), Some(Scope::Namespaced));
+    assert_eq!(kinds.scope("w/v1", "WIDGETS"), Some(ResourceScope::Namespaced));
     assert_eq!(kinds.scope("r/v1", "RELICS"), None);
     assert_eq!(kinds.resource("v1", "PODS"), Some(&resource("v1", "pods")));
 }

@@ -22,7 +22,7 @@ use gantry_testkit::{MetadataBuilder, object};
 use super::attempt::{PendingRead, ReadResult};
 use super::{
     AbsentOwners, AttemptContext, AttemptResult, AttemptStep, Effect, EnqueueMode, Graph, GraphChange,
-    KindLookup, QueueItem, Scope,
+    KindLookup, QueueItem, ResourceScope,
 };
 
 /// A finalizer that is none of the collector's business.
@@ -63,12 +63,12 @@ fn uid(object: &ObjectMetadata) -> Uid {
 struct Served;
 
 impl KindLookup for Served {
-    fn scope(&self, api_version: &str, kind: &str) -> Option<Scope> {
+    fn scope(&self, api_version: &str, kind: &str) -> Option<ResourceScope> {
         match (api_version, kind) {
             ("v1", "Pod" | "Event")
             | ("apps/v1" | "apps/v1beta2", "Deployment" | "ReplicaSet")
-            | ("example.com/v1", "Widget") => Some(Scope::Namespaced),
-            ("v1", "Node") => Some(Scope::Cluster),
+            | ("example.com/v1", "Widget") => Some(ResourceScope::Namespaced),
+            ("v1", "Node") => Some(ResourceScope::Cluster),
             _ => None,
         }
     }

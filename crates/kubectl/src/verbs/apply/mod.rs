@@ -3,16 +3,17 @@
 mod last_applied;
 mod server_side;
 
+use gantry_client::{ApiRequest, PatchForm};
 use serde_json::Value;
 
 use super::delete::{Cascade, delete_and_wait};
 use super::result_printer::{ResultPrinter, Validation};
-use crate::call::{Call, PatchKind};
 use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::field::text;
 use crate::manifests::{self, NamespaceScope, ResolvedManifest};
 use crate::three_way::{LAST_APPLIED, Shape, ThreeWayInputs, shape_of, three_way};
+use crate::verbs::result_printer::WriteParameters as _;
 use last_applied::last_applied;
 pub(super) use last_applied::{with_last_applied, without_last_applied};
 
@@ -103,7 +104,7 @@ async fn apply_one(
         options.printer.print_name(ctx, &title, "serverside-applied")?;
         return Ok(object);
     }
-    let live = match ctx.request(Call::get(manifest.path())).await {
+    let live = match ctx.request(ApiRequest::get(manifest.path())).await {
         Ok(live) => live,
         Err(failure) if failure.is_not_found() => {
             let object = create(ctx, options, manifest).await?;
@@ -144,7 +145,7 @@ async fn create(
     if options.printer.dry_run.is_client() {
         return Ok(object);
     }
-    let call = Call::post(manifest.collection(), &object).by(manager(options), options.printer.dry_run);
+    let call = ApiRequest::post(manifest.collection(), &object).by(manager(options), options.printer.dry_run);
     let created = ctx.request(call.validated(options.validation)).await;
     created.map_err(|failure| failure.while_doing(&format!("error when creating \"{}\"", manifest.source)))
 }
@@ -161,11 +162,12 @@ async fn update(
         if patch.as_object().is_some_and(serde_json::Map::is_empty) {
             return Ok((live, "unchanged"));
         }
-        let call = Call::patch(manifest.path(), kind, &patch).by(manager(options), options.printer.dry_run);
+        let call =
+            ApiRequest::patch(manifest.path(), kind, &patch).by(manager(options), options.printer.dry_run);
         match ctx.request(call.validated(options.validation)).await {
             Ok(object) => return Ok((object, "configured")),
             Err(failure) if failure.reason() == Some("Conflict") && attempt < ATTEMPTS => {
-                live = ctx.request(Call::get(manifest.path())).await?;
+                live = ctx.request(ApiRequest::get(manifest.path())).await?;
             }
             Err(failure) if options.force && matches!(failure.reason(), Some("Conflict" | "Invalid")) => {
                 delete_and_wait(ctx, manifest, &Cascade::Background.options(None)).await?;
@@ -178,14 +180,14 @@ async fn update(
 }
 
 /// The patch from the live object to the manifest; a JSON merge patch for unknown kinds.
-fn patch_for(manifest: &ResolvedManifest, live: &Value) -> (Value, PatchKind) {
+fn patch_for(manifest: &ResolvedManifest, live: &Value) -> (Value, PatchForm) {
     patch_to(manifest, live, &with_last_applied(&manifest.object))
 }
 
 /// The patch from the live object to this form of the manifest.
-pub(super) fn patch_to(manifest: &ResolvedManifest, live: &Value, modified: &Value) -> (Value, PatchKind) {
+pub(super) fn patch_to(manifest: &ResolvedManifest, live: &Value, modified: &Value) -> (Value, PatchForm) {
     let shape = shape_of(&manifest.resource.api_version(), &manifest.resource.kind);
-    let kind = if shape == Shape::Foreign { PatchKind::Merge } else { PatchKind::Strategic };
+    let kind = if shape == Shape::Foreign { PatchForm::JsonMerge } else { PatchForm::StrategicMerge };
     let original = last_applied(live);
     let patch = three_way(ThreeWayInputs { original: &original, modified, current: live }, shape);
     (patch.into(), kind)

@@ -1,14 +1,15 @@
 //! `apply --server-side`: the server merges by field managers (A3.25).
 
+use gantry_client::{ApiRequest, PatchForm};
 use serde_json::{Map, Value, json};
 
 use super::{ApplyOptions, MANAGER, ServerSide};
-use crate::call::{Call, PatchKind};
 use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::field::{list, text};
 use crate::manifests::ResolvedManifest;
 use crate::three_way::LAST_APPLIED;
+use crate::verbs::result_printer::WriteParameters as _;
 
 const KUBECTL: &str = "kubectl";
 const LAST_APPLIED_MANAGER: &str = "kubectl-last-applied";
@@ -29,7 +30,8 @@ pub(super) async fn apply(
     let manager = options.manager.as_deref().unwrap_or(KUBECTL);
     let force = if how == ServerSide::ForceConflicts { "true" } else { "false" };
     let call = || {
-        let call = Call::patch(manifest.path(), PatchKind::Apply, &manifest.object).by(manager, dry_run);
+        let call =
+            ApiRequest::patch(manifest.path(), PatchForm::Apply, &manifest.object).by(manager, dry_run);
         call.validated(options.validation).with("force", force)
     };
     let object = ctx.request(call()).await.map_err(conflict)?;
@@ -39,7 +41,7 @@ pub(super) async fn apply(
     let kept = keep_annotation(ctx, manifest, object, options).await?;
     if let Some(fields) = migrated(&kept, manager) {
         let patch = json!([{"op": "replace", "path": "/metadata/managedFields", "value": fields}]);
-        ctx.request(Call::patch(manifest.path(), PatchKind::Json, &patch).by(manager, dry_run)).await?;
+        ctx.request(ApiRequest::patch(manifest.path(), PatchForm::Json, &patch).by(manager, dry_run)).await?;
     }
     ctx.request(call()).await.map_err(conflict)
 }
@@ -58,7 +60,7 @@ async fn keep_annotation(
         "apiVersion": object["apiVersion"], "kind": object["kind"],
         "metadata": {"name": manifest.name, "namespace": manifest.namespace, "annotations": {LAST_APPLIED: annotation}},
     });
-    let call = Call::patch(manifest.path(), PatchKind::Apply, &keep)
+    let call = ApiRequest::patch(manifest.path(), PatchForm::Apply, &keep)
         .by(LAST_APPLIED_MANAGER, options.printer.dry_run);
     ctx.request(call.with("force", "true")).await
 }

@@ -2,7 +2,8 @@
 
 mod related;
 
-use crate::call::Call;
+use gantry_client::ApiRequest;
+
 use crate::client_context::ClientContext;
 use crate::describe::events;
 use crate::failure::Failure;
@@ -90,7 +91,7 @@ async fn about(ctx: &mut ClientContext, one: &FoundObject, of: EventsOf) -> Resu
         "" => "/api/v1/events".to_owned(),
         namespace => format!("/api/v1/namespaces/{namespace}/events"),
     };
-    let call = Call::get(path).with("fieldSelector", about).with("limit", "500");
+    let call = ApiRequest::get(path).with("fieldSelector", about).with("limit", "500");
     match ctx.request(call).await {
         Ok(answer) => Ok(events(list(&answer, "/items"), ctx.now())),
         Err(Failure::Status(_)) => Ok(String::new()),

@@ -1,8 +1,8 @@
 //! Reads the related objects that a description needs, and describes the object.
 
+use gantry_client::ApiRequest;
 use serde_json::Value;
 
-use crate::call::Call;
 use crate::client_context::ClientContext;
 use crate::describe::ingress::{self, Backend, Backends};
 use crate::describe::{self, deployment, node, pod, replica_set};
@@ -109,22 +109,22 @@ async fn controlled(
     owner: &Value,
     selector: String,
 ) -> Result<Vec<Value>, Failure> {
-    let answer = ctx.request(Call::get(path).with("labelSelector", selector)).await?;
+    let answer = ctx.request(ApiRequest::get(path).with("labelSelector", selector)).await?;
     let uid = text(owner, "/metadata/uid");
     Ok(list(&answer, "/items").iter().filter(|one| is_controlled_by(one, uid)).cloned().collect())
 }
 
 async fn listed(ctx: &mut ClientContext, path: &str) -> Result<Vec<Value>, Failure> {
-    let answer = ctx.request(Call::get(path)).await?;
+    let answer = ctx.request(ApiRequest::get(path)).await?;
     Ok(list(&answer, "/items").to_vec())
 }
 
 /// A node, with its lease and the pods on it that have not ended.
 async fn on_node(ctx: &mut ClientContext, one: &FoundObject) -> Result<String, Failure> {
     let on_it = format!("spec.nodeName={},status.phase!=Failed,status.phase!=Succeeded", one.name);
-    let answer = ctx.request(Call::get("/api/v1/pods").with("fieldSelector", on_it)).await?;
+    let answer = ctx.request(ApiRequest::get("/api/v1/pods").with("fieldSelector", on_it)).await?;
     let lease = format!("/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/{}", one.name);
-    let lease = ctx.request(Call::get(lease)).await.map_err(|failure| failure.message());
+    let lease = ctx.request(ApiRequest::get(lease)).await.map_err(|failure| failure.message());
     let around = node::NodeRelated { lease, pods: list(&answer, "/items").to_vec() };
     Ok(node::node(&one.object, &around, ctx.now()))
 }
@@ -140,7 +140,7 @@ async fn namespace(ctx: &mut ClientContext, one: &FoundObject) -> String {
 /// The EndpointSlices of a Service; those that may not be read count as none, as in kubectl.
 async fn slices(ctx: &mut ClientContext, namespace: &str, service: &str) -> Vec<Value> {
     let path = format!("/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices");
-    let call = Call::get(path).with("labelSelector", format!("kubernetes.io/service-name={service}"));
+    let call = ApiRequest::get(path).with("labelSelector", format!("kubernetes.io/service-name={service}"));
     ctx.request(call).await.map(|answer| list(&answer, "/items").to_vec()).unwrap_or_default()
 }
 
@@ -149,7 +149,7 @@ async fn backends(ctx: &mut ClientContext, one: &FoundObject) -> Backends {
     let mut backends = Backends::new();
     for name in ingress::services(&one.object) {
         let path = format!("/api/v1/namespaces/{}/services/{name}", one.namespace);
-        let backend = match ctx.request(Call::get(path)).await {
+        let backend = match ctx.request(ApiRequest::get(path)).await {
             Ok(service) => Ok(Backend { service, slices: slices(ctx, &one.namespace, name).await }),
             Err(failure) => Err(failure.message()),
         };
@@ -162,5 +162,5 @@ async fn backends(ctx: &mut ClientContext, one: &FoundObject) -> Backends {
 async fn current_autoscaler(ctx: &mut ClientContext, one: &FoundObject) -> Value {
     let (namespace, name) = (&one.namespace, &one.name);
     let path = format!("/apis/autoscaling/v2/namespaces/{namespace}/horizontalpodautoscalers/{name}");
-    ctx.request(Call::get(path)).await.unwrap_or_else(|_| one.object.clone())
+    ctx.request(ApiRequest::get(path)).await.unwrap_or_else(|_| one.object.clone())
 }

@@ -3,18 +3,19 @@
 mod mask;
 mod program;
 
+use gantry_client::{ApiRequest, PatchForm};
 use gantry_registry::encode;
 use gantry_registry::selector::LabelSelector;
 use serde_json::Value;
 
 use super::apply::{MANAGER, ServerSide, patch_to, without_last_applied};
 use super::result_printer::DryRun;
-use crate::call::{Call, PatchKind};
 use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::manifests::{self, NamespaceScope, ResolvedManifest};
 use crate::print::without_managed_fields;
-use crate::resources::Resource;
+use crate::resources::ApiResource;
+use crate::verbs::result_printer::WriteParameters as _;
 use mask::masked;
 use program::{DiffProgram, TempFolder};
 
@@ -85,7 +86,7 @@ async fn forms(
     manifest: &ResolvedManifest,
 ) -> Result<(Option<Value>, Value), Failure> {
     for attempt in 1.. {
-        let live = match ctx.request(Call::get(manifest.path())).await {
+        let live = match ctx.request(ApiRequest::get(manifest.path())).await {
             Ok(live) => Some(live),
             Err(failure) if failure.is_not_found() => None,
             Err(failure) => return Err(failure),
@@ -115,7 +116,8 @@ async fn created(
     manifest: &ResolvedManifest,
 ) -> Result<Value, Failure> {
     ctx.request(
-        Call::post(manifest.collection(), &manifest.object).by(manager(options, MANAGER), DryRun::Server),
+        ApiRequest::post(manifest.collection(), &manifest.object)
+            .by(manager(options, MANAGER), DryRun::Server),
     )
     .await
 }
@@ -135,8 +137,10 @@ async fn patched(
     if only_if_unchanged {
         patch["metadata"]["resourceVersion"] = live["metadata"]["resourceVersion"].clone();
     }
-    ctx.request(Call::patch(manifest.path(), kind, &patch).by(manager(options, MANAGER), DryRun::Server))
-        .await
+    ctx.request(
+        ApiRequest::patch(manifest.path(), kind, &patch).by(manager(options, MANAGER), DryRun::Server),
+    )
+    .await
 }
 
 async fn applied(
@@ -145,7 +149,7 @@ async fn applied(
     manifest: &ResolvedManifest,
     how: ServerSide,
 ) -> Result<Value, Failure> {
-    let call = Call::patch(manifest.path(), PatchKind::Apply, &manifest.object)
+    let call = ApiRequest::patch(manifest.path(), PatchForm::Apply, &manifest.object)
         .by(manager(options, "kubectl"), DryRun::Server)
         .with("force", if how == ServerSide::ForceConflicts { "true" } else { "false" });
     ctx.request(call).await
@@ -169,7 +173,7 @@ fn compared(options: &DiffOptions, live: Option<Value>, merged: Value) -> (Strin
 }
 
 /// `apps.v1.Deployment.default.web`, the file name in the diff header.
-fn file_name(resource: &Resource, namespace: &str, name: &str) -> String {
+fn file_name(resource: &ApiResource, namespace: &str, name: &str) -> String {
     let group = if resource.group.is_empty() { String::new() } else { format!("{}.", resource.group) };
     let namespace = if resource.namespaced { namespace } else { "" };
     format!("{group}{}.{}.{namespace}.{name}", resource.version, resource.kind).replace('/', "-")
@@ -180,7 +184,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn resource(group: &str, kind: &str, namespaced: bool) -> Resource {
+    fn resource(group: &str, kind: &str, namespaced: bool) -> ApiResource {
         let plural = format!("{}s", kind.to_lowercase());
         let version = json!({"version": "v1", "resources": [{"resource": plural, "responseKind": {"kind": kind},
             "scope": if namespaced { "Namespaced" } else { "Cluster" }}]});

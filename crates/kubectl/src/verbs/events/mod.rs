@@ -10,7 +10,7 @@ use crate::describe::event_last;
 use crate::failure::Failure;
 use crate::field::text;
 use crate::print::{Format, Widths, without_managed_fields};
-use crate::resources::Resource;
+use crate::resources::ApiResource;
 use crate::selection::{Selection, all_of, list_call};
 use rows::{EventType, is_of, lines};
 
@@ -69,7 +69,7 @@ impl EventPrinter<'_> {
     async fn list(
         &self,
         ctx: &mut ClientContext,
-        resource: &Resource,
+        resource: &ApiResource,
         selection: &Selection,
     ) -> Result<(), Failure> {
         let mut events = all_of(ctx, resource, selection).await?;
@@ -102,7 +102,7 @@ impl EventPrinter<'_> {
     async fn follow(
         &self,
         ctx: &mut ClientContext,
-        resource: &Resource,
+        resource: &ApiResource,
         selection: &Selection,
     ) -> Result<(), Failure> {
         let call = list_call(ctx, resource, selection);

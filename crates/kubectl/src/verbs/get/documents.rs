@@ -1,11 +1,11 @@
 //! Output of whole objects: `-o yaml`, `-o json`, `-o name`, JSONPath and custom columns.
 
+use gantry_client::ApiRequest;
 use serde_json::Value;
 
 use super::table::{compare, sort_key};
 use super::{GetOptions, items};
 use crate::arguments::ResourceArg;
-use crate::call::Call;
 use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::field::text;
@@ -25,7 +25,7 @@ pub(super) async fn print(
         let found = match item {
             ResourceArg::Named(resource, name) => {
                 let path = options.path(&resource.object(&namespace, name));
-                ctx.request(Call::get(path)).await.map(|object| vec![object])
+                ctx.request(ApiRequest::get(path)).await.map(|object| vec![object])
             }
             ResourceArg::All(resource) => all_of(ctx, resource, &options.selection).await,
         };

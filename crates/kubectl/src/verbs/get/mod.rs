@@ -5,8 +5,9 @@ mod pages;
 mod table;
 mod watch;
 
+use gantry_client::{ApiRequest, TABLE};
+
 use crate::arguments::{ResourceArg, ResourceArgs};
-use crate::call::{Call, TABLE};
 use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::field::text;
@@ -120,7 +121,7 @@ pub async fn get(ctx: &mut ClientContext, options: &GetOptions) -> Result<(), Fa
 
 /// Prints the response of the server for a path.
 pub async fn raw(ctx: &mut ClientContext, path: &str) -> Result<(), Failure> {
-    match ctx.request(Call::raw(path)).await? {
+    match ctx.request(ApiRequest::raw(path)).await? {
         serde_json::Value::String(said) => ctx.print(&said),
         answer => ctx.println(&crate::print::compact(&answer)),
     }
@@ -219,7 +220,7 @@ async fn page(
     match item {
         ResourceArg::Named(resource, name) => {
             let path = options.path(&resource.object(&ctx.namespace.clone(), name));
-            ctx.request(Call::get(path).accepting(TABLE).with("includeObject", objects)).await
+            ctx.request(ApiRequest::get(path).accepting(TABLE).with("includeObject", objects)).await
         }
         ResourceArg::All(resource) => {
             // Only who has seen all can sort them.

@@ -1,17 +1,17 @@
 //! `get --watch`: what is there, and then every change (K2.8).
 
+use gantry_client::{ApiRequest, OBJECTS, TABLE};
 use serde_json::Value;
 
 use super::documents::shown;
 use super::table::{Columns, rows as rows_of};
 use super::{GetOptions, items};
 use crate::arguments::{ResourceArg, ResourceArgs};
-use crate::call::{Call, OBJECTS, TABLE};
 use crate::client_context::{ClientContext, WatchStream};
 use crate::failure::Failure;
 use crate::field::text;
 use crate::print::{Format, Rows, Widths};
-use crate::resources::Resource;
+use crate::resources::ApiResource;
 use crate::selection::{explain_list_failure, list_call};
 
 /// Watches objects and prints rows.
@@ -92,7 +92,7 @@ fn print_object(
     ctx: &mut ClientContext,
     options: &GetOptions,
     format: &Format,
-    resource: &Resource,
+    resource: &ApiResource,
     mut object: Value,
 ) -> Result<(), Failure> {
     if matches!(format, Format::Name) {
@@ -121,10 +121,10 @@ async fn begin(
     match item {
         ResourceArg::Named(resource, name) => {
             let answer = ctx
-                .request(Call::get(resource.object(&ctx.namespace.clone(), name)).accepting(accept))
+                .request(ApiRequest::get(resource.object(&ctx.namespace.clone(), name)).accepting(accept))
                 .await?;
             // The version of the object may be too old to watch from. From version 0 on, the object comes again first.
-            let call = Call::get(resource.collection(Some(&ctx.namespace.clone()))).accepting(accept);
+            let call = ApiRequest::get(resource.collection(Some(&ctx.namespace.clone()))).accepting(accept);
             let call =
                 call.with("fieldSelector", format!("metadata.name={name}")).with("resourceVersion", "0");
             let mut changes = ctx.watch(call).await?;

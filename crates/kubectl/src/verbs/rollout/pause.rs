@@ -1,13 +1,14 @@
 //! `rollout pause` and `rollout resume` (K6.3).
 
+use gantry_client::{ApiRequest, PatchForm};
 use serde_json::{Value, json};
 
 use super::targets_or_note;
-use crate::call::{Call, PatchKind};
 use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::selection::{FoundObject, Selection};
 use crate::verbs::result_printer::ResultPrinter;
+use crate::verbs::result_printer::WriteParameters as _;
 
 /// Pause or resume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +58,8 @@ async fn change(
         (PauseOrResume::Resume, true) => Value::Null,
     };
     let patch = json!({"spec": {"paused": value}});
-    let call = Call::patch(one.path(), PatchKind::Strategic, &patch).by("kubectl-rollout", printer.dry_run);
+    let call = ApiRequest::patch(one.path(), PatchForm::StrategicMerge, &patch)
+        .by("kubectl-rollout", printer.dry_run);
     let object = ctx.request(call).await?;
     printer.print(ctx, &one.title(), done, &object)
 }

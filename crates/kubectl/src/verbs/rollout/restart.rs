@@ -1,13 +1,14 @@
 //! `rollout restart` (K6.3).
 
+use gantry_client::{ApiRequest, PatchForm};
 use serde_json::json;
 
 use super::targets_or_note;
-use crate::call::{Call, PatchKind};
 use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::selection::{FoundObject, Selection};
 use crate::verbs::result_printer::ResultPrinter;
+use crate::verbs::result_printer::WriteParameters as _;
 
 const RESTARTED_AT: &str = "kubectl.kubernetes.io/restartedAt";
 
@@ -49,7 +50,8 @@ async fn restart_one(
         )));
     }
     let patch = json!({"spec": {"template": {"metadata": {"annotations": {RESTARTED_AT: now}}}}});
-    let call = Call::patch(one.path(), PatchKind::Strategic, &patch).by("kubectl-rollout", printer.dry_run);
+    let call = ApiRequest::patch(one.path(), PatchForm::StrategicMerge, &patch)
+        .by("kubectl-rollout", printer.dry_run);
     let object = ctx.request(call).await?;
     printer.print(ctx, &one.title(), "restarted", &object)
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use gantry_client::ApiRequest;
 use serde_json::Value;
 
-use crate::call::Call;
 use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::field::{at, list, selector, text};
@@ -20,8 +20,9 @@ pub(super) async fn revisions(
 ) -> Result<BTreeMap<i64, Value>, Failure> {
     let uid = text(&one.object, "/metadata/uid");
     let path = format!("/apis/apps/v1/namespaces/{}/replicasets", one.namespace);
-    let answer =
-        ctx.request(Call::get(path).with("labelSelector", selector(&one.object, "/spec/selector"))).await?;
+    let answer = ctx
+        .request(ApiRequest::get(path).with("labelSelector", selector(&one.object, "/spec/selector")))
+        .await?;
     let own = list(&answer, "/items").iter().filter(|set| is_controlled_by(set, uid));
     Ok(own.map(|set| (revision_of(set), set.clone())).collect())
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use gantry_client::{ApiRequest, PatchForm};
 use serde_json::{Map, Value, json};
 
 use super::revisions::revisions;
 use super::{not_a_rollout, targets};
-use crate::call::{Call, PatchKind};
 use crate::client_context::ClientContext;
 use crate::describe::template;
 use crate::failure::Failure;
@@ -14,6 +14,7 @@ use crate::field::at;
 use crate::selection::{FoundObject, Selection};
 use crate::three_way::LAST_APPLIED;
 use crate::verbs::result_printer::ResultPrinter;
+use crate::verbs::result_printer::WriteParameters as _;
 use crate::workload::without_hash;
 
 /// The options of `rollout undo`.
@@ -79,7 +80,7 @@ async fn undo_one(ctx: &mut ClientContext, options: &UndoOptions, one: &FoundObj
         {"op": "replace", "path": "/metadata/annotations", "value": annotations(&one.object, set)},
     ]);
     let call =
-        Call::patch(one.path(), PatchKind::Json, &patch).by("kubectl-rollout", options.printer.dry_run);
+        ApiRequest::patch(one.path(), PatchForm::Json, &patch).by("kubectl-rollout", options.printer.dry_run);
     let object = ctx.request(call).await;
     let object = object.map_err(|failure| match failure {
         Failure::Status(_) => {

@@ -1,21 +1,21 @@
 //! `wait --for=create`: waits until objects exist.
 
+use gantry_client::ApiRequest;
 use tokio::time::{Instant, timeout_at};
 
 use super::{WaitOptions, WaitTimeout};
 use crate::arguments::{ResourceArg, ResourceArgs};
-use crate::call::Call;
 use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::field::text;
 use crate::manifests::{self, NamespaceScope};
-use crate::resources::Resource;
+use crate::resources::ApiResource;
 use crate::selection::{BareType, FoundObject, Selection, items_of, list_call};
 
 /// A list request that must return at least one object.
 struct CreationTarget {
-    resource: Resource,
-    list: Call,
+    resource: ApiResource,
+    list: ApiRequest,
 }
 
 /// Waits until all named objects exist, and at least one of each selection.
@@ -41,8 +41,8 @@ pub(super) async fn of_all(
 }
 
 impl CreationTarget {
-    fn named(resource: Resource, namespace: &str, name: &str) -> Self {
-        let list = Call::get(resource.collection(Some(namespace)));
+    fn named(resource: ApiResource, namespace: &str, name: &str) -> Self {
+        let list = ApiRequest::get(resource.collection(Some(namespace)));
         Self { list: list.with("fieldSelector", format!("metadata.name={name}")), resource }
     }
 }

@@ -1,8 +1,8 @@
-//! Quotas: how much of what a namespace may hold.
+//! Resource quotas of namespaces.
 //!
-//! A new object is measured ([`Usage::of`]), each quota of its namespace is asked for what it thinks of that
-//! ([`wanted`], [`charge`]), and whoever stores the object stores the changed quotas with it, all or none. What is used
-//! is read from a quota's status if that is complete, and otherwise counted anew ([`counted_kinds`], [`count`]).
+//! The usage of a new object ([`Usage::of`]) is checked against each quota of its namespace ([`wanted`], [`charge`]), and
+//! the object is stored together with the changed quotas, in one transaction. The current usage comes from the status of a
+//! quota if that is complete, and is recounted otherwise ([`counted_kinds`], [`count`]).
 
 mod scope;
 mod usage;
@@ -14,16 +14,16 @@ use crate::kinds::{Kind, Kinds};
 
 pub use usage::Usage;
 
-/// What a quota has to say of a new object: the part of its usage that the quota limits.
+/// Returns the usage of a new object that the quota limits, if any.
 ///
-/// Nothing, if the quota is about other things. A quota of processor or memory wants every container to say how much.
+/// A quota of CPU or memory requires that every container specifies it.
 pub fn wanted(quota: &Value, kind: &Kind, object: &Value) -> Result<Option<Usage>, Denied> {
     if !scope::includes(quota, kind, object) {
         return Ok(None);
     }
     let hard = Usage::parse(&quota["spec"]["hard"]);
     let wanted = Usage::of(kind, object).within(&hard);
-    let silent = usage::silent_containers(kind, object, &hard);
+    let silent = usage::unspecified_resources(kind, object, &hard);
     if !silent.is_empty() {
         let missing: Vec<_> =
             silent.iter().map(|(resource, names)| format!("{resource} for: {}", names.join(","))).collect();
@@ -32,9 +32,7 @@ pub fn wanted(quota: &Value, kind: &Kind, object: &Value) -> Result<Option<Usage
     Ok((!wanted.is_empty()).then_some(wanted))
 }
 
-/// What a change makes of an object's usage, as far as the quota limits it; what shrinks is negative.
-///
-/// Nothing, if it stays the same.
+/// Returns the change of an object's usage that the quota limits, negative where it decreases; `None` if there is none.
 pub fn difference(quota: &Value, kind: &Kind, before: &Value, after: &Value) -> Option<Usage> {
     let hard = Usage::parse(&quota["spec"]["hard"]);
     let used = |object: &Value| {
@@ -45,7 +43,7 @@ pub fn difference(quota: &Value, kind: &Kind, before: &Value, after: &Value) -> 
     (!difference.is_empty()).then_some(difference)
 }
 
-/// What is used according to the quota itself; `None` if it does not say so of everything that it limits.
+/// Returns the usage in the quota's status; `None` if it does not cover all limits.
 pub fn recorded(quota: &Value) -> Option<Usage> {
     let (hard, status) = (&quota["spec"]["hard"], &quota["status"]);
     let used = Usage::parse(&status["used"]);
@@ -53,11 +51,11 @@ pub fn recorded(quota: &Value) -> Option<Usage> {
     is_complete.then_some(used)
 }
 
-/// The quota with this much more used, or why that is too much.
+/// Returns the quota with the additional usage, or an error if it exceeds the limits.
 pub fn charge(quota: &Value, used: &Usage, wanted: &Usage) -> Result<Value, Denied> {
     let hard = Usage::parse(&quota["spec"]["hard"]);
     let after = used.plus(wanted);
-    // What shrinks is welcome, even where too much is used already.
+    // Decreases are always allowed.
     let grows = |name: &&str| wanted.amount(name) > 0 && after.amount(name) > hard.amount(name);
     let exceeded: Vec<&str> = wanted.names().filter(grows).collect();
     if !exceeded.is_empty() {
@@ -73,7 +71,7 @@ pub fn charge(quota: &Value, used: &Usage, wanted: &Usage) -> Result<Value, Deni
     Ok(with_used(quota, &after))
 }
 
-/// The quota with what is used, counted.
+/// Returns the quota with this usage in its status.
 pub fn with_used(quota: &Value, used: &Usage) -> Value {
     let hard = &quota["spec"]["hard"];
     let used = used.filled(&Usage::parse(hard));
@@ -82,14 +80,14 @@ pub fn with_used(quota: &Value, used: &Usage) -> Value {
     quota
 }
 
-/// The kinds among these whose objects must be looked at to count what a quota limits.
+/// Returns the kinds whose objects count towards a quota.
 pub fn counted_kinds<'k>(quota: &Value, kinds: &'k Kinds) -> Vec<&'k Kind> {
     let hard = Usage::parse(&quota["spec"]["hard"]);
     let preferred = |kind: &&Kind| kinds.preferred(kind.group) == Some(kind.version) || kind.group.is_empty();
     kinds.all().filter(preferred).filter(|kind| hard.names().any(|name| usage::is_of(name, kind))).collect()
 }
 
-/// What objects of a kind use of what the quota limits.
+/// Returns the usage of objects that the quota limits.
 pub fn count<'a>(quota: &Value, kind: &Kind, objects: impl IntoIterator<Item = &'a Value>) -> Usage {
     let hard = Usage::parse(&quota["spec"]["hard"]);
     let counted = objects.into_iter().filter(|object| scope::includes(quota, kind, object));

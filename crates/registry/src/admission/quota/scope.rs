@@ -1,11 +1,11 @@
-//! Which pods a quota is about.
+//! The scopes of quotas.
 
 use serde_json::Value;
 
-use crate::defaults::quality;
+use crate::defaults::qos;
 use crate::kinds::Kind;
 
-/// Whether the quota is about the object. Only pods have scopes; a quota with scopes is about nothing else.
+/// Whether the quota applies to the object. A quota with scopes applies to pods only.
 pub(super) fn includes(quota: &Value, kind: &Kind, object: &Value) -> bool {
     let spec = &quota["spec"];
     let scopes = spec["scopes"].as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -20,7 +20,7 @@ pub(super) fn includes(quota: &Value, kind: &Kind, object: &Value) -> bool {
 
 fn is_in(scope: &str, term: Option<&Value>, pod: &Value) -> bool {
     let spec = &pod["spec"];
-    let best_effort = || pod.as_object().is_some_and(|pod| quality::class(pod) == "BestEffort");
+    let best_effort = || pod.as_object().is_some_and(|pod| qos::class(pod) == "BestEffort");
     let ends = spec["activeDeadlineSeconds"].is_number();
     match scope {
         "Terminating" => ends,

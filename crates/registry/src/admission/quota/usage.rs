@@ -1,4 +1,4 @@
-//! How much an object uses, by the names that quotas know.
+//! The usage of an object, by the resource names of quotas.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::strategies;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Usage(BTreeMap<String, Quantity>);
 
-/// Objects that quotas counted before they could count any.
+/// Resources that quotas count without `count/`.
 const COUNTED: [&str; 7] = [
     "pods",
     "services",
@@ -22,11 +22,11 @@ const COUNTED: [&str; 7] = [
     "resourcequotas",
     "persistentvolumeclaims",
 ];
-/// Amounts that mean what a container requests when a quota names them alone.
+/// Names that mean requests when a quota uses them without a prefix.
 const PLAIN_REQUESTS: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
 
 impl Usage {
-    /// What an object uses.
+    /// Returns the usage of an object.
     pub fn of(kind: &Kind, object: &Value) -> Self {
         let mut usage = Self::default();
         usage.count(&format!("count/{}", kind.group_resource()));
@@ -34,7 +34,7 @@ impl Usage {
         usage
     }
 
-    /// Reads a map of amounts; what is none is left out.
+    /// Parses a map of quantities; ignores invalid ones.
     pub(super) fn parse(amounts: &Value) -> Self {
         let amounts = amounts.as_object().into_iter().flatten();
         let read = |(name, amount): (&String, &Value)| {
@@ -60,24 +60,24 @@ impl Usage {
         self.0.is_empty()
     }
 
-    /// Amounts compare by their billionths.
+    /// Returns an amount in billionths.
     pub(super) fn amount(&self, name: &str) -> i128 {
         self.0.get(name).copied().unwrap_or(Quantity::ZERO).billionths()
     }
 
-    /// Those of the amounts that are limited.
+    /// Keeps the amounts that are limited.
     pub(super) fn within(mut self, limits: &Self) -> Self {
         self.0.retain(|name, _| limits.has(name));
         self
     }
 
-    /// The same, with zero of everything that is limited and not used.
+    /// Adds zero for everything that is limited and not used.
     pub(super) fn filled(&self, limits: &Self) -> Self {
         let amounts = limits.names().map(|name| (name.to_owned(), self.0.get(name).copied()));
         Self(amounts.map(|(name, amount)| (name, amount.unwrap_or(Quantity::ZERO))).collect())
     }
 
-    /// Both together.
+    /// Returns the sum.
     pub fn plus(&self, other: &Self) -> Self {
         let mut sum = self.clone();
         for (name, amount) in &other.0 {
@@ -86,7 +86,7 @@ impl Usage {
         sum
     }
 
-    /// What is more than in the other, and less where it is negative; nothing of what is the same.
+    /// Returns the difference without zeros.
     pub(super) fn minus(&self, other: &Self) -> Self {
         let mut difference = self.clone();
         for (name, amount) in &other.0 {
@@ -96,7 +96,7 @@ impl Usage {
         difference
     }
 
-    /// `pods=1,requests.cpu=500m` of these names.
+    /// Formats these names: `pods=1,requests.cpu=500m`.
     pub(super) fn shown(&self, names: &[&str]) -> String {
         let amount = |name: &&str| self.0.get(*name).copied().unwrap_or(Quantity::ZERO);
         let shown: Vec<_> = names.iter().map(|name| format!("{name}={}", amount(name))).collect();
@@ -161,7 +161,7 @@ impl Usage {
     }
 }
 
-/// Whether what a quota calls by this name is used by objects of the kind.
+/// Whether objects of the kind use the resource of this name.
 pub(super) fn is_of(name: &str, kind: &Kind) -> bool {
     if let Some(counted) = name.strip_prefix("count/") {
         return counted == kind.group_resource();
@@ -176,8 +176,12 @@ pub(super) fn is_of(name: &str, kind: &Kind) -> bool {
     kind.group.is_empty() && kind.resource == owner
 }
 
-/// Limited amounts of which a container says nothing, with the names of those containers.
-pub(super) fn silent_containers(kind: &Kind, pod: &Value, limits: &Usage) -> BTreeMap<String, Vec<String>> {
+/// Returns the limited resources that containers do not specify, with the names of those containers.
+pub(super) fn unspecified_resources(
+    kind: &Kind,
+    pod: &Value,
+    limits: &Usage,
+) -> BTreeMap<String, Vec<String>> {
     let mut silent = BTreeMap::<String, Vec<String>>::new();
     if (kind.group, kind.kind) != ("", "Pod") || is_done(pod) {
         return silent;
@@ -191,7 +195,7 @@ pub(super) fn silent_containers(kind: &Kind, pod: &Value, limits: &Usage) -> BTr
                 None if PLAIN_REQUESTS.contains(&limited) => ("requests", limited),
                 _ => continue,
             };
-            // Of what is not every container's business, nobody needs to say anything.
+            // Only CPU, memory and ephemeral storage must be specified.
             if !PLAIN_REQUESTS.contains(&resource) || !container["resources"][list][resource].is_null() {
                 continue;
             }
@@ -209,7 +213,7 @@ fn is_done(pod: &Value) -> bool {
     matches!(pod["status"]["phase"].as_str(), Some("Succeeded" | "Failed"))
 }
 
-/// What a pod needs: all its containers together, or the hungriest of those that run before them.
+/// Returns the resources of a pod: the sum of its containers, or the maximum of its init containers if that is more.
 fn needed(spec: &Value, list: &str) -> BTreeMap<String, Quantity> {
     let amounts = |container: &Value| -> Vec<(String, Quantity)> {
         let amounts = container["resources"][list].as_object().into_iter().flatten();

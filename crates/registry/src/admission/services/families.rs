@@ -1,4 +1,4 @@
-//! Families of addresses: the services of this server have addresses of version 4.
+//! IP families of services: this server allocates IPv4.
 
 use std::net::Ipv6Addr;
 
@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use crate::defaults::setting::{Object, default, is_empty, text};
 
-/// Fills in family and policy where a service names none.
+/// Sets the default IP family and family policy.
 pub(super) fn choose(spec: &mut Object) {
-    // Nobody knows where a headless service without a selector leads: to any family.
+    // A headless service without a selector may have endpoints of any family.
     let leads_anywhere = text(spec, "clusterIP") == "None" && is_empty(spec, "selector");
     default(spec, "ipFamilyPolicy", if leads_anywhere { "RequireDualStack" } else { "SingleStack" });
     let names_other_family = text(spec, "clusterIP").parse::<Ipv6Addr>().is_ok();

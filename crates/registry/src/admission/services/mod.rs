@@ -1,9 +1,10 @@
-//! Addresses and ports of services: which a service has for itself alone, and which it is given.
+//! Addresses and ports of services.
 //!
-//! `complete` settles what follows from the service and from what it was before; `allot` chooses what is still
-//! missing. What a service holds is its [`claims`]; whoever stores it makes sure that nobody else holds them.
+//! `complete` sets what follows from the service and its stored version; [`allocate`] chooses what is still missing.
+//! The addresses and ports of a service are its [`claims`]; the caller stores them with it, so that no other service gets
+//! them.
 
-mod choice;
+mod allocation;
 mod families;
 mod ranges;
 
@@ -15,39 +16,39 @@ use serde_json::{Value, json};
 
 use crate::FieldError;
 use crate::defaults::setting::{Object, each, ensure, is_empty, object, text};
-use choice::Choice;
+use allocation::Allocation;
 
-pub use ranges::{AddressRange, NotARange, ServiceRanges};
+pub use ranges::{AddressRange, InvalidRange, ServiceRanges};
 
-/// Something that only one service can hold.
+/// An address or port that at most one service has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Claim {
-    /// An address inside the cluster.
+    /// A cluster IP.
     Address(Ipv4Addr),
-    /// A port of every node.
+    /// A node port.
     Port(u16),
 }
 
-/// Why a service gets no addresses.
+/// Why an allocation failed.
 #[derive(Clone, Debug, PartialEq)]
-pub enum NotAllotted {
-    /// It asks for something that it cannot have.
+pub enum AllocationError {
+    /// A requested address or port is not available.
     Wrong(FieldError),
-    /// Nothing is left to give, or a port for health checks cannot be had, in the words of Kubernetes.
+    /// The range is exhausted, or the port for health checks is not available; with Kubernetes' message.
     Failed(String),
 }
 
-/// Whether a service is given something for good.
+/// Whether an allocation is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Allotment {
+pub enum AllocationMode {
     /// The service is about to be stored.
     Real,
-    /// The service is not stored. As on Kubernetes its numbers are placeholders, addresses that it names may be taken and
-    /// ports that it names may be out of range.
+    /// The service is not stored. As on Kubernetes, allocated numbers are placeholders, requested addresses may be in use and
+    /// requested ports out of range.
     DryRun,
 }
 
-/// What a service holds.
+/// Returns the addresses and ports of a service.
 pub fn claims(service: &Value) -> BTreeSet<Claim> {
     let spec = &service["spec"];
     if !has_address(text_of(spec, "type")) {
@@ -60,7 +61,7 @@ pub fn claims(service: &Value) -> BTreeSet<Claim> {
     address.into_iter().chain(ports.filter(|port| *port != 0).map(Claim::Port)).collect()
 }
 
-/// Settles what follows from the service itself, and keeps what it was given before.
+/// Sets what follows from the service itself, and keeps what was allocated before.
 pub(crate) fn complete(service: &mut Value, stored: Option<&Value>) {
     let Some(spec) = object(service).and_then(|service| ensure(service, "spec")) else { return };
     if let Some(stored) = stored {
@@ -78,17 +79,17 @@ pub(crate) fn complete(service: &mut Value, stored: Option<&Value>) {
     }
 }
 
-/// Gives a service the addresses and ports that it lacks, none of them taken.
+/// Allocates the addresses and ports that a service lacks.
 ///
-/// What it names itself must be within the ranges and not taken by others. The choice depends on the uid alone, so that
-/// two services rarely want the same. An address that a service has is not its to change, which validation says.
-pub fn allot(
+/// Requested ones must be within the ranges and not in use. The allocation depends on the uid, so that two services rarely
+/// want the same. Validation refuses a change of an address that a service has.
+pub fn allocate(
     ranges: &ServiceRanges,
     stored: Option<&Value>,
     service: &mut Value,
     taken: &BTreeSet<Claim>,
-    allotment: Allotment,
-) -> Result<(), NotAllotted> {
+    mode: AllocationMode,
+) -> Result<(), AllocationError> {
     let uid = service["metadata"]["uid"].as_str().unwrap_or_default().to_owned();
     let held = stored.map(claims).unwrap_or_default();
     let taken: BTreeSet<Claim> = taken.difference(&held).copied().collect();
@@ -96,15 +97,15 @@ pub fn allot(
     if !has_address(text(spec, "type")) {
         return Ok(());
     }
-    let choice = Choice { ranges, uid: &uid, taken: &taken, held: &held, allotment };
+    let allocation = Allocation { ranges, uid: &uid, taken: &taken, held: &held, mode };
     let had_address = stored.is_some_and(|stored| has_address(text_of(&stored["spec"], "type")));
     if !had_address {
-        choice.address(spec)?;
+        allocation.address(spec)?;
     }
-    choice.ports(spec, stored.is_some())
+    allocation.ports(spec, stored.is_some())
 }
 
-/// All but aliases of names elsewhere.
+/// Whether a service is of a type other than `ExternalName`.
 fn has_address(service_type: &str) -> bool {
     matches!(service_type, "ClusterIP" | "NodePort" | "LoadBalancer")
 }
@@ -117,7 +118,7 @@ fn has_node_ports(spec: &Value) -> bool {
     }
 }
 
-/// Whoever leaves out the address means the one that the service has.
+/// Restores the address if an update leaves it out.
 fn keep_addresses(spec: &mut Object, before: &Value) {
     if !has_address(text_of(before, "type")) || !has_address(text(spec, "type")) {
         return;
@@ -127,7 +128,7 @@ fn keep_addresses(spec: &mut Object, before: &Value) {
     }
     let has_other = text(spec, "clusterIP") != text_of(before, "clusterIP");
     if has_other && spec.get("clusterIPs") == before.get("clusterIPs") {
-        // A change of the first address that leaves the list as it was makes it the only one.
+        // If only the first address changes, the list becomes that address.
         spec.insert("clusterIPs".to_owned(), json!([text(spec, "clusterIP")]));
     }
     if is_empty(spec, "clusterIPs") && spec.get("clusterIP") == before.get("clusterIP") {
@@ -140,7 +141,7 @@ fn keep_addresses(spec: &mut Object, before: &Value) {
     }
 }
 
-/// Whoever leaves out the port of a node means the one that the same port had.
+/// Restores node ports that an update leaves out.
 fn keep_ports(spec: &mut Object, before: &Value) {
     if !has_node_ports(before) || !has_node_ports(&Value::Object(spec.clone())) {
         return;
@@ -165,7 +166,7 @@ fn keep_ports(spec: &mut Object, before: &Value) {
     }
 }
 
-/// What the service was given for being of another sort goes with that, unless somebody changed it.
+/// Drops what was allocated for the previous type of the service, unless the update changes it.
 fn drop_leftovers(spec: &mut Object, before: &Value) {
     let after = Value::Object(spec.clone());
     if has_address(text_of(before, "type")) && !has_address(text_of(&after, "type")) {
@@ -211,7 +212,7 @@ fn text_of<'a>(spec: &'a Value, field: &str) -> &'a str {
 }
 
 impl fmt::Display for Claim {
-    /// A path: `serviceips/10.96.0.1`.
+    /// Formats a claim as a path: `serviceips/10.96.0.1`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Address(address) => write!(f, "serviceips/{address}"),
@@ -221,7 +222,7 @@ impl fmt::Display for Claim {
 }
 
 impl Claim {
-    /// Reads what is displayed.
+    /// Parses the displayed form.
     pub fn parse(text: &str) -> Option<Self> {
         let (sort, which) = text.split_once('/')?;
         match sort {

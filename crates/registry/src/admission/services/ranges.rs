@@ -1,16 +1,16 @@
-//! From what services are given addresses and ports.
+//! The ranges of cluster IPs and node ports.
 
 use std::fmt;
 use std::net::Ipv4Addr;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-/// What services are given.
+/// The ranges of a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServiceRanges {
-    /// Addresses inside the cluster.
+    /// Cluster IPs.
     pub addresses: AddressRange,
-    /// Ports of every node.
+    /// Node ports.
     pub ports: RangeInclusive<u16>,
 }
 
@@ -21,11 +21,11 @@ pub struct AddressRange {
     prefix_length: u32,
 }
 
-/// The text is no range that services could be given addresses from.
+/// The text is not a valid range of cluster IPs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotARange(String);
+pub struct InvalidRange(String);
 
-/// A range with fewer addresses has no room for anything after the network's own.
+/// The longest prefix; a longer one leaves no usable addresses.
 const PREFIX_LENGTH_MAX: u32 = 30;
 
 impl AddressRange {
@@ -34,22 +34,22 @@ impl AddressRange {
         Ipv4Addr::from_bits(self.first + 1)
     }
 
-    /// The address of the network itself.
+    /// The network address.
     pub fn network(self) -> Ipv4Addr {
         Ipv4Addr::from_bits(self.first)
     }
 
-    /// How many addresses can be given: not the network's own, nor the one for all.
+    /// Returns the number of usable addresses, without network and broadcast addresses.
     pub fn size(self) -> u32 {
         (u32::MAX >> self.prefix_length).saturating_sub(1)
     }
 
-    /// The address with this number, counted from zero.
+    /// Returns the usable address of this index.
     pub fn nth(self, number: u32) -> Ipv4Addr {
         Ipv4Addr::from_bits(self.first + 1 + number % self.size())
     }
 
-    /// Whether the address can be given.
+    /// Whether the address is usable.
     pub fn contains(self, address: Ipv4Addr) -> bool {
         (self.first + 1..=self.first + self.size()).contains(&address.to_bits())
     }
@@ -63,10 +63,10 @@ impl Default for ServiceRanges {
 }
 
 impl FromStr for AddressRange {
-    type Err = NotARange;
+    type Err = InvalidRange;
 
-    fn from_str(text: &str) -> Result<Self, NotARange> {
-        let not = || NotARange(text.to_owned());
+    fn from_str(text: &str) -> Result<Self, InvalidRange> {
+        let not = || InvalidRange(text.to_owned());
         let (address, length) = text.split_once('/').ok_or_else(not)?;
         let address: Ipv4Addr = address.parse().map_err(|_| not())?;
         let prefix_length: u32 = length.parse().map_err(|_| not())?;
@@ -83,7 +83,7 @@ impl fmt::Display for AddressRange {
     }
 }
 
-impl fmt::Display for NotARange {
+impl fmt::Display for InvalidRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(text) = self;
         write!(
@@ -93,7 +93,7 @@ impl fmt::Display for NotARange {
     }
 }
 
-impl std::error::Error for NotARange {}
+impl std::error::Error for InvalidRange {}
 
 #[cfg(test)]
 mod tests {

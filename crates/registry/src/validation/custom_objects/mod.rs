@@ -14,7 +14,7 @@ pub fn create(structure: &StructuralSchema, object: &Value, scaling: Option<&Sca
 }
 
 /// Validates a part of an object, without the rules of its schema; paths in errors start at the part.
-pub(super) fn part(structure: &StructuralSchema, value: &Value) -> Vec<FieldError> {
+pub(crate) fn part(structure: &StructuralSchema, value: &Value) -> Vec<FieldError> {
     values_and_lists(structure, value, None)
 }
 

@@ -20,7 +20,7 @@ use super::condition::{
 };
 use super::{CLEANUP, approval, certificates};
 use crate::kinds::kinds;
-use crate::same;
+use crate::semantically_equal;
 use gantry_primitives::Timestamp;
 
 /// The next step of deleting a definition.
@@ -42,7 +42,7 @@ pub fn settle(definition: &Value, others: &[&Value], now: Timestamp) -> Option<V
     if !status.is_object() {
         status = json!({});
     }
-    if !same(NAMES, &definition["spec"]["names"], &status["acceptedNames"]) {
+    if !semantically_equal(NAMES, &definition["spec"]["names"], &status["acceptedNames"]) {
         let (names, conflict) = Taken::of(definition, others).share(definition);
         status["acceptedNames"] = names;
         accept(&mut status, conflict, now);

@@ -1,0 +1,178 @@
+//! Sends requests: timeouts, and the retries that a server asks for.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::TryStreamExt as _;
+use http::{HeaderMap, Method, Response, StatusCode, header};
+use http_body_util::BodyExt as _;
+use kube::client::Body;
+
+use crate::error::RequestError;
+use crate::lines::WatchLines;
+use crate::request::ApiRequest;
+
+/// How often a request is repeated because the server asked for it; as in client-go.
+const RETRIES_MAX: u32 = 10;
+/// The delay if a busy server does not give one.
+const RETRY_AFTER_DEFAULT: Duration = Duration::from_secs(1);
+
+/// A client of one API server. Cheap to clone.
+#[derive(Clone)]
+pub struct ApiClient {
+    client: kube::Client,
+    timeout: Option<Duration>,
+    observer: Option<Observer>,
+}
+
+type Observer = Arc<dyn Fn(&Method, Option<StatusCode>) + Send + Sync>;
+
+/// The response to a request that succeeded.
+#[derive(Clone, Debug)]
+pub struct ApiResponse {
+    /// The HTTP status.
+    pub code: u16,
+    /// The body.
+    pub body: Bytes,
+    /// The texts of the `Warning` headers.
+    pub warnings: Vec<String>,
+}
+
+impl ApiClient {
+    /// A client without a timeout of its own.
+    pub fn new(client: kube::Client) -> Self {
+        Self { client, timeout: None, observer: None }
+    }
+
+    /// Limits how long a request may take, and a watch until it begins.
+    #[must_use]
+    pub fn with_timeout(self, timeout: Duration) -> Self {
+        Self { timeout: Some(timeout), ..self }
+    }
+
+    /// Waits for responses as long as the configuration of the connection allows.
+    #[must_use]
+    pub fn without_timeout(self) -> Self {
+        Self { timeout: None, ..self }
+    }
+
+    /// Calls this function with the status of every response, and with `None` if there was none.
+    #[must_use]
+    pub fn with_observer(
+        self,
+        observer: impl Fn(&Method, Option<StatusCode>) + Send + Sync + 'static,
+    ) -> Self {
+        Self { observer: Some(Arc::new(observer)), ..self }
+    }
+
+    /// The namespace of the client's configuration.
+    pub fn default_namespace(&self) -> &str {
+        self.client.default_namespace()
+    }
+
+    /// Sends a request. Repeats it if the server asks for that, as in client-go.
+    pub async fn send(&self, request: &ApiRequest) -> Result<ApiResponse, RequestError> {
+        let mut tries = 0;
+        loop {
+            let error = match self.in_time(self.send_once(request)).await {
+                Ok(response) => return Ok(response),
+                Err(error) => error,
+            };
+            let wait = match (error.code, error.retry_after) {
+                (Some(429), wait) => wait.unwrap_or(RETRY_AFTER_DEFAULT),
+                (Some(500..=599), Some(wait)) => wait,
+                _ => return Err(error),
+            };
+            tries += 1;
+            if tries > RETRIES_MAX {
+                return Err(error);
+            }
+            tracing::debug!(path = request.path(), ?wait, "the server asks to wait");
+            tokio::time::sleep(wait).await;
+        }
+    }
+
+    /// Starts a watch, which the server ends.
+    pub async fn watch(&self, request: &ApiRequest) -> Result<WatchLines, RequestError> {
+        let started = async {
+            let response = self.respond(request).await?;
+            let warnings = warnings(response.headers());
+            let stream = response.into_body().into_data_stream().map_err(RequestError::transport);
+            Ok(WatchLines::new(stream, warnings))
+        };
+        self.in_time(started).await
+    }
+
+    async fn send_once(&self, request: &ApiRequest) -> Result<ApiResponse, RequestError> {
+        let (parts, body) = self.respond(request).await?.into_parts();
+        let body = body.collect().await.map_err(RequestError::transport)?.to_bytes();
+        Ok(ApiResponse { code: parts.status.as_u16(), body, warnings: warnings(&parts.headers) })
+    }
+
+    /// The response, with the body unread if it is a success.
+    async fn respond(&self, request: &ApiRequest) -> Result<Response<Body>, RequestError> {
+        let response = self.client.send(request.to_http()).await;
+        if let Some(observer) = &self.observer {
+            observer(request.method(), response.as_ref().ok().map(Response::status));
+        }
+        let response = response.map_err(RequestError::transport)?;
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        let (parts, body) = response.into_parts();
+        let body = body.collect().await.map_err(RequestError::transport)?.to_bytes();
+        let retry_after = parts.headers.get(header::RETRY_AFTER).and_then(|value| value.to_str().ok());
+        let mut error = RequestError::answered(parts.status.as_u16(), retry_after, &body);
+        error.warnings = warnings(&parts.headers).into();
+        Err(error)
+    }
+
+    async fn in_time<T>(
+        &self,
+        response: impl Future<Output = Result<T, RequestError>>,
+    ) -> Result<T, RequestError> {
+        let Some(timeout) = self.timeout else { return response.await };
+        let timed_out = || RequestError::unanswered(format!("no answer within {} s", timeout.as_secs()));
+        tokio::time::timeout(timeout, response).await.unwrap_or_else(|_| Err(timed_out()))
+    }
+}
+
+/// The texts of the `Warning` headers of a response: `299 - "text"`.
+fn warnings(headers: &HeaderMap) -> Vec<String> {
+    let texts = headers.get_all(header::WARNING).iter().filter_map(|value| value.to_str().ok());
+    texts.filter_map(quoted).collect()
+}
+
+fn quoted(warning: &str) -> Option<String> {
+    let inside = warning.split_once('"')?.1;
+    let mut text = String::new();
+    let mut letters = inside.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' => return Some(text),
+            '\\' => text.extend(letters.next()),
+            other => text.push(other),
+        }
+    }
+    None
+}
+
+impl fmt::Debug for ApiClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ApiClient").field("timeout", &self.timeout).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// K1.7: the text of a warning stands between quotes.
+    #[test]
+    fn a_warning_is_unquoted() {
+        assert_eq!(quoted(r#"299 - "say \"no\"""#).as_deref(), Some("say \"no\""));
+        assert_eq!(quoted("299 - nothing"), None);
+    }
+}

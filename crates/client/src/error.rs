@@ -1,0 +1,190 @@
+//! Requests without the regular response, classified.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use gantry_model::{Refusal, RefusalKind};
+use serde_json::{Value, json};
+
+/// A request without the regular response.
+#[derive(Clone, Debug)]
+pub struct RequestError {
+    /// Its classification for the rules, and its message.
+    pub refusal: Refusal,
+    /// The HTTP status; `None` if there was no response.
+    pub code: Option<u16>,
+    /// The delay that the server asks for.
+    pub retry_after: Option<Duration>,
+    /// The `Status` object of the response; `None` if there was no error response.
+    pub status: Option<Arc<Value>>,
+    /// The warnings of the response.
+    pub warnings: Arc<[String]>,
+    /// Why there was no response.
+    cause: Option<Arc<dyn Error + Send + Sync>>,
+}
+
+impl RequestError {
+    fn new(refusal: Refusal, code: Option<u16>) -> Self {
+        Self { refusal, code, retry_after: None, status: None, warnings: Arc::new([]), cause: None }
+    }
+
+    /// There was no response.
+    pub fn unanswered(message: impl fmt::Display) -> Self {
+        Self::new(Refusal::other(message.to_string()), None)
+    }
+
+    /// There was no response because of this error.
+    pub(crate) fn transport(error: impl Error + Send + Sync + 'static) -> Self {
+        Self { cause: Some(Arc::new(error)), ..Self::unanswered("") }.with_cause_as_message()
+    }
+
+    /// The response cannot be decoded.
+    pub fn unreadable(code: u16, why: impl fmt::Display) -> Self {
+        Self::new(Refusal::other(why.to_string()), Some(code))
+    }
+
+    /// An error response.
+    pub fn answered(code: u16, retry_after: Option<&str>, body: &[u8]) -> Self {
+        let status = serde_json::from_slice::<Value>(body).ok().filter(|body| body["kind"] == "Status");
+        let mut error = Self::of_status(code, status.unwrap_or_else(|| status_of_body(code, body)));
+        let seconds = retry_after.and_then(|text| text.trim().parse().ok()).map(Duration::from_secs);
+        error.retry_after = seconds.or(error.retry_after);
+        error
+    }
+
+    /// A `Status` object, in a response or in a watch.
+    pub fn of_status(code: u16, status: Value) -> Self {
+        let details = &status["details"];
+        let causes = details["causes"].as_array().map_or(&[][..], Vec::as_slice);
+        let is_terminating = causes.iter().any(|cause| cause["reason"] == "NamespaceTerminating");
+        let kind = match code {
+            _ if is_terminating => RefusalKind::NamespaceTerminating,
+            404 => RefusalKind::NotFound,
+            409 if status["reason"] == "AlreadyExists" => RefusalKind::AlreadyExists,
+            409 => RefusalKind::Conflict,
+            415 => RefusalKind::UnsupportedForm,
+            422 => RefusalKind::Invalid,
+            _ => RefusalKind::Other,
+        };
+        let seconds = details["retryAfterSeconds"].as_u64().filter(|seconds| *seconds > 0);
+        let message = status["message"].as_str().unwrap_or_default();
+        Self {
+            retry_after: seconds.map(Duration::from_secs),
+            ..Self::new(Refusal::new(kind, message), Some(code))
+        }
+        .with_status(status)
+    }
+
+    fn with_status(self, status: Value) -> Self {
+        Self { status: Some(Arc::new(status)), ..self }
+    }
+
+    fn with_cause_as_message(mut self) -> Self {
+        if let Some(cause) = &self.cause {
+            self.refusal.message = error_chain(&**cause);
+        }
+        self
+    }
+
+    /// Whether permissions are missing, which does not change by waiting.
+    pub fn is_forbidden(&self) -> bool {
+        matches!(self.code, Some(401 | 403))
+    }
+
+    /// Whether the requested version is compacted, or not reached yet.
+    pub fn is_expired(&self) -> bool {
+        matches!(self.code, Some(410 | 504))
+    }
+
+    /// Its classification for the rules.
+    pub fn kind(&self) -> RefusalKind {
+        self.refusal.kind
+    }
+}
+
+/// A `Status` for an error response that is not one.
+fn status_of_body(code: u16, body: &[u8]) -> Value {
+    let reason = http::StatusCode::from_u16(code).ok().and_then(|code| code.canonical_reason()).unwrap_or("");
+    let text = String::from_utf8_lossy(body);
+    let message = match text.trim() {
+        "" => format!("the server answered {code} {reason}").trim_end().to_owned(),
+        text => text.to_owned(),
+    };
+    json!({"kind": "Status", "code": code, "reason": reason.replace(' ', ""), "message": message})
+}
+
+impl From<RequestError> for Refusal {
+    fn from(error: RequestError) -> Self {
+        error.refusal
+    }
+}
+
+impl fmt::Display for RequestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.refusal.message)
+    }
+}
+
+impl Error for RequestError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.cause.as_ref().map(|cause| &**cause as &(dyn Error + 'static))
+    }
+}
+
+/// An error with all its causes, each once: a client's own text seldom says why.
+pub fn error_chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let part = error.to_string();
+        if !text.contains(&part) {
+            text = format!("{text}: {part}");
+        }
+        cause = error.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(reason: &str, details: &str) -> Vec<u8> {
+        format!(
+            r#"{{"kind":"Status","status":"Failure","message":"no","reason":"{reason}","details":{details}}}"#
+        )
+        .into_bytes()
+    }
+
+    #[test]
+    fn an_answer_is_classified_by_code_reason_and_cause() {
+        let kind =
+            |code, reason, details| RequestError::answered(code, None, &status(reason, details)).kind();
+        assert_eq!(kind(404, "NotFound", "{}"), RefusalKind::NotFound);
+        assert_eq!(kind(409, "AlreadyExists", "{}"), RefusalKind::AlreadyExists);
+        assert_eq!(kind(409, "Conflict", "{}"), RefusalKind::Conflict);
+        assert_eq!(kind(422, "Invalid", "{}"), RefusalKind::Invalid);
+        assert_eq!(kind(415, "UnsupportedMediaType", "{}"), RefusalKind::UnsupportedForm);
+        assert_eq!(kind(403, "Forbidden", "{}"), RefusalKind::Other);
+        let causes = r#"{"causes":[{"reason":"NamespaceTerminating","message":"it is","field":"metadata.namespace"}]}"#;
+        assert_eq!(kind(403, "Forbidden", causes), RefusalKind::NamespaceTerminating);
+    }
+
+    #[test]
+    fn the_header_says_how_long_to_wait_and_the_body_does_if_it_does_not() {
+        let wait = |header, details| {
+            RequestError::answered(429, header, &status("TooManyRequests", details)).retry_after
+        };
+        assert_eq!(wait(Some("3"), "{}"), Some(Duration::from_secs(3)));
+        assert_eq!(wait(None, r#"{"retryAfterSeconds":2}"#), Some(Duration::from_secs(2)));
+        assert_eq!(wait(None, "{}"), None);
+    }
+
+    #[test]
+    fn a_body_that_is_no_status_is_quoted() {
+        assert_eq!(RequestError::answered(502, None, b" bad gateway\n").to_string(), "bad gateway");
+        assert_eq!(RequestError::answered(502, None, b"").to_string(), "the server answered 502 Bad Gateway");
+    }
+}

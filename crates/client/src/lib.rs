@@ -1,0 +1,26 @@
+//! The client of an API server that informers, controllers and commands share.
+//!
+//! - [`ApiRequest`]: a request, built without sending it.
+//! - [`ApiClient`]: sends requests; timeouts, and the retries that a server asks for.
+//! - [`RequestError`]: a request without the regular response, classified.
+//! - [`WatchLines`]: the lines of a watch.
+//!
+//! Configuration, TLS and the connection are `kube`'s.
+//!
+//! *Invariant:* no caches, no output and no decisions.
+
+mod client;
+mod error;
+mod lines;
+mod request;
+
+pub use client::{ApiClient, ApiResponse};
+/// How an API server is to read a patch.
+pub use gantry_model::patch::PatchForm;
+
+pub use error::{RequestError, error_chain};
+pub use lines::WatchLines;
+pub use request::{
+    ApiRequest, DISCOVERY, METADATA, METADATA_LIST, OBJECTS, RequestBody, TABLE, collection_path,
+    percent_encoded,
+};

@@ -1,0 +1,222 @@
+//! A request to an API server, built without sending it.
+
+use gantry_model::patch::PatchForm;
+use http::{HeaderValue, Method, Request, header};
+use kube::client::Body;
+use serde_json::Value;
+
+/// The media type of whole objects.
+pub const OBJECTS: &str = "application/json";
+/// The media type of the metadata of an object.
+pub const METADATA: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+/// The media type of the metadata of a list of objects.
+pub const METADATA_LIST: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+
+/// The media types of objects as tables for people.
+pub const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json";
+/// The media types of aggregated discovery, with a fallback for older servers.
+pub const DISCOVERY: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
+     application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
+
+/// The body of a request: JSON, or text as a user wrote it.
+#[derive(Clone, Debug)]
+pub struct RequestBody(Vec<u8>);
+
+/// A request to an API server.
+#[derive(Clone, Debug)]
+pub struct ApiRequest {
+    method: Method,
+    path: String,
+    query: Vec<(&'static str, String)>,
+    accept: &'static str,
+    content: Option<(&'static str, Vec<u8>)>,
+    is_watch: bool,
+    /// Whether the path is sent as a user wrote it.
+    is_raw: bool,
+}
+
+impl ApiRequest {
+    fn new(method: Method, path: impl Into<String>) -> Self {
+        Self {
+            method,
+            path: path.into(),
+            query: Vec::new(),
+            accept: OBJECTS,
+            content: None,
+            is_watch: false,
+            is_raw: false,
+        }
+    }
+
+    fn with_content(self, content_type: &'static str, body: impl Into<RequestBody>) -> Self {
+        Self { content: Some((content_type, body.into().0)), ..self }
+    }
+
+    /// Reads an object, a list or any other document.
+    pub fn get(path: impl Into<String>) -> Self {
+        Self::new(Method::GET, path)
+    }
+
+    /// Reads from a path that a user wrote.
+    pub fn raw(path: &str) -> Self {
+        Self { is_raw: true, ..Self::get(path) }
+    }
+
+    /// Creates an object.
+    pub fn post(path: impl Into<String>, body: impl Into<RequestBody>) -> Self {
+        Self::new(Method::POST, path).with_content(OBJECTS, body)
+    }
+
+    /// Replaces an object.
+    pub fn put(path: impl Into<String>, body: impl Into<RequestBody>) -> Self {
+        Self::new(Method::PUT, path).with_content(OBJECTS, body)
+    }
+
+    /// Patches an object.
+    pub fn patch(path: impl Into<String>, form: PatchForm, body: impl Into<RequestBody>) -> Self {
+        Self::new(Method::PATCH, path).with_content(form.content_type(), body)
+    }
+
+    /// Deletes an object or a collection, with `DeleteOptions` as the body.
+    pub fn delete(path: impl Into<String>, options: &Value) -> Self {
+        Self::new(Method::DELETE, path).with_content(OBJECTS, options)
+    }
+
+    /// Sets the accepted media types.
+    #[must_use]
+    pub fn accepting(self, accept: &'static str) -> Self {
+        Self { accept, ..self }
+    }
+
+    /// Watches the collection instead of listing it.
+    #[must_use]
+    pub fn watching(self) -> Self {
+        Self { is_watch: true, ..self.with("watch", "true") }
+    }
+
+    /// Adds a parameter unless it is empty.
+    #[must_use]
+    pub fn with(mut self, key: &'static str, value: impl Into<String>) -> Self {
+        let value = value.into();
+        if !value.is_empty() {
+            self.query.push((key, value));
+        }
+        self
+    }
+
+    /// Whether the name of its object is empty. The server would apply it to the whole collection.
+    pub fn lacks_name(&self) -> bool {
+        !self.is_raw && (self.path.ends_with('/') || self.path.contains("//"))
+    }
+
+    /// Whether it changes something: neither a read nor a dry run.
+    pub fn is_change(&self) -> bool {
+        // Deletions have it in their options, all other requests in the query.
+        let options = self.content.as_ref().filter(|_| self.method == Method::DELETE);
+        let is_dry_deletion =
+            options.is_some_and(|(_, options)| String::from_utf8_lossy(options).contains("\"dryRun\""));
+        let is_dry_run = is_dry_deletion || self.query.iter().any(|(key, _)| *key == "dryRun");
+        self.method != Method::GET && !is_dry_run
+    }
+
+    /// The method.
+    pub fn method(&self) -> &Method {
+        &self.method
+    }
+
+    /// The path, without the query.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Path and query.
+    pub fn uri(&self) -> String {
+        let query = self.query.iter().map(|(key, value)| format!("{key}={}", percent_encoded(value)));
+        let query = query.collect::<Vec<_>>().join("&");
+        if query.is_empty() { self.path.clone() } else { format!("{}?{query}", self.path) }
+    }
+
+    pub(crate) fn to_http(&self) -> Request<Body> {
+        let (content_type, body) = self.content.clone().unzip();
+        let mut request = Request::new(Body::from(body.unwrap_or_default()));
+        *request.method_mut() = self.method.clone();
+        // All special bytes are escaped, so the fallback is never taken.
+        *request.uri_mut() = self.uri().parse().unwrap_or_default();
+        let headers = request.headers_mut();
+        headers.insert(header::ACCEPT, HeaderValue::from_static(self.accept));
+        let agent = concat!("gantry/", env!("CARGO_PKG_VERSION"));
+        headers.insert(header::USER_AGENT, HeaderValue::from_static(agent));
+        if let Some(content_type) = content_type {
+            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+        }
+        if self.is_watch {
+            // A compressed stream would be buffered until a block is full.
+            headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        }
+        request
+    }
+}
+
+impl From<&Value> for RequestBody {
+    fn from(value: &Value) -> Self {
+        Self(value.to_string().into_bytes())
+    }
+}
+
+impl From<String> for RequestBody {
+    fn from(text: String) -> Self {
+        Self(text.into_bytes())
+    }
+}
+
+impl From<Vec<u8>> for RequestBody {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self(bytes)
+    }
+}
+
+/// The path of all objects of a resource, in one namespace or in all.
+pub fn collection_path(api_version: &str, namespace: Option<&str>, plural: &str) -> String {
+    let root = if api_version.contains('/') { "/apis" } else { "/api" };
+    let place =
+        namespace.map(|namespace| format!("/namespaces/{}", percent_encoded(namespace))).unwrap_or_default();
+    format!("{root}/{api_version}{place}/{plural}")
+}
+
+/// A text, percent-encoded for a path segment or a query.
+pub fn percent_encoded(text: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    let encode =
+        |byte: u8| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    text.bytes().map(encode).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_dry_run_changes_nothing() {
+        assert!(!ApiRequest::get("/api").is_change());
+        assert!(ApiRequest::post("/api/v1/namespaces", &json!({})).is_change());
+        assert!(!ApiRequest::post("/api/v1/namespaces", &json!({})).with("dryRun", "All").is_change());
+        assert!(ApiRequest::delete("/api/v1/namespaces/a", &json!({})).is_change());
+        assert!(!ApiRequest::delete("/api/v1/namespaces/a", &json!({"dryRun": ["All"]})).is_change());
+    }
+
+    #[test]
+    fn parameters_are_escaped_and_empty_ones_left_out() {
+        let list = ApiRequest::get(collection_path("v1", Some("shop"), "pods"));
+        let list = list.with("labelSelector", "app in (a,b)").with("fieldSelector", "");
+        assert_eq!(list.uri(), "/api/v1/namespaces/shop/pods?labelSelector=app%20in%20%28a%2Cb%29");
+        assert_eq!(collection_path("apps/v1", None, "deployments"), "/apis/apps/v1/deployments");
+    }
+
+    #[test]
+    fn a_request_without_a_name_is_recognized() {
+        assert!(ApiRequest::get("/api/v1/namespaces/a/pods/").lacks_name());
+        assert!(!ApiRequest::raw("/apis/").lacks_name());
+    }
+}

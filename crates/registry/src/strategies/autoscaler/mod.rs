@@ -1,0 +1,30 @@
+//! HorizontalPodAutoscalers. Both versions are stored as `v2`.
+
+mod conversion;
+mod defaults;
+mod table;
+mod validation;
+
+use super::Strategy;
+use crate::conversion::StorageForm;
+use crate::table::Rows;
+
+pub(super) const V2: Strategy = Strategy {
+    defaults: defaults::autoscaler,
+    validate: |errors, _, old, new| validation::autoscaler(errors, old, new),
+    validate_status: |errors, _, _, new| validation::status(errors, new),
+    rows: Rows::new(table::AUTOSCALER, table::autoscaler),
+    ..Strategy::DEFAULT
+};
+
+pub(super) const V1: Strategy = Strategy {
+    defaults: defaults::first_version,
+    storage: Some(StorageForm {
+        group: "autoscaling",
+        version: "v2",
+        kind: "HorizontalPodAutoscaler",
+        to_storage: conversion::to_second,
+        from_storage: conversion::to_first,
+    }),
+    ..V2
+};

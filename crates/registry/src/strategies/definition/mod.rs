@@ -1,0 +1,90 @@
+//! CustomResourceDefinitions.
+
+mod defaults;
+mod deletion;
+pub(crate) mod validation;
+
+use serde_json::{Value, json};
+
+use super::Strategy;
+use crate::Timestamp;
+use crate::lifecycle::Part;
+use crate::table::column::Column;
+use crate::table::{Rows, cell, column};
+use crate::validation::warnings;
+
+const COLUMNS: &[Column] = &[
+    column::NAME,
+    column::text("Scope"),
+    column::text("Versions"),
+    column::CREATED,
+    column::wide("Group"),
+    column::wide("Kind"),
+    column::wide("ShortNames"),
+    column::wide("Established"),
+];
+
+pub(super) const STRATEGY: Strategy = Strategy {
+    defaults: defaults::definition,
+    initial_status: |definition| Some(defaults::initial_status(definition)),
+    prepare: |part, old, new| {
+        if let (Part::Main, Some(_)) = (part, old) {
+            deletion::add_stored_version(new);
+        }
+    },
+    validate: |errors, _, old, new| match old {
+        None => validation::create(errors, new),
+        Some(old) => validation::update(errors, old, new),
+    },
+    validate_status: |errors, _, _, new| validation::status(errors, new),
+    warnings: |warnings, old, new| {
+        warnings::new_only(warnings, old, new, |warnings, definition| {
+            warnings.extend(validation::warnings(&definition["spec"]));
+        });
+    },
+    any_finalizers: true,
+    delete: deletion::delete,
+    rows: Rows::new(COLUMNS, cells),
+    ..Strategy::DEFAULT
+};
+
+fn cells(object: &Value, _: Timestamp) -> Vec<Value> {
+    let versions: Vec<_> = cell::list(object, "spec.versions").iter().map(cell::name_of).collect();
+    let short: Vec<_> =
+        cell::list(object, "spec.names.shortNames").iter().filter_map(Value::as_str).collect();
+    let established = if cell::has_condition(object, "Established", "True") { "True" } else { "False" };
+    vec![
+        json!(cell::name(object)),
+        json!(cell::text(object, "spec.scope")),
+        json!(versions.join(",")),
+        json!(cell::created(object)),
+        json!(cell::text(object, "spec.group")),
+        json!(cell::text(object, "spec.names.kind")),
+        json!(short.join(",")),
+        json!(established),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_secs(0);
+
+    /// Appendix C: custom resource definitions.
+    #[test]
+    fn a_definition_lists_its_versions() {
+        let definition = json!({
+            "metadata": {"name": "foos.example.com", "creationTimestamp": "2026-01-01T00:00:00Z"},
+            "spec": {
+                "scope": "Namespaced", "group": "example.com", "versions": [{"name": "v1"}, {"name": "v2"}],
+                "names": {"kind": "Foo", "shortNames": ["fo"]},
+            },
+            "status": {"conditions": [{"type": "Established", "status": "True"}]},
+        });
+        assert_eq!(
+            cells(&definition, NOW)[1..],
+            ["Namespaced", "v1,v2", "2026-01-01T00:00:00Z", "example.com", "Foo", "fo", "True"]
+        );
+    }
+}

@@ -1,0 +1,45 @@
+//! NetworkPolicies.
+
+mod validation;
+
+use serde_json::{Value, json};
+
+use super::Strategy;
+use crate::Timestamp;
+use crate::defaults::setting::{Object, default, each, ensure, is_empty};
+use crate::table::column::Column;
+use crate::table::{Rows, cell, column};
+
+const COLUMNS: &[Column] = &[column::NAME, column::text("Pod-Selector"), column::AGE];
+
+pub(super) const STRATEGY: Strategy = Strategy {
+    defaults: set_defaults,
+    validate: |errors, _, old, new| validation::policy(errors, old, new),
+    warnings: |warnings, _, new| validation::warnings(warnings, new),
+    rows: Rows::new(COLUMNS, cells),
+    ..Strategy::DEFAULT
+};
+
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
+    vec![
+        json!(cell::name(object)),
+        json!(cell::selector(object, "spec.podSelector")),
+        json!(cell::age(object, now)),
+    ]
+}
+
+/// Sets the default policy types: `Ingress`, and `Egress` if there are egress rules.
+fn set_defaults(policy: &mut Object) {
+    let Some(spec) = ensure(policy, "spec") else { return };
+    for direction in ["ingress", "egress"] {
+        for rule in each(spec, direction) {
+            for port in each(rule, "ports") {
+                default(port, "protocol", "TCP");
+            }
+        }
+    }
+    if is_empty(spec, "policyTypes") {
+        let types = if is_empty(spec, "egress") { json!(["Ingress"]) } else { json!(["Ingress", "Egress"]) };
+        spec.insert("policyTypes".to_owned(), types);
+    }
+}

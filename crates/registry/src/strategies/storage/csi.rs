@@ -1,0 +1,108 @@
+//! CSIDrivers, CSINodes and CSIStorageCapacities.
+
+use serde_json::{Value, json};
+
+use super::validation;
+use crate::Timestamp;
+use crate::defaults::setting::{Object, default, ensure, is_empty};
+use crate::strategies::Strategy;
+use crate::table::column::Column;
+use crate::table::{Rows, cell, column};
+use crate::validation::warnings;
+
+const DRIVER_COLUMNS: &[Column] = &[
+    column::NAME,
+    column::truth("AttachRequired"),
+    column::truth("PodInfoOnMount"),
+    column::truth("StorageCapacity"),
+    column::text("TokenRequests"),
+    column::truth("RequiresRepublish"),
+    column::text("Modes"),
+    column::AGE,
+];
+const NODE_COLUMNS: &[Column] = &[column::NAME, column::number("Drivers"), column::AGE];
+
+pub(crate) const DRIVER: Strategy = Strategy {
+    defaults: set_driver_defaults,
+    validate: |errors, _, old, new| {
+        validation::csi_driver(errors, new);
+        if let Some(old) = old {
+            validation::csi_driver_changes(errors, old, new);
+        }
+    },
+    warnings: |warnings, old, new| {
+        let same_requests = |old: &&Value| old["spec"]["tokenRequests"] == new["spec"]["tokenRequests"];
+        warnings::new_only(warnings, old.filter(same_requests), new, validation::csi_driver_warnings);
+    },
+    rows: Rows::new(DRIVER_COLUMNS, driver_cells),
+    ..Strategy::DEFAULT
+};
+
+pub(crate) const NODE: Strategy = Strategy {
+    validate: |errors, _, old, new| {
+        validation::csi_node(errors, new);
+        if let Some(old) = old {
+            validation::csi_node_changes(errors, old, new);
+        }
+    },
+    rows: Rows::new(NODE_COLUMNS, node_cells),
+    ..Strategy::DEFAULT
+};
+
+pub(crate) const CAPACITY: Strategy = Strategy {
+    validate: |errors, _, old, new| {
+        validation::capacity(errors, new);
+        if let Some(old) = old {
+            validation::capacity_changes(errors, old, new);
+        }
+    },
+    ..Strategy::DEFAULT
+};
+
+fn driver_cells(object: &Value, now: Timestamp) -> Vec<Value> {
+    let is = |field: &str, absent: bool| json!(cell::at(object, field).as_bool().unwrap_or(absent));
+    let tokens = match cell::list(object, "spec.tokenRequests") {
+        [] => "<unset>".to_owned(),
+        tokens => cell::joined(tokens, "audience"),
+    };
+    let modes: Vec<_> =
+        cell::list(object, "spec.volumeLifecycleModes").iter().filter_map(Value::as_str).collect();
+    let modes = if modes.is_empty() { "<none>".to_owned() } else { modes.join(",") };
+    vec![
+        json!(cell::name(object)),
+        is("spec.attachRequired", true),
+        is("spec.podInfoOnMount", false),
+        is("spec.storageCapacity", false),
+        json!(tokens),
+        is("spec.requiresRepublish", false),
+        json!(modes),
+        json!(cell::age(object, now)),
+    ]
+}
+
+fn node_cells(object: &Value, now: Timestamp) -> Vec<Value> {
+    vec![
+        json!(cell::name(object)),
+        json!(cell::list(object, "spec.drivers").len()),
+        json!(cell::age(object, now)),
+    ]
+}
+
+fn set_driver_defaults(driver: &mut Object) {
+    let Some(spec) = ensure(driver, "spec") else { return };
+    default(spec, "attachRequired", true);
+    let switches = [
+        "podInfoOnMount",
+        "storageCapacity",
+        "requiresRepublish",
+        "seLinuxMount",
+        "preventPodSchedulingIfMissing",
+    ];
+    for field in switches {
+        default(spec, field, false);
+    }
+    default(spec, "fsGroupPolicy", "ReadWriteOnceWithFSType");
+    if is_empty(spec, "volumeLifecycleModes") {
+        spec.insert("volumeLifecycleModes".to_owned(), json!(["Persistent"]));
+    }
+}

@@ -1,0 +1,21 @@
+//! Volumes, claims on them, classes of them, and the drivers that provide them.
+
+pub(super) mod csi;
+pub(super) mod persistent_volume;
+pub(super) mod persistent_volume_claim;
+pub(super) mod storage_class;
+pub(crate) mod validation;
+pub(super) mod volume_attachment;
+
+use serde_json::{Value, json};
+
+/// Adds a finalizer that is not there yet.
+fn add_finalizer(object: &mut Value, name: &str) {
+    let Some(metadata) = object["metadata"].as_object_mut() else { return };
+    let finalizers = metadata.entry("finalizers").or_insert_with(|| json!([]));
+    if let Some(finalizers) = finalizers.as_array_mut()
+        && !finalizers.iter().any(|finalizer| finalizer == name)
+    {
+        finalizers.push(json!(name));
+    }
+}

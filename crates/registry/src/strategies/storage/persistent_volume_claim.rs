@@ -1,0 +1,142 @@
+//! PersistentVolumeClaims.
+
+use serde_json::{Value, json};
+
+use super::{add_finalizer, validation};
+use crate::Timestamp;
+use crate::defaults::volume;
+use crate::strategies::Strategy;
+use crate::table::column::Column;
+use crate::table::{Rows, cell, column};
+use crate::validation::error_list::Path;
+
+const COLUMNS: &[Column] = &[
+    column::NAME,
+    column::text("Status"),
+    column::text("Volume"),
+    column::text("Capacity"),
+    column::text("Access Modes"),
+    column::text("StorageClass"),
+    column::text("VolumeAttributesClass"),
+    column::AGE,
+    column::wide("VolumeMode"),
+];
+const CLAIM_PROTECTION: &str = "kubernetes.io/pvc-protection";
+const SNAPSHOTS: &str = "snapshot.storage.k8s.io";
+
+pub(crate) const STRATEGY: Strategy = Strategy {
+    defaults: volume::claim,
+    initial_status: |_| Some(json!({"phase": "Pending"})),
+    admit: |old, new| {
+        if old.is_none() {
+            protect(new);
+        }
+        unify_data_sources(new, old);
+    },
+    validate: |errors, _, old, new| {
+        validation::claim(errors, &Path::new("spec"), old, &new["spec"]);
+        if let Some(old) = old {
+            validation::claim_changes(errors, old, new);
+        }
+    },
+    validate_status: |errors, _, _, new| validation::claim_status(errors, new),
+    warnings: |warnings, _, new| validation::claim_warnings(warnings, new),
+    quota_usage: |usage, claim| usage.add_claim(claim),
+    rows: Rows::new(COLUMNS, cells),
+    ..Strategy::DEFAULT
+};
+
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
+    let deleted = !cell::at(object, "metadata.deletionTimestamp").is_null();
+    let bound = !cell::text(object, "spec.volumeName").is_empty();
+    let capacity =
+        || cell::plain(cell::at(object, "status.capacity.storage")).unwrap_or_else(|| "0".to_owned());
+    vec![
+        json!(cell::name(object)),
+        json!(if deleted { "Terminating" } else { cell::text(object, "status.phase") }),
+        json!(cell::text(object, "spec.volumeName")),
+        json!(if bound { capacity() } else { String::new() }),
+        json!(if bound {
+            cell::access_modes(cell::list(object, "status.accessModes"))
+        } else {
+            String::new()
+        }),
+        json!(cell::text(object, "spec.storageClassName")),
+        json!(cell::text_or(object, "spec.volumeAttributesClassName", "<unset>")),
+        json!(cell::age(object, now)),
+        json!(cell::text_or(object, "spec.volumeMode", "<unset>")),
+    ]
+}
+
+/// Adds the finalizer that holds a claim while a pod uses it.
+fn protect(claim: &mut Value) {
+    add_finalizer(claim, CLAIM_PROTECTION);
+}
+
+/// Copies `dataSource` and `dataSourceRef` to each other.
+///
+/// Drops a source in another namespace, because that feature is disabled, and one of a kind that only `dataSourceRef` can
+/// have, unless the stored claim has a source.
+fn unify_data_sources(claim: &mut Value, stored: Option<&Value>) {
+    let had = |field: &str| stored.is_some_and(|stored| !stored["spec"][field].is_null());
+    let (had_source, had_reference) = (had("dataSource"), had("dataSourceRef"));
+    let Some(spec) = claim.get_mut("spec").and_then(Value::as_object_mut) else { return };
+    let is_set = |value: Option<&Value>| value.is_some_and(|value| !value.is_null());
+    let namespace = |reference: Option<&Value>| {
+        reference.is_some_and(|reference| !matches!(reference["namespace"].as_str(), None | Some("")))
+    };
+    if namespace(spec.get("dataSourceRef")) && !had_reference {
+        spec.remove("dataSourceRef");
+    }
+    let refers_now = is_set(spec.get("dataSourceRef"));
+    if !had_source && !had_reference && !refers_now && !spec.get("dataSource").is_some_and(is_classic) {
+        spec.remove("dataSource");
+    }
+    match (spec.get("dataSource").cloned(), spec.get("dataSourceRef").cloned()) {
+        (Some(source), None | Some(Value::Null)) if !source.is_null() => {
+            spec.insert("dataSourceRef".to_owned(), source);
+        }
+        (None | Some(Value::Null), Some(reference))
+            if !reference.is_null() && !namespace(Some(&reference)) =>
+        {
+            let mut source = reference;
+            if let Some(source) = source.as_object_mut() {
+                source.remove("namespace");
+            }
+            spec.insert("dataSource".to_owned(), source);
+        }
+        _ => {}
+    }
+}
+
+/// Whether the source is a claim or a snapshot.
+fn is_classic(source: &Value) -> bool {
+    let group = source["apiGroup"].as_str().unwrap_or("");
+    matches!(
+        (source["kind"].as_str(), group),
+        (Some("PersistentVolumeClaim"), "") | (Some("VolumeSnapshot"), SNAPSHOTS)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_secs(0);
+
+    /// Appendix C: claims show what they got, not what they asked for.
+    #[test]
+    fn a_claim_has_capacity_once_it_is_bound() {
+        let mut claim = json!({
+            "spec": {"storageClassName": "fast", "volumeMode": "Filesystem"},
+            "status": {"phase": "Pending", "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteMany", "ReadWriteOnce"]},
+        });
+        assert_eq!(
+            cells(&claim, NOW)[1..],
+            ["Pending", "", "", "", "fast", "<unset>", "<unknown>", "Filesystem"]
+        );
+        claim["spec"]["volumeName"] = json!("pv1");
+        claim["metadata"] = json!({"deletionTimestamp": "2026-01-01T00:00:00Z"});
+        assert_eq!(cells(&claim, NOW)[1..5], ["Terminating", "pv1", "1Gi", "RWO,RWX"]);
+    }
+}
