@@ -1,9 +1,9 @@
-//! Durations and moments, read and written.
+//! Durations and timestamps: parsing and printing.
 
 use std::fmt::Write;
 
 use gantry_formats::duration;
-use gantry_primitives::moment;
+use gantry_primitives::timestamp;
 
 pub(super) const SECOND: i64 = 1_000_000_000;
 const DAY: i128 = 86_400 * SECOND as i128;
@@ -11,7 +11,7 @@ const DAY: i128 = 86_400 * SECOND as i128;
 pub(super) const FIRST: i128 = -62_135_596_800 * SECOND as i128;
 const LAST: i128 = 253_402_300_800 * SECOND as i128 - 1;
 
-/// The parts of a moment.
+/// The parts of a timestamp.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parts {
     pub(super) year: i64,
@@ -27,7 +27,7 @@ pub(super) struct Parts {
     pub(super) nanos: i64,
 }
 
-/// A moment, if it is one that can be written.
+/// The timestamp, if it is in the range that can be printed.
 pub(super) fn in_range(nanos: i128) -> Option<i128> {
     (FIRST..=LAST).contains(&nanos).then_some(nanos)
 }
@@ -55,7 +55,7 @@ fn amounts(text: &str) -> Option<i128> {
     (total <= i128::from(i64::MAX)).then_some(total)
 }
 
-/// So many of a unit; digits that make no difference are left out.
+/// A number of units; digits beyond the precision are dropped.
 fn amount(number: &str, unit: i64) -> Option<i128> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     if whole.is_empty() && fraction.is_empty() || whole.len() > 19 {
@@ -94,8 +94,8 @@ pub(super) fn date(text: &str) -> Option<i128> {
         return None;
     }
     let (year, month, day) = (digits(text.get(..4)?)?, digits(text.get(5..7)?)?, digits(text.get(8..)?)?);
-    let days = moment::days(year, month, day);
-    ((1..=12).contains(&month) && moment::date(days) == (year, month, day)).then(|| i128::from(days) * DAY)
+    let days = timestamp::days(year, month, day);
+    ((1..=12).contains(&month) && timestamp::date(days) == (year, month, day)).then(|| i128::from(days) * DAY)
 }
 
 /// `2024-02-29T12:00:00.5Z`, or with an offset.
@@ -113,11 +113,11 @@ pub(super) fn timestamp(text: &str) -> Option<i128> {
     let fits = hour < 24 && minute < 60 && second < 60 && parts.next().is_none();
     let nanos = digits(&format!("{:0<9}", fraction.get(..fraction.len().min(9))?))?;
     let seconds = hour * 3600 + minute * 60 + second - offset;
-    let moment = date(day)? + i128::from(seconds) * i128::from(SECOND) + i128::from(nanos);
-    in_range(moment).filter(|_| fits)
+    let timestamp = date(day)? + i128::from(seconds) * i128::from(SECOND) + i128::from(nanos);
+    in_range(timestamp).filter(|_| fits)
 }
 
-/// The seconds that a zone is ahead: `UTC`, `+01:00`.
+/// The offset of a time zone in seconds: `UTC`, `+01:00`.
 pub(super) fn offset(zone: &str) -> Option<i64> {
     if matches!(zone, "" | "UTC" | "Z") {
         return Some(0);
@@ -138,21 +138,21 @@ fn digits(text: &str) -> Option<i64> {
     if is_number { text.parse().ok() } else { None }
 }
 
-/// Takes a moment apart.
+/// Splits a timestamp into its parts.
 pub(super) fn parts(nanos: i128) -> Parts {
     let days = i64::try_from(nanos.div_euclid(DAY)).unwrap_or_default();
-    let (year, month, day) = moment::date(days);
+    let (year, month, day) = timestamp::date(days);
     Parts {
         year,
         month,
         day,
-        day_of_year: days - moment::days(year, 1, 1),
+        day_of_year: days - timestamp::days(year, 1, 1),
         day_of_week: (days + 4).rem_euclid(7),
         nanos: i64::try_from(nanos.rem_euclid(DAY)).unwrap_or_default(),
     }
 }
 
-/// Writes a moment.
+/// Prints a timestamp.
 pub(super) fn timestamp_text(nanos: i128) -> String {
     let parts = parts(nanos);
     let (seconds, fraction) = (parts.nanos / SECOND, parts.nanos % SECOND);
@@ -166,7 +166,7 @@ pub(super) fn timestamp_text(nanos: i128) -> String {
     text
 }
 
-/// Writes a duration, in seconds.
+/// Prints a duration in seconds.
 pub(super) fn duration_text(nanos: i64) -> String {
     let (sign, nanos) = (if nanos < 0 { "-" } else { "" }, nanos.unsigned_abs());
     let (whole, fraction) = (nanos / SECOND.unsigned_abs(), nanos % SECOND.unsigned_abs());

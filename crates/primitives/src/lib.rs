@@ -7,14 +7,15 @@
 
 pub mod age;
 pub mod go_print;
-pub mod moment;
+
 pub mod names;
 mod path;
 mod pattern;
 pub mod refusal;
 pub mod text_formats;
+pub mod timestamp;
 
-pub use moment::Moment;
 pub use path::Path;
 pub use pattern::{Pattern, Patterns, check_pattern};
 pub use refusal::{Cause, Details, FieldError, Refusal, Wrong};
+pub use timestamp::Timestamp;

@@ -7,7 +7,6 @@ use gantry_apiserver::{ApiServer, ApiService, Environment, Settings};
 use gantry_decide::gc::{Resource, ResourceScope};
 use gantry_model::Timestamp;
 use gantry_model::patch::PatchForm;
-use gantry_registry::Moment;
 use gantry_runtime::{Api, Clock, DeleteParams, Form, Metrics, ResourcePath};
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use serde_json::{Value, json};
@@ -31,8 +30,8 @@ struct TestEnvironment {
 }
 
 impl Environment for TestEnvironment {
-    fn now(&self) -> Moment {
-        Moment::from_secs(self.clock.now().as_nanos() / 1_000_000_000)
+    fn now(&self) -> gantry_registry::Timestamp {
+        gantry_registry::Timestamp::from_secs(self.clock.now().as_nanos() / 1_000_000_000)
     }
     fn uid(&self) -> String {
         format!("{:08x}-0000-4000-8000-000000000000", self.count.fetch_add(1, Ordering::Relaxed))

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::Called;
-use crate::meter::{Fault, Meter};
+use crate::cost::{CostMeter, EvaluationError};
 use crate::value::{Key, Value};
 use gantry_formats::percent;
 use gantry_primitives::text_formats as texts;
@@ -29,10 +29,10 @@ pub(crate) struct Url {
     query: String,
 }
 
-pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Called<'a> {
+pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut CostMeter) -> Called<'a> {
     Some(Ok(match (name, args) {
         ("url" | "isURL", [Value::Text(text)]) => {
-            if let Err(fault) = meter.glances(text.len().saturating_mul(4)) {
+            if let Err(fault) = meter.traverse(text.len().saturating_mul(4)) {
                 return Some(Err(fault));
             }
             match (name, Url::read(text)) {
@@ -40,12 +40,12 @@ pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Cal
                 (_, Some(url)) => Value::Url(Rc::new(url)),
                 (_, None) => {
                     let why = "URL parse error during conversion from string: invalid URI for request";
-                    return Some(Err(Fault::new(format!("{why}: {text:?}"))));
+                    return Some(Err(EvaluationError::new(format!("{why}: {text:?}"))));
                 }
             }
         }
-        (_, [Value::Url(url)]) if meter.glances(url.letters()).is_err() => {
-            return Some(Err(Fault::Exhausted));
+        (_, [Value::Url(url)]) if meter.traverse(url.letters()).is_err() => {
+            return Some(Err(EvaluationError::CostExceeded));
         }
         (_, [Value::Url(url)]) => match name {
             "getScheme" => Value::text(url.scheme.clone()),
@@ -61,7 +61,7 @@ pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Cal
 }
 
 impl Url {
-    /// Reads an absolute URL or an absolute path.
+    /// Parses an absolute URL or an absolute path.
     pub(super) fn read(text: &str) -> Option<Self> {
         if !texts::is_uri(text) || text == "*" {
             return None;
@@ -85,7 +85,7 @@ impl Url {
             None => "",
         };
         path.clone_into(&mut url.path);
-        // One colon before a port is all there may be.
+        // Only the port may follow a colon.
         let bare = if url.host.starts_with('[') { url.split_host().1 } else { url.host.as_str() };
         (bare.matches(':').count() <= 1).then_some(url)
     }
@@ -94,7 +94,7 @@ impl Url {
         self.scheme.len() + self.host.len() + self.path.len() + self.query.len()
     }
 
-    /// The name without its brackets, and the port.
+    /// The host without brackets, and the port.
     fn split_host(&self) -> (&str, &str) {
         match self.host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
             Some((name, port)) => (name, port.trim_start_matches(':')),

@@ -17,7 +17,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use clap::{Args, Subcommand};
 use gantry_kubectl::verbs::{DryRun, ResultPrinter};
 use gantry_kubectl::{ClientContext, Failure, ImplicitContext, OutputStreams, Selection};
-use gantry_registry::Moment;
+use gantry_registry::Timestamp;
 
 pub(crate) use rollout::RolloutVerb;
 
@@ -286,9 +286,9 @@ fn tell(failure: &Failure) {
     print_stderr(failure.lines().trim_end_matches('\n'));
 }
 
-pub(crate) fn now() -> Moment {
+pub(crate) fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Moment::from_secs(i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
+    Timestamp::from_secs(i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
 }
 
 /// Parses a duration in Go's format, which must not be negative: `1m30s`, `500ms`.

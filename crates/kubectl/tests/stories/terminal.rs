@@ -11,7 +11,6 @@ use gantry_controllers::{Options, run};
 use gantry_kubectl::verbs::{ApplyOptions, GetOptions, ResultPrinter, apply, get};
 use gantry_kubectl::{ClientContext, Failure, OutputStreams, Selection};
 use gantry_model::Timestamp;
-use gantry_registry::Moment;
 use gantry_runtime::{Clock, Switch, shutdown};
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use serde_json::{Value, json};
@@ -61,7 +60,7 @@ thread_local! {
 static FOLDERS: AtomicU64 = AtomicU64::new(0);
 
 impl Environment for TestEnvironment {
-    fn now(&self) -> Moment {
+    fn now(&self) -> gantry_registry::Timestamp {
         moment(&self.clock)
     }
     fn uid(&self) -> String {
@@ -243,10 +242,10 @@ pub(crate) fn printer(output: &str, dry_run: gantry_kubectl::verbs::DryRun) -> R
     ResultPrinter::with(output, dry_run).unwrap()
 }
 
-fn moment(clock: &Clock) -> Moment {
-    Moment::from_secs(clock.now().as_nanos() / 1_000_000_000)
+fn moment(clock: &Clock) -> gantry_registry::Timestamp {
+    gantry_registry::Timestamp::from_secs(clock.now().as_nanos() / 1_000_000_000)
 }
 
-fn now() -> Moment {
+fn now() -> gantry_registry::Timestamp {
     CLOCK.with_borrow(|clock| moment(clock.as_ref().unwrap()))
 }

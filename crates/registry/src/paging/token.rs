@@ -1,4 +1,4 @@
-//! Continue tokens: base64url of a little JSON, opaque to clients.
+//! Continue tokens: JSON in base64url, opaque to clients.
 
 use serde_json::{Value, json};
 
@@ -7,28 +7,28 @@ use gantry_formats::base64::{decode_url, encode_url};
 
 const FORMAT: &str = "meta.k8s.io/v1";
 
-/// Where the next page begins.
+/// The start of the next page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Continue {
-    /// The version that all pages show; `None` goes on with the latest, for a list that lost its version.
+    /// The version of all pages; `None` continues with the latest, for a list whose version was compacted.
     pub version: Option<u64>,
-    /// The first key of the page that may exist, relative to the list: `/default/web\0`. It begins with a slash.
+    /// The first possible key of the page, relative to the list: `/default/web\0`. It begins with a slash.
     pub start: String,
 }
 
 impl Continue {
-    /// The page that begins right after a key, such as `/default/web`.
+    /// The page right after a key, such as `/default/web`.
     pub fn after(version: u64, key: &str) -> Self {
         Self { version: Some(version), start: format!("{key}\0") }
     }
 
-    /// The token.
+    /// Encodes the token.
     pub fn encode(&self) -> String {
         let version = self.version.map_or(json!(-1), |version| json!(version));
         encode_url(json!({"v": FORMAT, "rv": version, "start": self.start}).to_string().as_bytes())
     }
 
-    /// Reads a token; what did not come from [`Continue::encode`] is refused.
+    /// Decodes a token; anything that [`Continue::encode`] does not produce is an error.
     pub fn decode(token: &str) -> Result<Self, Refusal> {
         read(token).map_err(|wrong| {
             Refusal::bad_request(format!("invalid continue token: continue key is not valid: {wrong}"))
@@ -52,7 +52,7 @@ fn read(token: &str) -> Result<Continue, String> {
     if start.is_empty() {
         return Err(format!("encoded start key empty (version {FORMAT})"));
     }
-    // A key that climbs out of the list it belongs to is not one that we gave out.
+    // A key outside of the list is not one of ours.
     let proper =
         start.starts_with('/') && start.split('/').skip(1).all(|part| !["", ".", ".."].contains(&part));
     if proper { Ok(Continue { version, start }) } else { Err(start) }
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A4.4: the reference's form of a token.
+    /// A4.4: Kubernetes' format of tokens.
     #[test]
     fn a_token_is_unpadded_base64url_of_json() {
         let page = Continue::after(332, "/cm2");
@@ -78,14 +78,14 @@ mod tests {
         assert_eq!(encode_url(&[0xfb, 0xff]), "-_8");
     }
 
-    /// A4.4: the reference's own order of fields is understood.
+    /// A4.4: Kubernetes' order of fields is accepted.
     #[test]
     fn a_token_of_the_reference_is_understood() {
         let token = encode_url(br#"{"v":"meta.k8s.io/v1","rv":332,"start":"/cm2\u0000"}"#);
         assert_eq!(Continue::decode(&token).unwrap(), Continue::after(332, "/cm2"));
     }
 
-    /// A4.4: garbage is refused.
+    /// A4.4: invalid tokens are refused.
     #[test]
     fn what_was_never_given_out_is_refused() {
         let forged = [

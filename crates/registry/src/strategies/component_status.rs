@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::KindStrategy;
-use crate::Moment;
+use crate::Timestamp;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
 
@@ -16,7 +16,7 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
     ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, _: Moment) -> Vec<Value> {
+fn cells(object: &Value, _: Timestamp) -> Vec<Value> {
     let mut conditions = cell::list(object, "conditions").iter();
     let healthy = conditions.find(|condition| condition["type"] == "Healthy");
     let said = |member: &str| healthy.map_or("", |condition| cell::text(condition, member));

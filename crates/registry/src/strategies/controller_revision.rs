@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::KindStrategy;
-use crate::Moment;
+use crate::Timestamp;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
 use crate::validation::error_list::{ErrorList, Path, number};
@@ -33,7 +33,7 @@ fn validate(errors: &mut ErrorList, old: Option<&Value>, new: &Value) {
     }
 }
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     let owner =
         cell::list(object, "metadata.ownerReferences").iter().find(|owner| owner["controller"] == true);
     let controller = owner.map_or_else(|| "<none>".to_owned(), owner_name);
@@ -56,7 +56,7 @@ fn owner_name(owner: &Value) -> String {
 mod tests {
     use super::*;
 
-    const NOW: Moment = Moment::from_secs(1_767_225_900);
+    const NOW: Timestamp = Timestamp::from_secs(1_767_225_900);
 
     /// Appendix C: controllers are named by kind and group.
     #[test]

@@ -19,18 +19,19 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
         let custom = custom(kind);
         let Some(old) = old else {
             return errors.all.extend(custom_objects::create(
-                &custom.structure,
+                &custom.structural_schema,
                 new,
                 custom.scaling.as_ref(),
             ));
         };
-        let result = custom_objects::update(&custom.structure, old, new, custom.scaling.as_ref());
+        let result = custom_objects::update(&custom.structural_schema, old, new, custom.scaling.as_ref());
         errors.all.extend(result.errors);
         errors.warnings.extend(as_warnings(&result.ratcheted));
     },
     validate_status: |errors, kind, old, new| {
         let custom = custom(kind);
-        let result = custom_objects::update_status(&custom.structure, old, new, custom.scaling.as_ref());
+        let result =
+            custom_objects::update_status(&custom.structural_schema, old, new, custom.scaling.as_ref());
         errors.all.extend(result.errors);
         errors.warnings.extend(as_warnings(&result.ratcheted));
     },

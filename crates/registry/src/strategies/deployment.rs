@@ -12,7 +12,7 @@ use crate::validation::go_format::with_go_names;
 use crate::validation::status::{Counters, counters, not_decremented};
 use crate::validation::workload;
 use crate::validation::workload::{at_most_100_percent, count_or_percent, is_nothing, selector_and_template};
-use crate::{Moment, defaults};
+use crate::{Timestamp, defaults};
 
 const COLUMNS: &[Column] = &[
     column::NAME,
@@ -56,7 +56,7 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
     ..replica_set::STRATEGY
 };
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![
         json!(cell::name(object)),
         json!(cell::ready_replicas(object)),

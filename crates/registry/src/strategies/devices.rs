@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::KindStrategy;
-use crate::Moment;
+use crate::Timestamp;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
 
@@ -21,11 +21,11 @@ pub(super) const CLAIM: KindStrategy =
 pub(super) const SLICE: KindStrategy =
     KindStrategy { rows: Rows::new(SLICE_COLUMNS, slice_cells), ..KindStrategy::DEFAULT };
 
-fn named_cells(object: &Value, now: Moment) -> Vec<Value> {
+fn named_cells(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![json!(cell::name(object)), json!(cell::age(object, now))]
 }
 
-fn claim_cells(object: &Value, now: Moment) -> Vec<Value> {
+fn claim_cells(object: &Value, now: Timestamp) -> Vec<Value> {
     let is_deleted = !cell::at(object, "metadata.deletionTimestamp").is_null();
     let is_allocated = !cell::at(object, "status.allocation").is_null();
     let is_reserved = is_allocated && !cell::list(object, "status.reservedFor").is_empty();
@@ -39,7 +39,7 @@ fn claim_cells(object: &Value, now: Moment) -> Vec<Value> {
     vec![json!(cell::name(object)), json!(states.join(",")), json!(cell::age(object, now))]
 }
 
-fn slice_cells(object: &Value, now: Moment) -> Vec<Value> {
+fn slice_cells(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![
         json!(cell::name(object)),
         json!(cell::text(object, "spec.nodeName")),

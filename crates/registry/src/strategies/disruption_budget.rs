@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::KindStrategy;
-use crate::Moment;
+use crate::Timestamp;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
 use crate::validation::error_list::{ErrorList, Path, is_set};
@@ -36,7 +36,7 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
     ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     let bound = |path| cell::plain(cell::at(object, path)).unwrap_or_else(|| "N/A".to_owned());
     vec![
         json!(cell::name(object)),

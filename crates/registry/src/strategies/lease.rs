@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::KindStrategy;
-use crate::Moment;
+use crate::Timestamp;
 use crate::lifecycle::disabled_fields;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
@@ -30,7 +30,7 @@ fn validate(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     errors.not_negative(at, spec, "leaseTransitions");
 }
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![
         json!(cell::name(object)),
         json!(cell::text(object, "spec.holderIdentity")),

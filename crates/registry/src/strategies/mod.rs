@@ -41,7 +41,7 @@ pub(crate) mod storage;
 
 use serde_json::Value;
 
-use crate::Moment;
+use crate::Timestamp;
 use crate::admission::quota::Usage;
 use crate::conversion::StorageForm;
 use crate::defaults::setting::Object;
@@ -75,7 +75,7 @@ pub struct KindStrategy {
     /// Whether finalizers without a domain are accepted.
     pub(crate) any_finalizers: bool,
     /// Decides on a request to delete an object.
-    pub(crate) delete: fn(&Value, &DeleteOptions, &Kind, Moment) -> Deletion,
+    pub(crate) delete: fn(&Value, &DeleteOptions, &Kind, Timestamp) -> Deletion,
     /// Whether something besides finalizers in the metadata holds an object that is being deleted.
     pub(crate) is_held: fn(&Value) -> bool,
     /// Adds what an object uses of the quotas of its namespace, besides itself.
@@ -188,7 +188,7 @@ mod tests {
         for kind in kinds().all() {
             let rows = &of(kind).rows;
             assert_eq!(
-                (rows.cells)(&json!({}), Moment::from_secs(0)).len(),
+                (rows.cells)(&json!({}), Timestamp::from_secs(0)).len(),
                 rows.columns.len(),
                 "{}",
                 kind.kind

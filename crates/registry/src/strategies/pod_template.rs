@@ -8,7 +8,7 @@ use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
 use crate::validation::error_list::Path;
 use crate::validation::template;
-use crate::{Moment, defaults};
+use crate::{Timestamp, defaults};
 
 const COLUMNS: &[Column] =
     &[column::NAME, column::text("Containers"), column::text("Images"), column::text("Pod Labels")];
@@ -25,7 +25,7 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
     ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, _: Moment) -> Vec<Value> {
+fn cells(object: &Value, _: Timestamp) -> Vec<Value> {
     let containers = cell::list(object, "template.spec.containers");
     vec![
         json!(cell::name(object)),

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::KindStrategy;
-use crate::Moment;
+use crate::Timestamp;
 use crate::defaults::setting::{Object, default};
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
@@ -68,7 +68,7 @@ fn validate_change(errors: &mut ErrorList, old: &Value, new: &Value) {
     errors.immutable(&Path::new(policy), old[policy] == new[policy], &new[policy]);
 }
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![
         json!(cell::name(object)),
         json!(cell::number(object, "value")),
@@ -91,7 +91,7 @@ mod tests {
     fn a_class_shows_its_value_and_policy() {
         let urgent = json!({"metadata": {"name": "urgent"}, "value": 10, "preemptionPolicy": "Never"});
         assert_eq!(
-            cells(&urgent, Moment::from_secs(0)),
+            cells(&urgent, Timestamp::from_secs(0)),
             [json!("urgent"), json!(10), json!(false), json!("<unknown>"), json!("Never")]
         );
     }

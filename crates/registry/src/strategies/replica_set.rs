@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::KindStrategy;
-use crate::Moment;
+use crate::Timestamp;
 use crate::defaults::pod;
 use crate::defaults::setting::{Object, default, ensure};
 use crate::lifecycle::disabled_fields;
@@ -57,12 +57,12 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
     ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     replica_cells(object, now, &cell::selector(object, "spec.selector"))
 }
 
 /// Returns the cells of a ReplicaSet or ReplicationController with this selector.
-pub(super) fn replica_cells(object: &Value, now: Moment, selector: &str) -> Vec<Value> {
+pub(super) fn replica_cells(object: &Value, now: Timestamp, selector: &str) -> Vec<Value> {
     vec![
         json!(cell::name(object)),
         json!(cell::number(object, "spec.replicas")),

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{KindStrategy, replica_set};
-use crate::Moment;
+use crate::Timestamp;
 use crate::defaults::pod;
 use crate::defaults::setting::{Object, child, default, ensure, is_empty};
 use crate::defaults::workload::{default_labels, template_labels};
@@ -25,7 +25,7 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
     ..replica_set::STRATEGY
 };
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     replica_set::replica_cells(object, now, &cell::labels(object, "spec.selector"))
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::KindStrategy;
-use crate::Moment;
+use crate::Timestamp;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
 
@@ -13,7 +13,7 @@ const COLUMNS: &[Column] =
 pub(super) const STRATEGY: KindStrategy =
     KindStrategy { rows: Rows::new(COLUMNS, cells), ..KindStrategy::DEFAULT };
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![
         json!(cell::name(object)),
         json!(cell::number(object, "spec.replicas")),
@@ -26,7 +26,7 @@ fn cells(object: &Value, now: Moment) -> Vec<Value> {
 mod tests {
     use super::*;
 
-    const NOW: Moment = Moment::from_secs(1_767_225_900);
+    const NOW: Timestamp = Timestamp::from_secs(1_767_225_900);
 
     /// Appendix C: scale of anything.
     #[test]

@@ -4,7 +4,7 @@ use gantry_formats::base64;
 use serde_json::{Value, json};
 
 use super::KindStrategy;
-use crate::Moment;
+use crate::Timestamp;
 use crate::defaults::setting::{Object, default_text, ensure};
 use crate::selector::fields;
 use crate::selector::fields::SelectableFields;
@@ -39,7 +39,7 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
     ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![
         json!(cell::name(object)),
         json!(cell::text(object, "type")),

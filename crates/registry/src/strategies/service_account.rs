@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::KindStrategy;
-use crate::Moment;
+use crate::Timestamp;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
 
@@ -23,6 +23,6 @@ fn keep_names_of_secrets(account: &mut Value) {
     }
 }
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![json!(cell::name(object)), json!(cell::age(object, now))]
 }

@@ -85,7 +85,7 @@ fn single(number: u32, kind: &Type, value: &Value, out: &mut Vec<u8>) {
         }
         Type::Time | Type::MicroTime => {
             if let Some(text) = value.as_str() {
-                let (seconds, micros) = moment(text);
+                let (seconds, micros) = timestamp(text);
                 integer(1, seconds, &mut inner);
                 integer(2, micros * 1000, &mut inner);
             }
@@ -112,7 +112,7 @@ fn list(element: &Type, values: &Value, out: &mut Vec<u8>) {
 }
 
 /// Seconds and microseconds of a time in 2026, the only year the tests know.
-fn moment(text: &str) -> (i64, i64) {
+fn timestamp(text: &str) -> (i64, i64) {
     let part = |range: std::ops::Range<usize>| text[range].parse::<i64>().unwrap();
     assert!(text.starts_with("2026-"), "{text}");
     let days_before = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];

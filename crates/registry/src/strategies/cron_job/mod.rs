@@ -6,7 +6,7 @@ mod validation;
 use serde_json::{Value, json};
 
 use super::KindStrategy;
-use crate::Moment;
+use crate::Timestamp;
 use crate::defaults::pod;
 use crate::defaults::setting::{Object, default, default_text, ensure};
 use crate::lifecycle::disabled_fields;
@@ -41,7 +41,7 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
     ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     let last = cell::at(object, "status.lastScheduleTime");
     let containers = cell::list(object, "spec.jobTemplate.spec.template.spec.containers");
     let suspend = match cell::at(object, "spec.suspend").as_bool() {
@@ -79,7 +79,7 @@ fn set_defaults(cron_job: &mut Object) {
 mod tests {
     use super::*;
 
-    const NOW: Moment = Moment::from_secs(1_767_225_900);
+    const NOW: Timestamp = Timestamp::from_secs(1_767_225_900);
 
     /// Appendix C: a cron job that has run.
     #[test]

@@ -7,7 +7,7 @@ pub(crate) mod validation;
 use serde_json::{Value, json};
 
 use super::KindStrategy;
-use crate::Moment;
+use crate::Timestamp;
 use crate::lifecycle::Part;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
@@ -48,7 +48,7 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
     ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, _: Moment) -> Vec<Value> {
+fn cells(object: &Value, _: Timestamp) -> Vec<Value> {
     let versions: Vec<_> = cell::list(object, "spec.versions").iter().map(cell::name_of).collect();
     let short: Vec<_> =
         cell::list(object, "spec.names.shortNames").iter().filter_map(Value::as_str).collect();
@@ -69,7 +69,7 @@ fn cells(object: &Value, _: Moment) -> Vec<Value> {
 mod tests {
     use super::*;
 
-    const NOW: Moment = Moment::from_secs(0);
+    const NOW: Timestamp = Timestamp::from_secs(0);
 
     /// Appendix C: custom resource definitions.
     #[test]

@@ -5,7 +5,7 @@ mod validation;
 use serde_json::{Value, json};
 
 use super::KindStrategy;
-use crate::Moment;
+use crate::Timestamp;
 use crate::defaults::setting::{Object, default, default_text, each};
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
@@ -41,7 +41,7 @@ pub(super) const SLICE: KindStrategy = KindStrategy {
     ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     let mut all = Vec::new();
     for subset in cell::list(object, "subsets") {
         let addresses = || cell::list(subset, "addresses").iter().map(|address| cell::text(address, "ip"));
@@ -60,7 +60,7 @@ fn cells(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-fn slice_cells(object: &Value, now: Moment) -> Vec<Value> {
+fn slice_cells(object: &Value, now: Timestamp) -> Vec<Value> {
     let port = |port: &Value| {
         cell::plain(&port["port"]).or_else(|| cell::plain(&port["name"])).unwrap_or_else(|| "*".to_owned())
     };
@@ -115,7 +115,7 @@ fn drop_topology(slice: &mut Value, stored: Option<&Value>) {
 mod tests {
     use super::*;
 
-    const NOW: Moment = Moment::from_secs(0);
+    const NOW: Timestamp = Timestamp::from_secs(0);
 
     /// Appendix C: the first three endpoints, and how many more.
     #[test]

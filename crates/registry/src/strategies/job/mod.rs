@@ -6,7 +6,7 @@ pub(super) mod validation;
 use serde_json::{Value, json};
 
 use super::{KindStrategy, replica_set};
-use crate::Moment;
+use crate::Timestamp;
 use crate::defaults::setting::{Object, child, default, default_text, each, ensure, is_unset, object};
 use crate::defaults::workload::{default_labels, template_labels};
 use crate::defaults::{pod, setting};
@@ -55,7 +55,7 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
     ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![
         json!(cell::name(object)),
         json!(state(object)),
@@ -90,9 +90,9 @@ fn completions(job: &Value) -> String {
     }
 }
 
-fn duration(job: &Value, now: Moment) -> String {
-    let Some(start) = age::moment(cell::text(job, "status.startTime")) else { return String::new() };
-    let end = age::moment(cell::text(job, "status.completionTime")).unwrap_or(now);
+fn duration(job: &Value, now: Timestamp) -> String {
+    let Some(start) = age::parse_time(cell::text(job, "status.startTime")) else { return String::new() };
+    let end = age::parse_time(cell::text(job, "status.completionTime")).unwrap_or(now);
     age::short(end.seconds_after(start))
 }
 
@@ -155,7 +155,7 @@ fn select_own_pods(job: &mut Value) {
 mod tests {
     use super::*;
 
-    const NOW: Moment = Moment::from_secs(1_767_225_900);
+    const NOW: Timestamp = Timestamp::from_secs(1_767_225_900);
 
     /// Appendix C: jobs, in the order in which conditions count.
     #[test]

@@ -5,7 +5,7 @@ mod deletion;
 use serde_json::{Value, json};
 
 use super::KindStrategy;
-use crate::Moment;
+use crate::Timestamp;
 use crate::defaults::setting;
 use crate::defaults::setting::{Object, child, default, ensure, object};
 use crate::lifecycle::{Part, keep};
@@ -58,7 +58,7 @@ fn validate_phase(errors: &mut ErrorList, namespace: &Value) {
     }
 }
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![json!(cell::name(object)), json!(cell::text(object, "status.phase")), json!(cell::age(object, now))]
 }
 

@@ -5,7 +5,7 @@ mod validation;
 use serde_json::{Value, json};
 
 use super::KindStrategy;
-use crate::Moment;
+use crate::Timestamp;
 use crate::defaults::setting::{Object, default, each, ensure, is_empty};
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
@@ -20,7 +20,7 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
     ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![
         json!(cell::name(object)),
         json!(cell::selector(object, "spec.podSelector")),

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::KindStrategy;
-use crate::Moment;
+use crate::Timestamp;
 use crate::defaults::setting;
 use crate::defaults::setting::{Object, child, default, ensure, is_empty, is_unset, object};
 use crate::lifecycle::disabled_fields;
@@ -59,7 +59,7 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
     ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     let address = |kind: &str| {
         let found = cell::list(object, "status.addresses").iter().find(|address| address["type"] == kind);
         found.map_or("<none>", |address| cell::text(address, "address"))

@@ -5,7 +5,7 @@ mod validation;
 use serde_json::{Value, json};
 
 use super::KindStrategy;
-use crate::Moment;
+use crate::Timestamp;
 use crate::defaults::setting;
 use crate::defaults::setting::{Object, child, default_text, each};
 use crate::table::column::Column;
@@ -36,7 +36,7 @@ pub(super) const BINDING: KindStrategy = KindStrategy {
     ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     let subjects = |kind: &str| {
         let chosen = cell::list(object, "subjects").iter().filter(|subject| subject["kind"] == kind);
         let names = chosen.map(|subject| match kind {

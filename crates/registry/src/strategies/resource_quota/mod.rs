@@ -5,7 +5,7 @@ mod validation;
 use serde_json::{Value, json};
 
 use super::KindStrategy;
-use crate::Moment;
+use crate::Timestamp;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
 
@@ -30,7 +30,7 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
 };
 
 /// Formats used and hard amounts of the status.
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     let (mut requests, mut limits) = (Vec::new(), Vec::new());
     for (resource, hard) in cell::at(object, "status.hard").as_object().into_iter().flatten() {
         let used = cell::plain(&object["status"]["used"][resource]).unwrap_or_else(|| "0".to_owned());
@@ -49,7 +49,7 @@ fn cells(object: &Value, now: Moment) -> Vec<Value> {
 mod tests {
     use super::*;
 
-    const NOW: Moment = Moment::from_secs(0);
+    const NOW: Timestamp = Timestamp::from_secs(0);
 
     /// Appendix C: quotas show what is used of what is allowed.
     #[test]

@@ -6,7 +6,7 @@ mod validation;
 use serde_json::{Value, json};
 
 use super::KindStrategy;
-use crate::Moment;
+use crate::Timestamp;
 use crate::admission::services;
 use crate::defaults::setting;
 use crate::defaults::setting::{Object, child, default, default_text, each, ensure, is_empty, is_unset};
@@ -44,7 +44,7 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
     ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     let first_ip = cell::at(object, "spec.clusterIPs")[0].as_str();
     vec![
         json!(cell::name(object)),
@@ -140,7 +140,7 @@ fn default_policies(spec: &mut Object) {
 mod tests {
     use super::*;
 
-    const NOW: Moment = Moment::from_secs(0);
+    const NOW: Timestamp = Timestamp::from_secs(0);
 
     /// Appendix C: a load balancer is pending until it has an address.
     #[test]

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::validation;
-use crate::Moment;
+use crate::Timestamp;
 use crate::defaults::setting::{Object, default, ensure, is_empty};
 use crate::strategies::KindStrategy;
 use crate::table::column::Column;
@@ -59,7 +59,7 @@ pub(crate) const CAPACITY: KindStrategy = KindStrategy {
     ..KindStrategy::DEFAULT
 };
 
-fn driver_cells(object: &Value, now: Moment) -> Vec<Value> {
+fn driver_cells(object: &Value, now: Timestamp) -> Vec<Value> {
     let is = |field: &str, absent: bool| json!(cell::at(object, field).as_bool().unwrap_or(absent));
     let tokens = match cell::list(object, "spec.tokenRequests") {
         [] => "<unset>".to_owned(),
@@ -80,7 +80,7 @@ fn driver_cells(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-fn node_cells(object: &Value, now: Moment) -> Vec<Value> {
+fn node_cells(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![
         json!(cell::name(object)),
         json!(cell::list(object, "spec.drivers").len()),

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{add_finalizer, validation};
-use crate::Moment;
+use crate::Timestamp;
 use crate::defaults::volume;
 use crate::strategies::KindStrategy;
 use crate::table::column::Column;
@@ -46,7 +46,7 @@ pub(crate) const STRATEGY: KindStrategy = KindStrategy {
     ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     let deleted = !cell::at(object, "metadata.deletionTimestamp").is_null();
     let bound = !cell::text(object, "spec.volumeName").is_empty();
     let capacity =
@@ -122,7 +122,7 @@ fn is_classic(source: &Value) -> bool {
 mod tests {
     use super::*;
 
-    const NOW: Moment = Moment::from_secs(0);
+    const NOW: Timestamp = Timestamp::from_secs(0);
 
     /// Appendix C: claims show what they got, not what they asked for.
     #[test]

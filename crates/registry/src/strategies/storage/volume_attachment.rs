@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::validation;
-use crate::Moment;
+use crate::Timestamp;
 use crate::strategies::KindStrategy;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
@@ -23,7 +23,7 @@ pub(crate) const STRATEGY: KindStrategy = KindStrategy {
     ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![
         json!(cell::name(object)),
         json!(cell::text(object, "spec.attacher")),

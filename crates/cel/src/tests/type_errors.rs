@@ -1,9 +1,9 @@
 //! What is no expression, or none about this schema.
 
-use super::{Wanted, checked, truth};
+use super::{ResultType, checked, truth};
 
-fn complaint(text: &str) -> String {
-    let why = checked(text, Wanted::Truth).err().unwrap_or_else(|| panic!("{text} is accepted"));
+fn error(text: &str) -> String {
+    let why = checked(text, ResultType::Bool).err().unwrap_or_else(|| panic!("{text} is accepted"));
     let first = why.lines().next().unwrap_or_default().to_owned();
     first.trim_start_matches("unfit: ").trim_start_matches("ERROR: <input>:").to_owned()
 }
@@ -29,7 +29,7 @@ fn syntax_errors_name_their_place() {
         ("[1].all(x, x, true)", "1:12: two variables have the same name"),
         ("'a'.matches('(')", "1:13: invalid matches argument: unclosed group"),
     ] {
-        assert_eq!(complaint(text), expected, "{text}");
+        assert_eq!(error(text), expected, "{text}");
     }
 }
 
@@ -82,14 +82,14 @@ fn what_the_schema_does_not_know_is_refused() {
         ("self.spec.replicas", "result"),
         ("self.spec.name + 'a'", "result"),
     ] {
-        assert_eq!(complaint(text), expected, "{text}");
+        assert_eq!(error(text), expected, "{text}");
     }
 }
 
-/// Appendix E: a complaint shows the line and the place.
+/// Appendix E: a error shows the line and the place.
 #[test]
 fn complaints_point_at_the_place() {
-    let why = checked("true &&\n  self.no", Wanted::Truth).err();
+    let why = checked("true &&\n  self.no", ResultType::Bool).err();
     assert_eq!(
         why.as_deref(),
         Some("unfit: ERROR: <input>:2:7: undefined field 'no'\n |   self.no\n | ......^")
@@ -99,7 +99,7 @@ fn complaints_point_at_the_place() {
 /// Appendix E: a text is wanted where a message is.
 #[test]
 fn messages_are_texts() {
-    assert!(checked("'%d'.format([self.spec.replicas])", Wanted::Text).is_ok());
-    assert!(checked("self.spec.replicas", Wanted::Text).is_err());
+    assert!(checked("'%d'.format([self.spec.replicas])", ResultType::String).is_ok());
+    assert!(checked("self.spec.replicas", ResultType::String).is_err());
     assert!(truth("self.spec.port").is_err());
 }

@@ -1,4 +1,4 @@
-//! What a schema demands of a value beyond its type.
+//! The constraints of a schema on a value, beyond its type.
 
 use std::sync::{Arc, LazyLock};
 
@@ -6,80 +6,84 @@ use serde_json::Value;
 
 use super::expressions::Expression;
 use super::formats::Format;
-use super::{Basic, Structure};
+use super::{SchemaType, StructuralSchema};
 use gantry_primitives::{Pattern, Patterns};
 
-/// What a schema demands of a value beyond its type, each only if it is demanded.
+/// The constraints of a schema on a value, beyond its type.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Rules {
+pub struct Constraints {
     pub(super) format: Option<Format>,
     pub(super) choices: Vec<Value>,
-    pub(super) number: NumberRules,
-    pub(super) text: TextRules,
+    pub(super) number: NumberConstraints,
+    pub(super) text: TextConstraints,
     pub(super) items: Count,
     pub(super) unique_items: bool,
     pub(super) members: Count,
     pub(super) required: Vec<String>,
-    pub(super) all_of: Vec<Structure>,
-    pub(super) any_of: Vec<Structure>,
-    pub(super) one_of: Vec<Structure>,
-    pub(super) not: Option<Structure>,
-    /// Whether it has a format beyond that of bytes, known or not.
+    pub(super) all_of: Vec<StructuralSchema>,
+    pub(super) any_of: Vec<StructuralSchema>,
+    pub(super) one_of: Vec<StructuralSchema>,
+    pub(super) not: Option<StructuralSchema>,
+    /// Whether the schema names a format other than `byte`, known or not.
     pub(super) is_formatted: bool,
-    /// What is demanded by expressions, `x-kubernetes-validations`.
+    /// The rules of `x-kubernetes-validations`.
     pub(super) expressions: Vec<Arc<Expression>>,
 }
 
-/// How large a number may be.
+/// The range of a number.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct NumberRules {
+pub(super) struct NumberConstraints {
     pub(super) least: Option<Bound>,
     pub(super) most: Option<Bound>,
     pub(super) multiple_of: Option<f64>,
 }
 
-/// An end of a range of numbers.
+/// A bound of a range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Bound {
     pub(super) at: f64,
-    /// Whether the number itself is out of range.
+    /// Whether the bound itself is out of range.
     pub(super) is_exclusive: bool,
 }
 
-/// What a text may look like.
+/// The length and pattern of a string.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct TextRules {
+pub(super) struct TextConstraints {
     pub(super) length: Count,
     pub(super) pattern: Option<Arc<Pattern>>,
 }
 
-/// How many there may be.
+/// The range of a count.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Count {
     pub(super) least: Option<usize>,
     pub(super) most: Option<usize>,
 }
 
-impl Rules {
-    /// Those that demand nothing.
+impl Constraints {
+    /// No constraints.
     pub(super) fn none() -> &'static Self {
-        static NONE: LazyLock<Rules> = LazyLock::new(Rules::default);
+        static NONE: LazyLock<Constraints> = LazyLock::new(Constraints::default);
         &NONE
     }
 
-    /// Reads what a schema demands; `None` if that is nothing.
-    pub(super) fn read(schema: &Value, basic: Option<Basic>, patterns: &mut Patterns) -> Option<Box<Self>> {
-        let mut several = |key: &str| -> Vec<Structure> {
+    /// Reads the constraints of a schema; `None` if it has none.
+    pub(super) fn read(
+        schema: &Value,
+        schema_type: Option<SchemaType>,
+        patterns: &mut Patterns,
+    ) -> Option<Box<Self>> {
+        let mut several = |key: &str| -> Vec<StructuralSchema> {
             let schemas = schema[key].as_array().into_iter().flatten();
-            schemas.map(|inner| Structure::read_with(inner, patterns)).collect()
+            schemas.map(|inner| StructuralSchema::read_with(inner, patterns)).collect()
         };
         let (all_of, any_of, one_of) = (several("allOf"), several("anyOf"), several("oneOf"));
         let required = schema["required"].as_array().into_iter().flatten();
-        let rules = Self {
-            format: schema["format"].as_str().and_then(|format| Format::read(format, basic)),
+        let constraints = Self {
+            format: schema["format"].as_str().and_then(|format| Format::read(format, schema_type)),
             choices: schema["enum"].as_array().cloned().unwrap_or_default(),
-            number: NumberRules::read(schema),
-            text: TextRules {
+            number: NumberConstraints::read(schema),
+            text: TextConstraints {
                 length: Count::read(schema, "minLength", "maxLength"),
                 pattern: schema["pattern"]
                     .as_str()
@@ -93,15 +97,15 @@ impl Rules {
             all_of,
             any_of,
             one_of,
-            not: schema["not"].is_object().then(|| Structure::read_with(&schema["not"], patterns)),
+            not: schema["not"].is_object().then(|| StructuralSchema::read_with(&schema["not"], patterns)),
             is_formatted: schema["format"].as_str().is_some_and(|format| !matches!(format, "" | "byte")),
             expressions: Expression::read_all(schema),
         };
-        (rules != Self::default()).then(|| Box::new(rules))
+        (constraints != Self::default()).then(|| Box::new(constraints))
     }
 }
 
-impl NumberRules {
+impl NumberConstraints {
     fn read(schema: &Value) -> Self {
         let bound = |key: &str, exclusive: &str| {
             schema[key].as_f64().map(|at| Bound { at, is_exclusive: schema[exclusive] == true })

@@ -1,30 +1,30 @@
-//! Whole seconds as the API writes them: `2026-11-15T17:54:17Z`.
+//! Timestamps in whole seconds: `2026-11-15T17:54:17Z`.
 
 use std::fmt;
 
-/// A moment in seconds since the Unix epoch.
+/// A point in time in seconds since the Unix epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Moment(i64);
+pub struct Timestamp(i64);
 
 const SECONDS_PER_DAY: i64 = 86_400;
 
-impl Moment {
-    /// The moment so many seconds after the epoch.
+impl Timestamp {
+    /// The time so many seconds after the epoch.
     pub const fn from_secs(secs: i64) -> Self {
         Self(secs)
     }
 
-    /// The moment so many seconds later.
+    /// The time so many seconds later.
     pub const fn plus(self, seconds: i64) -> Self {
         Self(self.0.saturating_add(seconds))
     }
 
-    /// How many seconds this moment is after an earlier one.
+    /// The seconds since an earlier time.
     pub const fn seconds_after(self, earlier: Self) -> i64 {
         self.0.saturating_sub(earlier.0)
     }
 
-    /// The moment as HTTP writes it: `Sun, 15 Nov 2026 17:54:17 GMT`.
+    /// The format of HTTP: `Sun, 15 Nov 2026 17:54:17 GMT`.
     pub fn http_date(self) -> String {
         const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
         const MONTHS: [&str; 12] =
@@ -40,7 +40,7 @@ impl Moment {
         format!("{weekday}, {day:02} {month} {year:04} {hour:02}:{minute:02}:{second:02} GMT")
     }
 
-    /// Reads what the API itself writes; anything else is `None`.
+    /// Parses the API's own format; `None` for any other.
     pub fn parse(text: &str) -> Option<Self> {
         let (date, time) = text.strip_suffix('Z')?.split_once('T')?;
         let mut date = date.splitn(3, '-').map(str::parse::<i64>);
@@ -57,7 +57,7 @@ impl Moment {
     }
 }
 
-impl fmt::Display for Moment {
+impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (year, month, day) = date(self.0.div_euclid(SECONDS_PER_DAY));
         let second = self.0.rem_euclid(SECONDS_PER_DAY);
@@ -90,12 +90,12 @@ pub fn date(days: i64) -> (i64, i64, i64) {
 mod tests {
     use super::*;
 
-    /// A1.16: dates as caches read them.
+    /// A1.16: the dates of HTTP headers.
     #[test]
     fn a_moment_is_written_for_http() {
-        assert_eq!(Moment::from_secs(0).http_date(), "Thu, 01 Jan 1970 00:00:00 GMT");
+        assert_eq!(Timestamp::from_secs(0).http_date(), "Thu, 01 Jan 1970 00:00:00 GMT");
         assert_eq!(
-            Moment::parse("2026-11-15T17:54:17Z").unwrap().http_date(),
+            Timestamp::parse("2026-11-15T17:54:17Z").unwrap().http_date(),
             "Sun, 15 Nov 2026 17:54:17 GMT"
         );
     }
@@ -109,12 +109,12 @@ mod tests {
             (-1, "1969-12-31T23:59:59Z"),
             (4_107_542_400, "2100-03-01T00:00:00Z"),
         ] {
-            assert_eq!(Moment::from_secs(secs).to_string(), text);
-            assert_eq!(Moment::parse(text), Some(Moment::from_secs(secs)));
+            assert_eq!(Timestamp::from_secs(secs).to_string(), text);
+            assert_eq!(Timestamp::parse(text), Some(Timestamp::from_secs(secs)));
         }
         for day in 0..200_000 {
-            let moment = Moment::from_secs((day - 50_000) * SECONDS_PER_DAY + 12_345);
-            assert_eq!(Moment::parse(&moment.to_string()), Some(moment));
+            let moment = Timestamp::from_secs((day - 50_000) * SECONDS_PER_DAY + 12_345);
+            assert_eq!(Timestamp::parse(&moment.to_string()), Some(moment));
         }
     }
 
@@ -129,7 +129,7 @@ mod tests {
             "2026-11-15T24:00:00Z",
             "xZ",
         ] {
-            assert_eq!(Moment::parse(text), None, "{text}");
+            assert_eq!(Timestamp::parse(text), None, "{text}");
         }
     }
 }

@@ -1,14 +1,14 @@
-//! Names of fields as expressions spell them: what is no name there is written in another way.
+//! Names of fields as identifiers: what is not an identifier in CEL is escaped.
 
 use super::syntax::RESERVED;
 
-/// Values that are words.
+/// Literals that look like identifiers.
 const VALUES: [&str; 3] = ["true", "false", "null"];
 const SIGNS: [(&str, &str); 4] =
     [("__", "__underscores__"), (".", "__dot__"), ("-", "__dash__"), ("/", "__slash__")];
 
-/// How a field is spelt; `None` if it cannot be.
-pub(crate) fn spelt(field: &str) -> Option<String> {
+/// Escapes the name of a field; `None` if it cannot be escaped.
+pub(crate) fn escape(field: &str) -> Option<String> {
     let fits = |letter: char| letter.is_ascii_alphanumeric() || "_.-/".contains(letter);
     if field.is_empty() || field.starts_with(|first: char| first.is_ascii_digit()) || !field.chars().all(fits)
     {
@@ -30,8 +30,8 @@ pub(crate) fn spelt(field: &str) -> Option<String> {
     Some(out)
 }
 
-/// The field that is spelt like that: the inverse of [`spelt`].
-pub(super) fn meant(name: &str) -> Option<String> {
+/// Unescapes an identifier: the inverse of [`escape`].
+pub(super) fn unescape(name: &str) -> Option<String> {
     let word = name.strip_prefix("__").and_then(|rest| rest.strip_suffix("__"));
     if let Some(word) = word.filter(|word| is_word(word)) {
         return Some(word.to_owned());
@@ -51,7 +51,7 @@ pub(super) fn meant(name: &str) -> Option<String> {
     Some(out)
 }
 
-/// Whether it is no name in an expression.
+/// Whether a name is reserved.
 fn is_word(text: &str) -> bool {
     RESERVED.contains(&text) || VALUES.contains(&text)
 }
@@ -60,7 +60,7 @@ fn is_word(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Appendix E: fields whose names are none in an expression are spelt in another way.
+    /// Appendix E: names of fields that are not identifiers are escaped.
     #[test]
     fn every_field_has_one_spelling_or_none() {
         let table = [
@@ -74,9 +74,9 @@ mod tests {
             ("", None),
         ];
         for (field, expected) in table {
-            assert_eq!(spelt(field).as_deref(), expected, "{field}");
+            assert_eq!(escape(field).as_deref(), expected, "{field}");
             if let Some(name) = expected {
-                assert_eq!(meant(name).as_deref(), Some(field), "{name}");
+                assert_eq!(unescape(name).as_deref(), Some(field), "{name}");
             }
         }
     }

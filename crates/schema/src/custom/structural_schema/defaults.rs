@@ -1,31 +1,31 @@
-//! What is left out of an object and has a default.
+//! Defaults of the schema.
 
 use serde_json::Value;
 
-use super::{Structure, Values};
+use super::{AdditionalProperties, StructuralSchema};
 
-/// What becomes of `null` where it may not stand and there is no default for it.
+/// What happens to a `null` that is not allowed and has no default.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Nulls {
     Removed,
     Kept,
 }
 
-impl Structure {
-    /// Fills in defaults, and removes `null` where it may not stand. Doing it again changes nothing.
+impl StructuralSchema {
+    /// Sets defaults, and removes `null` where it is not allowed. It is idempotent.
     ///
-    /// The objects that defaults are made of have defaults themselves. A list keeps its `null`s, unless there is
-    /// a default for them: its elements have places.
-    pub fn fill(&self, object: &mut Value) {
-        self.fill_with(object, Nulls::Removed);
+    /// Objects inside defaults get defaults, too. Elements of a list that are `null` are kept unless they have a
+    /// default, because removing them would change the indices.
+    pub fn set_defaults(&self, object: &mut Value) {
+        self.set_defaults_with(object, Nulls::Removed);
     }
 
-    /// Fills in defaults, and leaves every other `null`: what is applied says what it means, and is judged by it.
-    pub fn fill_applied(&self, object: &mut Value) {
-        self.fill_with(object, Nulls::Kept);
+    /// Sets defaults, and keeps every other `null`, so that an applied configuration is validated as it was sent.
+    pub fn set_applied_defaults(&self, object: &mut Value) {
+        self.set_defaults_with(object, Nulls::Kept);
     }
 
-    fn fill_with(&self, object: &mut Value, nulls: Nulls) {
+    fn set_defaults_with(&self, object: &mut Value, nulls: Nulls) {
         match object {
             Value::Object(members) => {
                 members.retain(|name, member| {
@@ -44,14 +44,14 @@ impl Structure {
                 }
                 for (name, member) in members {
                     if let Some(declared) = self.member(name) {
-                        declared.fill_one(member, nulls);
+                        declared.set_default(member, nulls);
                     }
                 }
             }
             Value::Array(elements) => {
                 if let Some(items) = &self.items {
                     for element in elements {
-                        items.fill_one(element, nulls);
+                        items.set_default(element, nulls);
                     }
                 }
             }
@@ -59,20 +59,20 @@ impl Structure {
         }
     }
 
-    /// What is declared of a member.
+    /// The schema of a property, declared or additional.
     pub fn member(&self, name: &str) -> Option<&Self> {
         match (self.properties.get(name), &self.values) {
             (Some(declared), _) => Some(declared),
-            (None, Values::Like(declared)) => Some(declared),
-            (None, Values::None | Values::Any) => None,
+            (None, AdditionalProperties::Schema(declared)) => Some(declared),
+            (None, AdditionalProperties::None | AdditionalProperties::Any) => None,
         }
     }
 
-    fn fill_one(&self, value: &mut Value, nulls: Nulls) {
+    fn set_default(&self, value: &mut Value, nulls: Nulls) {
         if let (Value::Null, false, Some(default)) = (&*value, self.nullable, &self.default) {
             value.clone_from(default);
         }
-        self.fill_with(value, nulls);
+        self.set_defaults_with(value, nulls);
     }
 }
 
@@ -82,8 +82,8 @@ mod tests {
 
     use super::*;
 
-    /// Appendix E: defaults come from the schema, those within defaults too; an object that is not there is not
-    /// made up. Whatever was filled stays as it is.
+    /// Appendix E: defaults come from the schema, also those inside defaults; absent objects are not created for them.
+    /// Setting defaults again changes nothing.
     #[test]
     fn what_is_left_out_is_filled_in() {
         let mode = json!({"type": "object", "properties": {"mode": {"type": "string", "default": "auto"}}});
@@ -111,19 +111,19 @@ mod tests {
             (json!({"a": {"type": "string", "default": null}}), json!({}), json!({})),
         ];
         for (properties, object, expected) in table {
-            let structure = Structure::read(&json!({"type": "object", "properties": properties}));
+            let structure = StructuralSchema::read(&json!({"type": "object", "properties": properties}));
             let mut filled = object.clone();
-            structure.fill(&mut filled);
+            structure.set_defaults(&mut filled);
             assert_eq!(filled, expected, "{object} of {properties}");
-            structure.fill(&mut filled);
+            structure.set_defaults(&mut filled);
             assert_eq!(filled, expected, "{object} of {properties}, again");
         }
     }
 
-    /// Appendix E: `null` where it may not stand is as good as nothing, but elements of lists have their places.
+    /// Appendix E: a `null` that is not allowed is removed, except from lists.
     #[test]
     fn null_is_removed_where_it_may_not_stand() {
-        let structure = Structure::read(&json!({"type": "object", "properties": {
+        let structure = StructuralSchema::read(&json!({"type": "object", "properties": {
             "no": {"type": "string"}, "yes": {"type": "string", "nullable": true},
             "map": {"type": "object", "additionalProperties": {"type": "string"}},
             "list": {"type": "array", "items": {"type": "string"}},
@@ -134,7 +134,7 @@ mod tests {
             "no": null, "yes": null, "map": {"a": null, "b": "c"}, "list": [null, "a"], "defaulted": [null],
             "free": {"a": null},
         });
-        structure.fill(&mut object);
+        structure.set_defaults(&mut object);
         assert_eq!(
             object,
             json!({"yes": null, "map": {"b": "c"}, "list": [null, "a"], "defaulted": ["x"], "free": {"a": null}})
