@@ -41,15 +41,16 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
 
 /// Takes the permissions of other users from a file, if it is ours to change.
 pub(crate) fn restrict_to_owner(path: &Path) -> io::Result<()> {
+    const OTHERS: u32 = 0o077;
     let mode = match fs::metadata(path) {
         Ok(metadata) => metadata.permissions().mode(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error),
     };
-    if mode & 0o077 == 0 {
+    if mode & OTHERS == 0 {
         return Ok(());
     }
-    match fs::set_permissions(path, fs::Permissions::from_mode(mode & !0o077)) {
+    match fs::set_permissions(path, fs::Permissions::from_mode(mode & !OTHERS)) {
         // Its owner decides, or a mounted Secret is read-only.
         Err(error)
             if matches!(
