@@ -23,6 +23,8 @@ pub(crate) enum View {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Offer {
     Objects,
+    /// Objects, but no tables of them.
+    NoTables,
     Discovery,
 }
 
@@ -41,7 +43,7 @@ pub(crate) fn negotiate(accept: &str, offer: Offer) -> Result<View, ApiError> {
         return Ok(View::Plain);
     }
     let found = clauses(accept).find_map(|(media, clause)| media.and_then(|_| view(clause, offer)));
-    found.ok_or_else(|| ApiError::NotAcceptable { known: is_known(accept) })
+    found.ok_or_else(|| ApiError::NotAcceptable { known: is_known(accept), tables: offer != Offer::NoTables })
 }
 
 /// Returns the media type of the first clause that is supported; JSON if there is none.
@@ -102,7 +104,7 @@ fn view(clause: &str, offer: Offer) -> Option<View> {
         _ => return None,
     };
     match form {
-        "Table" => Some(View::Table(version)),
+        "Table" if offer != Offer::NoTables => Some(View::Table(version)),
         "PartialObjectMetadata" => Some(View::Partial(version)),
         "PartialObjectMetadataList" => Some(View::PartialList(version)),
         _ => None,

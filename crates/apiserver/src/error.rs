@@ -26,8 +26,8 @@ pub(crate) enum ApiError {
     MethodNotAllowed,
     /// The custom resource does not support the verb.
     VerbNotSupported { verb: &'static str, resource: ObjectName },
-    /// No accepted representation is offered; whether any accepted media type is known.
-    NotAcceptable { known: bool },
+    /// No accepted representation is offered; whether any accepted media type is known, and whether tables are offered.
+    NotAcceptable { known: bool, tables: bool },
     /// An object of this name exists.
     AlreadyExists(ExistingObject),
     /// Objects of all generated names exist.
@@ -142,11 +142,12 @@ impl ApiError {
                     format!("{verb} is not supported on resources of kind \"{}\"", resource.group_resource());
                 (405, "MethodNotAllowed", message, Some(resource.details()))
             }
-            Self::NotAcceptable { known: true } => {
+            Self::NotAcceptable { known: true, tables } => {
+                let protobuf = if *tables { "" } else { ", application/vnd.kubernetes.protobuf" };
                 let types = "only the following media types are accepted: application/json, application/yaml";
-                (406, "NotAcceptable", types.to_owned(), None)
+                (406, "NotAcceptable", format!("{types}{protobuf}"), None)
             }
-            Self::NotAcceptable { known: false } => {
+            Self::NotAcceptable { known: false, .. } => {
                 let types = "406: Not Acceptable\n\nAvailable representations: application/json, \
                              application/yaml, application/vnd.kubernetes.protobuf";
                 (406, "NotAcceptable", types.to_owned(), empty())

@@ -260,6 +260,23 @@ pub fn percentage(text: &str) -> Option<i64> {
     is_number.then(|| digits.parse().unwrap_or(i64::MAX))
 }
 
+/// Reasons of conditions, such as `NewReplicaSetAvailable`.
+pub fn condition_reason(reason: &str) -> Vec<String> {
+    let is_inner = |b: &u8| b.is_ascii_alphanumeric() || b"_,:".contains(b);
+    let is_end = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
+    let bytes = reason.as_bytes();
+    let is_valid = bytes.first().is_some_and(u8::is_ascii_alphabetic)
+        && bytes.last().is_some_and(is_end)
+        && bytes.iter().all(is_inner);
+    if is_valid {
+        return Vec::new();
+    }
+    let why = "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric \
+               characters or '_,:', and must end with an alphanumeric character or '_'";
+    let examples = ["my_name", "MY_NAME", "MyName", "ReasonA,ReasonB", "ReasonA:ReasonB"];
+    vec![with_examples(why, &examples, "[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?")]
+}
+
 fn with_examples(why: &str, examples: &[&str], form: &str) -> String {
     let quoted: Vec<_> = examples.iter().map(|example| format!("'{example}', ")).collect();
     format!("{why} (e.g. {}regex used for validation is '{form}')", quoted.join(" or "))

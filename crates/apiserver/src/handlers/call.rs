@@ -8,6 +8,7 @@ use gantry_registry::access::{RequestAttributes, RequestTarget};
 use gantry_registry::decode::{Format, Gvk};
 use gantry_registry::kinds::{Kind, Nature, Scope};
 use gantry_registry::target::Objects as Path;
+use http::Method;
 use serde_json::Value;
 
 use super::pods;
@@ -37,10 +38,13 @@ impl<'a> Call<'a> {
         info: &'a RequestInfo<'a>,
         body: Bytes,
     ) -> Result<Self, ApiError> {
-        let view = if pods::is_raw_response(kind, path.part) {
-            View::Plain
-        } else {
-            negotiate(info.accept, Offer::Objects)?
+        let view = match (path.part, info.method) {
+            (part, _) if pods::is_raw_response(kind, part) => View::Plain,
+            (Some("binding" | "eviction" | "token"), &Method::POST)
+            | (Some("ephemeralcontainers" | "resize"), &Method::GET | &Method::PUT | &Method::PATCH) => {
+                negotiate(info.accept, Offer::NoTables)?
+            }
+            _ => negotiate(info.accept, Offer::Objects)?,
         };
         let Path { namespace, name, watch: watch_by_path, .. } = *path;
         Ok(Self { server, info, kind, namespace, name, view, body, watch_by_path })

@@ -113,9 +113,11 @@ async fn objects(
         // The write is done; a failure here is retried and reported by the periodic reconciliation.
         let _ = server.follow_write(kind).await;
     }
-    response.map(|response| {
-        (strategies::of(kind).deprecation)(kind).into_iter().fold(response, ApiResponse::warning)
-    })
+    // Errors carry the warning as well.
+    match (strategies::of(kind).deprecation)(kind) {
+        Some(warning) => Ok(response.unwrap_or_else(|error| ApiResponse::error(&error)).warning(warning)),
+        None => response,
+    }
 }
 
 fn require_verb(kind: &Kind, verb: Verb) -> Result<(), ApiError> {

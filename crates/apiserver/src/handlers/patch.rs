@@ -110,12 +110,14 @@ impl Call<'_> {
             Ok(patched) => patch::undecodable(kind, body, &patched, why),
             Err(refusal) => refusal,
         };
-        decode::check_kind(&patched, self.gvk(), &self.kind.nature).map_err(|why| undecodable(&why))?;
         if kind == PatchKind::Strategic {
-            if let Some(why) = decode::type_mismatch(&patched, &self.kind.nature) {
-                return Err(undecodable(&why).into());
+            patched = decode::typed(patched, stored, &self.kind.nature).map_err(|why| undecodable(&why))?;
+        } else {
+            decode::check_kind(&patched, self.gvk(), &self.kind.nature).map_err(|why| undecodable(&why))?;
+            if let Some(unknown) = decode::members_without_version(&patched, &self.kind.nature) {
+                findings.extend(unknown);
+                patched = json!({});
             }
-            patched = decode::wrap_int32(patched, &self.kind.nature);
         }
         let decoded = decode::assembled(patched, &self.kind.nature).map_err(|why| undecodable(&why))?;
         findings.extend(decoded.findings);

@@ -3,12 +3,12 @@
 use std::num::NonZeroU64;
 
 use gantry_registry::encode;
-use gantry_registry::kinds::{Kind, Verb};
+use gantry_registry::kinds::{Kind, Nature, Verb};
 use gantry_registry::paging::{
     Continue, ListOptions, ListPlan, Rest, expired_list, expired_page, get_version, too_large,
 };
 use gantry_store::{Error, Item, Key, ListRequest, Revision};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::call::Call;
 use super::{require_verb, watch};
@@ -138,7 +138,12 @@ fn is_selected(kind: &Kind, options: &ListOptions, item: &Item) -> Result<bool, 
 fn plain(kind: &Kind, found: &ListedObjects) -> Result<Vec<u8>, ApiError> {
     let room: usize = found.items.iter().map(|item| item.value.len() + VERSION_BYTES).sum();
     let mut out = Vec::with_capacity(room + HEADER_BYTES);
-    encode::list_start(kind.list_kind, kind.api_version, &found.metadata, &mut out);
+    let mut metadata = found.metadata.clone();
+    if matches!(kind.nature, Nature::Custom(_)) && metadata["continue"].is_null() {
+        // Lists of custom objects always have this field.
+        metadata["continue"] = json!("");
+    }
+    encode::list_start(kind.list_kind, kind.api_version, &metadata, &mut out);
     for (index, item) in found.items.iter().enumerate() {
         if index > 0 {
             out.push(b',');

@@ -2,14 +2,14 @@
 
 use gantry_managed_fields::apply;
 use gantry_managed_fields::ownership::{FieldSet, ManagedFields, ReplicasField, Write, track_update};
-use gantry_patch as patch;
+use gantry_patch::{self as patch, PatchKind};
 use gantry_registry::custom::Scaling;
 use gantry_registry::decode::Finding;
 use gantry_registry::kinds::{Kind, Nature, Verb};
 use gantry_registry::schema::schema;
 use gantry_registry::selector::LabelSelector;
 use gantry_registry::table::{Headings, Layout, Printer, not_a_list, partial};
-use gantry_registry::{FieldError, decode, encode, validation};
+use gantry_registry::{FieldError, Refusal, decode, encode, validation};
 use http::Method;
 use serde_json::{Value, json};
 
@@ -19,11 +19,11 @@ use super::update::{Ownership, check_namespace, check_uid, plan_update};
 use super::write::{Part, WriteResult, warn};
 use crate::accept::View;
 use crate::error::ApiError;
-use crate::objects::Change;
 use crate::query::{Validation, WriteOptions};
 use crate::response::ApiResponse;
 
 const VERSION: &str = "autoscaling/v1";
+const GVK: decode::Gvk<'_> = decode::Gvk { group: "autoscaling", version: "v1", kind: "Scale" };
 
 impl Call<'_> {
     pub(super) async fn scale(&self, method: &Method) -> Result<ApiResponse, ApiError> {
@@ -43,11 +43,13 @@ impl Call<'_> {
 
     async fn put_scale(&self, nature: &Nature) -> Result<ApiResponse, ApiError> {
         let options = self.info.query.write_options("UpdateOptions", self.info.user_agent)?;
-        let gvk = decode::Gvk::new("autoscaling", "v1", "Scale");
-        let decoded = decode::object(&self.body, self.format()?, gvk)?;
+        let decoded =
+            decode::object(&self.body, self.format()?, GVK).map_err(|error| self.undecodable_scale(error))?;
         let findings = decoded.findings.clone();
         let wanted =
-            if options.validation == Validation::Strict { decoded.strict(gvk)? } else { decoded.object };
+            if options.validation == Validation::Strict { decoded.strict(GVK)? } else { decoded.object };
+        check_namespace(self, &mut wanted.clone())?;
+        self.check_name(&wanted)?;
         let written = self.resize(nature, &options, |_| Ok((wanted.clone(), Ownership::ByChange))).await?;
         self.scale_response(nature, &written, &options, &findings)
     }
@@ -65,17 +67,31 @@ impl Call<'_> {
                 let applied = apply::apply(Some(scale), &body, &write, options.on_conflict())?;
                 return Ok((applied.object, Ownership::AlreadyTracked));
             };
-            let patched = patch::apply(kind, scale, nature, &body)?;
-            let undecodable = |why: &str| patch::undecodable(kind, &body, &patched, why);
+            let mut patched = patch::apply(kind, scale, nature, &body)?;
+            let shown = patched.clone();
+            let undecodable = |why: &str| patch::undecodable(kind, &body, &shown, why);
+            if kind == PatchKind::Strategic {
+                patched = decode::typed(patched, scale, nature).map_err(|why| undecodable(&why))?;
+            } else {
+                decode::check_kind(&patched, GVK, nature).map_err(|why| undecodable(&why))?;
+            }
+            let unknown = decode::members_without_version(&patched, nature);
+            if unknown.is_some() {
+                patched = json!({});
+            }
             let decoded = decode::assembled(patched.clone(), nature).map_err(|why| undecodable(&why))?;
-            findings = duplicates.iter().cloned().chain(decoded.findings).collect();
+            let unknown = unknown.into_iter().flatten();
+            findings = duplicates.iter().cloned().chain(unknown).chain(decoded.findings).collect();
             match decode::strict_problem(&findings).filter(|_| options.validation == Validation::Strict) {
                 Some(problem) => Err(undecodable(&problem).into()),
                 None => Ok((decoded.object, Ownership::ByChange)),
             }
         });
-        let written = resized.await?;
-        self.scale_response(nature, &written, &options, &findings)
+        match resized.await {
+            Ok(written) => self.scale_response(nature, &written, &options, &findings),
+            Err(error) if findings.is_empty() => Err(error),
+            Err(error) => Ok(warn(ApiResponse::error(&error), &options, &findings)),
+        }
     }
 
     /// The response to a write of a scale, with its warnings.
@@ -121,18 +137,19 @@ impl Call<'_> {
             }
             owners.store(&mut parent);
             check_uid(self.object_ref(), stored, &parent)?;
-            let mut settled =
-                plan_update(self, stored, parent, Part::Main, options, Ownership::AlreadyTracked)?;
-            // Every update of a ReplicationController's scale creates a new version, as in Kubernetes.
-            if self.kind.kind == "ReplicationController"
-                && matches!(settled.change, Change::Keep)
-                && settled.refused.is_none()
-            {
-                settled.change = Change::Store(stored.clone());
-            }
-            Ok(settled)
+            plan_update(self, stored, parent, Part::Main, options, Ownership::AlreadyTracked)
         });
         changed.await
+    }
+
+    /// Returns the error about a body that is no Scale; custom kinds have a message of their own.
+    fn undecodable_scale(&self, error: Refusal) -> ApiError {
+        match &self.kind.nature {
+            Nature::BuiltIn(_) => error.into(),
+            Nature::Custom(_) => ApiError::bad_request(
+                "no kind is registered for the type v1.Scale in scheme \"pkg/apiserver/customresource_handler.go:781\"",
+            ),
+        }
     }
 
     /// Where a custom kind has its replicas; built-in kinds have them in `spec.replicas`.

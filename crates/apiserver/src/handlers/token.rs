@@ -1,12 +1,14 @@
 //! The subresource `token` of service accounts: issues tokens.
 
+use gantry_managed_fields::ownership::{FieldSet, Write, track_update};
 use gantry_registry::decode::{self, Gvk};
-use gantry_registry::kinds::{Verb, kinds};
+use gantry_registry::kinds::{Nature, Verb, kinds};
 use gantry_registry::schema::schema;
 use gantry_registry::{FieldError, encode};
 use serde_json::{Value, json};
 
 use super::call::Call;
+use super::update::check_namespace;
 use super::write::warn;
 use crate::authentication::jwt;
 use crate::authentication::service_account::Claims;
@@ -16,6 +18,7 @@ use crate::query::Validation;
 use crate::response::ApiResponse;
 
 const GROUP: &str = "authentication.k8s.io";
+const VERSION: &str = "authentication.k8s.io/v1";
 const SECONDS_DEFAULT: i64 = 3600;
 const SECONDS_MIN: i64 = 600;
 const SECONDS_MAX: i64 = 1 << 32;
@@ -32,15 +35,44 @@ impl Call<'_> {
         let gvk = Gvk::new(GROUP, "v1", "TokenRequest");
         let decoded = decode::object(&self.body, self.format()?, gvk)?;
         let findings = decoded.findings.clone();
-        let mut request =
+        let request =
             if options.validation == Validation::Strict { decoded.strict(gvk)? } else { decoded.object };
+        let nature = &Nature::from(message);
+        let response = match self.issue_token(request, nature, &options.manager).await {
+            Ok(issued) => ApiResponse::json(201, encode::object(&issued, nature)),
+            Err(error) if findings.is_empty() => return Err(error),
+            Err(error) => ApiResponse::error(&error),
+        };
+        Ok(warn(response, &options, &findings))
+    }
+
+    /// Returns the request with a token in its status.
+    async fn issue_token(
+        &self,
+        mut request: Value,
+        nature: &Nature,
+        manager: &str,
+    ) -> Result<Value, ApiError> {
         let (namespace, name) = (self.namespace.unwrap_or_default(), self.name.unwrap_or_default());
-        check_metadata(&request, namespace, name)?;
+        check_namespace(self, &mut request)?;
+        default_seconds(&mut request);
+        let now = self.server.environment.now();
+        let write = Write {
+            kind: "TokenRequest",
+            nature,
+            api_version: VERSION,
+            subresource: "token",
+            manager,
+            reset: &FieldSet::new(),
+            now: &now.to_string(),
+        };
+        track_update(None, &mut request, &write);
+        check_name(&request, name)?;
         let account = self.server.objects.get(self.object_ref()).await?;
-        self.fill_in(&mut request);
+        check_account(&request, &account)?;
+        self.fill_in(&mut request, &account);
         check_spec(&request["spec"])?;
         let bound = self.bound(&request["spec"]["boundObjectRef"]).await?;
-        let now = self.server.environment.now();
         let lifetime_seconds = request["spec"]["expirationSeconds"].as_i64().unwrap_or(SECONDS_DEFAULT);
         let claims = Claims {
             issuer: &self.server.settings.access.issuer,
@@ -55,25 +87,22 @@ impl Call<'_> {
         let key = self.server.signing_keys.get_or_create(self.server.objects.store.as_ref()).await?;
         let token = jwt::sign(&claims.render(), &key)
             .ok_or_else(|| ApiError::unclassified("the token could not be signed"))?;
-        request["metadata"] = json!({});
-        for field in ["name", "namespace", "uid", "creationTimestamp"] {
-            request["metadata"][field] = account["metadata"][field].clone();
-        }
+        request["metadata"]["creationTimestamp"] = json!(now.to_string());
         request["status"] =
             json!({"token": token, "expirationTimestamp": now.plus(lifetime_seconds).to_string()});
-        Ok(warn(ApiResponse::json(201, encode::object(&request, &message.into())), &options, &findings))
+        Ok(request)
     }
 
-    fn fill_in(&self, request: &mut Value) {
-        if request["spec"].is_null() {
-            request["spec"] = json!({});
+    /// Sets what the request leaves to the server and to the account.
+    fn fill_in(&self, request: &mut Value, account: &Value) {
+        let audiences = &mut request["spec"]["audiences"];
+        if audiences.as_array().is_none_or(Vec::is_empty) {
+            *audiences = json!(self.server.settings.access.audiences());
         }
-        let spec = &mut request["spec"];
-        if spec["audiences"].as_array().is_none_or(Vec::is_empty) {
-            spec["audiences"] = json!(self.server.settings.access.audiences());
-        }
-        if spec["expirationSeconds"].is_null() {
-            spec["expirationSeconds"] = json!(SECONDS_DEFAULT);
+        for field in ["name", "uid"] {
+            if request["metadata"][field].as_str().is_none_or(str::is_empty) {
+                request["metadata"][field] = account["metadata"][field].clone();
+            }
         }
     }
 
@@ -120,17 +149,41 @@ impl Call<'_> {
     }
 }
 
-/// Name and namespace in the body, if set, must be those of the path.
-fn check_metadata(request: &Value, namespace: &str, name: &str) -> Result<(), ApiError> {
-    for (field, wanted, what) in [("name", name, "name"), ("namespace", namespace, "namespace")] {
-        let given = &request["metadata"][field];
-        if given.as_str().is_some_and(|given| !given.is_empty() && given != wanted) {
-            let why = format!("must match the service account {what} if specified");
-            let wrong = FieldError::invalid(format!("metadata.{field}"), given, why);
-            return Err(ApiError::invalid("TokenRequest", GROUP, name, &[wrong]));
+fn default_seconds(request: &mut Value) {
+    for field in ["metadata", "spec"] {
+        if request[field].is_null() {
+            request[field] = json!({});
         }
     }
+    if request["spec"]["expirationSeconds"].is_null() {
+        request["spec"]["expirationSeconds"] = json!(SECONDS_DEFAULT);
+    }
+}
+
+/// The name in the body, if set, must be that of the path.
+fn check_name(request: &Value, name: &str) -> Result<(), ApiError> {
+    let given = &request["metadata"]["name"];
+    if given.as_str().is_some_and(|given| !given.is_empty() && given != name) {
+        let why = "must match the service account name if specified";
+        let wrong = FieldError::invalid("metadata.name", given, why);
+        return Err(ApiError::invalid("TokenRequest", GROUP, name, &[wrong]));
+    }
     Ok(())
+}
+
+/// The uid in the body, if set, must be that of the account.
+fn check_account(request: &Value, account: &Value) -> Result<(), ApiError> {
+    let text =
+        |object: &Value, field: &str| object["metadata"][field].as_str().unwrap_or_default().to_owned();
+    let (given, known) = (text(request, "uid"), text(account, "uid"));
+    if given.is_empty() || given == known {
+        return Ok(());
+    }
+    let why = format!(
+        "the UID in the token request ({given}) does not match the UID of the service account ({known})"
+    );
+    let object = ObjectName { group: GROUP, resource: "TokenRequest", name: text(account, "name") };
+    Err(ApiError::Conflict { object, why })
 }
 
 fn check_spec(spec: &Value) -> Result<(), ApiError> {

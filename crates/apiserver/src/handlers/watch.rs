@@ -70,7 +70,11 @@ pub(super) async fn begin(call: &Call<'_>, options: &ListOptions) -> Result<ApiR
         server: call.server.clone(),
     };
     let (mut initial, mut initial_end) = (Vec::new(), None);
-    let after = match options.watch_plan()? {
+    let plan = options.watch_plan()?;
+    if options.timeout_seconds.is_some_and(|seconds| seconds < 0) {
+        return Ok(ApiResponse::json(200, expired_at_start(&plan)));
+    }
+    let after = match plan {
         WatchPlan::After(version) => Revision::new(version).unwrap_or(Revision::EMPTY),
         WatchPlan::FromNow => store.bounds().await?.current,
         WatchPlan::Initial { at_least, end_bookmark } => {
@@ -111,6 +115,16 @@ pub(super) async fn begin(call: &Call<'_>, options: &ListOptions) -> Result<ApiR
         last: None,
         over: false,
     }))
+}
+
+/// Returns the events of a watch with a negative timeout: none, or an error if the latest revision must be read first.
+fn expired_at_start(plan: &WatchPlan) -> Bytes {
+    match plan {
+        WatchPlan::FromNow => {
+            watch_encoder::error(&ApiError::Internal("context deadline exceeded".to_owned()))
+        }
+        WatchPlan::After(_) | WatchPlan::Initial { .. } => Bytes::new(),
+    }
 }
 
 /// Completes when a custom kind is removed or changed, with the store's revision at that time.

@@ -161,8 +161,8 @@ impl Call<'_> {
 
     /// Checks and defaults the object in the body of an update.
     fn put_object(&self, mut object: Value) -> Result<Value, ApiError> {
-        self.check_name(&object)?;
         check_namespace(self, &mut object)?;
+        self.check_name(&object)?;
         defaults::apply(self.kind, &mut object);
         Ok(object)
     }

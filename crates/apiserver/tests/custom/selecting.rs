@@ -84,3 +84,15 @@ async fn watches_and_deletions_select_by_fields() {
     assert_eq!(selected(&server, "spec.size!=M").await, "b c");
     assert_eq!(selected(&server, "spec.size=M").await, "");
 }
+
+/// A list of custom objects always says where it goes on, even if that is nowhere.
+#[tokio::test]
+async fn a_list_of_custom_objects_has_an_empty_continue() {
+    let server = with_shirts().await;
+    for query in ["", "?fieldSelector=metadata.name%3Da", "?labelSelector=none"] {
+        let (_, list) = get(&server, &format!("{SHIRTS}{query}")).await;
+        assert_eq!(list["metadata"]["continue"], "", "{query}");
+    }
+    let (_, page) = get(&server, &format!("{SHIRTS}?limit=1")).await;
+    assert_ne!(page["metadata"]["continue"], "");
+}

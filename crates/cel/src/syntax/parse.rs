@@ -229,6 +229,7 @@ impl<'t> Parser<'t> {
                 return self.named();
             }
             Token::Name(_) => return self.named(),
+            Token::End => return Err(self.ended()),
             _ => return Err(self.unexpected()),
         };
         Expr::new(node, at)
@@ -315,6 +316,13 @@ impl<'t> Parser<'t> {
 
     fn expect(&mut self, sign: &str) -> Result<(), SourceError> {
         if self.take(sign) { Ok(()) } else { Err(self.unexpected()) }
+    }
+
+    /// The error for a source that ends where a value is expected.
+    fn ended(&self) -> SourceError {
+        let why = "Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', \
+                   NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
+        SourceError::new(self.at(), why)
     }
 
     fn unexpected(&self) -> SourceError {

@@ -12,7 +12,11 @@ fn error(text: &str) -> String {
 #[test]
 fn syntax_errors_name_their_place() {
     for (text, expected) in [
-        ("", "1:1: Syntax error: mismatched input '<EOF>'"),
+        (
+            "",
+            "1:1: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', \
+             NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}",
+        ),
         ("self.", "1:6: Syntax error: mismatched input '<EOF>'"),
         ("(true", "1:6: Syntax error: mismatched input '<EOF>'"),
         ("true true", "1:6: Syntax error: mismatched input 'Bool(true)'"),

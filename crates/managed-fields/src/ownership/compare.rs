@@ -155,16 +155,38 @@ fn compare_elements(
     if old.is_some() && old == new {
         return;
     }
-    let mut pairs: BTreeMap<PathElement, (Option<&Value>, Option<&Value>)> = BTreeMap::new();
+    let mut pairs: BTreeMap<PathElement, (Vec<&Value>, Vec<&Value>)> = BTreeMap::new();
     for (name, element) in shape.named(as_list(old)) {
-        pairs.entry(name).or_default().0.get_or_insert(element);
+        pairs.entry(name).or_default().0.push(element);
     }
     for (name, element) in shape.named(as_list(new)) {
-        pairs.entry(name).or_default().1.get_or_insert(element);
+        pairs.entry(name).or_default().1.push(element);
     }
     for (name, (before, after)) in pairs {
-        let (change, below) = compare_node(shape.element(), before, after, empties);
-        into.insert(&name, change, below);
+        let mut compare_one = |before: Option<&Value>, after: Option<&Value>| {
+            let (change, below) = compare_node(shape.element(), before, after, empties);
+            into.insert(&name, change, below);
+        };
+        // Elements of the same name are one value: nobody owns parts of them.
+        let change = match (&before[..], &after[..]) {
+            ([] | [_], [] | [_]) => {
+                compare_one(before.first().copied(), after.first().copied());
+                Change::None
+            }
+            ([_, _, ..], [_, _, ..]) if before == after => Change::None,
+            ([_, _, ..], [_, _, ..]) => Change::Modified,
+            ([_, _, ..], _) => {
+                compare_one(None, after.first().copied());
+                Change::Removed
+            }
+            (_, _) => {
+                compare_one(before.first().copied(), None);
+                Change::Added
+            }
+        };
+        if change != Change::None {
+            into.insert(&name, change, Comparison::default());
+        }
     }
 }
 

@@ -47,36 +47,30 @@ impl ReplicasField {
 
     /// Copies the owners of the Scale's replicas back to the parent, which is of this version.
     ///
-    /// Managers that lost the replicas lose them there; new ones get an entry without a time, as in Kubernetes.
-    /// Entries of versions that are no longer defined are dropped.
+    /// An applier that keeps the replicas keeps its entry. An updater is known by its version, which is another one on a Scale: its
+    /// replicas become an entry of their own, without a time and beside the rest of what it owns, as in Kubernetes. Entries of
+    /// versions that are no longer defined are dropped.
     pub fn to_parent(
         &self,
         parent: &ManagedFields,
         scale: &ManagedFields,
         parent_version: &str,
     ) -> ManagedFields {
-        let mut result = parent.clone();
-        for (identity, entry) in parent.entries() {
-            let keeps = || {
-                let owner = scale.get(&in_version(identity, SCALE_VERSION));
-                owner.is_some_and(|owner| Self::Usual.is_owned(owner))
-            };
-            if !self.knows(&entry.api_version) {
-                result.remove(identity);
-            } else if self.is_owned(entry) && !keeps() {
-                let fields = entry.fields.difference(&self.of_version(&entry.api_version));
-                result.set(identity.clone(), Entry { fields, ..entry.clone() });
+        let mut result = ManagedFields::new();
+        for (identity, entry) in parent.entries().filter(|(_, entry)| self.knows(&entry.api_version)) {
+            let mut entry = entry.clone();
+            if self.is_owned(&entry) && scale.get(identity).is_none() {
+                entry.fields = entry.fields.difference(&self.of_version(&entry.api_version));
             }
+            result.set(identity.clone(), entry);
         }
         for (identity, _) in scale.entries().filter(|(_, entry)| Self::Usual.is_owned(entry)) {
-            let identity = in_version(identity, parent_version);
-            let (time, mut fields) = match result.get(&identity) {
-                Some(known) if self.is_owned(known) => continue,
-                Some(known) => (known.time.clone(), known.fields.clone()),
-                None => (None, FieldSet::new()),
-            };
-            fields.absorb(self.of_version(parent_version));
-            result.set(identity, Entry { api_version: parent_version.to_owned(), time, fields });
+            if parent.get(identity).is_some_and(|known| self.is_owned(known)) {
+                continue;
+            }
+            let time = parent.get(identity).and_then(|known| known.time.clone());
+            let fields = self.of_version(parent_version);
+            result.set(identity.clone(), Entry { api_version: parent_version.to_owned(), time, fields });
         }
         result
     }

@@ -19,6 +19,14 @@ pub(crate) fn default_labels(object: &mut Object, labels: Value) {
     }
 }
 
+/// Sets the labels of an object without any to those of its template: it is read with them, however it was stored.
+pub(crate) fn label_by_template(object: &mut Value) {
+    let Value::Object(object) = object else { return };
+    if let Some(labels) = object.get("spec").and_then(Value::as_object).and_then(template_labels) {
+        default_labels(object, labels);
+    }
+}
+
 /// Returns the parameters of a rolling update, inserting them if the strategy is one; `None` otherwise.
 pub(crate) fn rolling_update<'a>(spec: &'a mut Object, strategy: &str) -> Option<&'a mut Object> {
     let strategy = ensure(spec, strategy)?;

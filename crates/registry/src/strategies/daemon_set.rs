@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::KindStrategy;
 use crate::Timestamp;
 use crate::defaults::pod;
-use crate::defaults::setting::{Object, default, ensure, object};
+use crate::defaults::setting::{Object, child, default, ensure, object};
 use crate::defaults::workload::rolling_update as default_rolling_update;
 use crate::lifecycle::disabled_fields;
 use crate::table::column::Column;
@@ -87,6 +87,10 @@ fn set_defaults(set: &mut Object) {
     default(spec, "revisionHistoryLimit", 10);
     if let Some(rolling) = default_rolling_update(spec, "updateStrategy") {
         default(rolling, "maxUnavailable", 1);
+        default(rolling, "maxSurge", 0);
+    } else if let Some(rolling) = child(spec, "updateStrategy").and_then(|it| child(it, "rollingUpdate")) {
+        // Limits of another strategy are numbers all the same.
+        default(rolling, "maxUnavailable", 0);
         default(rolling, "maxSurge", 0);
     }
     pod::template(spec);

@@ -6,10 +6,10 @@ use super::KindStrategy;
 use crate::Timestamp;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
-use crate::validation::error_list::{ErrorList, Path, is_set};
+use crate::validation::error_list::{ErrorList, Path, is_set, list};
 use crate::validation::go_format::ordered_json;
 use crate::validation::selector;
-use crate::validation::status::not_negative;
+use crate::validation::status::{conditions, not_negative};
 use crate::validation::workload::{at_most_100_percent, count_or_percent};
 
 const COLUMNS: &[Column] = &[
@@ -30,7 +30,10 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
         }
     },
     validate: |errors, _, _, new| validate(errors, new),
-    validate_status: |errors, _, _, new| not_negative(errors, &new["status"], &COUNTERS),
+    validate_status: |errors, _, _, new| {
+        conditions(errors, list(&new["status"], "conditions"));
+        not_negative(errors, &new["status"], &COUNTERS);
+    },
     any_finalizers: true,
     rows: Rows::new(COLUMNS, cells),
     ..KindStrategy::DEFAULT

@@ -6,7 +6,8 @@ use super::{KindStrategy, replica_set};
 use crate::Timestamp;
 use crate::defaults::pod;
 use crate::defaults::setting::{Object, child, default, ensure, is_empty};
-use crate::defaults::workload::{default_labels, template_labels};
+use crate::defaults::workload::{default_labels, label_by_template, template_labels};
+use crate::lifecycle::Part;
 use crate::selector::fields::{NAME, NAMESPACE, SelectableFields, Source, field};
 use crate::table::{Rows, cell};
 use crate::validation::error_list::{ErrorList, Path, is_set, members};
@@ -14,6 +15,12 @@ use crate::validation::template;
 
 pub(super) const STRATEGY: KindStrategy = KindStrategy {
     defaults: set_defaults,
+    prepare: |part, old, new| {
+        if part == Part::Status {
+            label_by_template(new);
+        }
+        (replica_set::STRATEGY.prepare)(part, old, new);
+    },
     validate: |errors, _, _, new| validate(errors, new),
     quota_usage: |usage, _| usage.count("replicationcontrollers"),
     rows: Rows::new(replica_set::COLUMNS, cells),

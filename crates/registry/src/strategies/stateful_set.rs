@@ -134,7 +134,7 @@ fn validate_spec(errors: &mut ErrorList, spec: &Value, age: Age) {
     }
     if selector::of_template(errors, &at, spec, "statefulset") {
         selector::matches_template(errors, &at, spec);
-        template::template(errors, &at.child("template"), &with_claims(spec)["template"]);
+        template::template(errors, &at.child("template"), &as_pod_template(spec)["template"]);
     }
     template::always_restarts(errors, &at, spec, "StatefulSet");
 }
@@ -155,9 +155,13 @@ fn retention(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     }
 }
 
-/// Returns the spec with a volume in the template for each claim, so that mounts are valid.
-fn with_claims(spec: &Value) -> Value {
+/// Returns the spec with the template as it is validated: with the volumes of the claims, and without the names that every pod
+/// gets from the set.
+fn as_pod_template(spec: &Value) -> Value {
     let mut spec = spec.clone();
+    if let Some(pod) = spec.pointer_mut("/template/spec").and_then(Value::as_object_mut) {
+        pod.retain(|field, _| !matches!(field.as_str(), "hostname" | "subdomain"));
+    }
     let names: BTreeSet<_> =
         list(&spec, "volumeClaimTemplates").iter().map(|claim| text(&claim["metadata"], "name")).collect();
     let claims: Vec<_> = names

@@ -33,6 +33,11 @@ pub(crate) const fn truth(name: &'static str) -> Column {
     known(name, "boolean", "", 0)
 }
 
+/// A column of booleans, in wide output only.
+pub(crate) const fn wide_truth(name: &'static str) -> Column {
+    known(name, "boolean", "", 1)
+}
+
 /// A column of strings, in wide output only.
 pub(crate) const fn wide(name: &'static str) -> Column {
     known(name, "string", "", 1)

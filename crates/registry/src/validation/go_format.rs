@@ -53,9 +53,9 @@ fn write_structure(out: &mut String, id: MessageId, value: &Value) {
             Type::Message(inner) if schema().message(*inner).name == "meta/v1.ObjectMeta" => {
                 let mut metadata = String::new();
                 write_message(&mut metadata, *inner, member);
-                let metadata = metadata.trim_start_matches('{').trim_end_matches('}');
-                if !metadata.is_empty() && metadata != "null" {
-                    members.push(metadata.to_owned());
+                let inner = metadata.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+                if let Some(inner) = inner.filter(|inner| !inner.is_empty()) {
+                    members.push(inner.to_owned());
                 }
             }
             _ if matches!(field.json, "kind" | "apiVersion") && value.get("metadata").is_some() => {}
@@ -69,6 +69,37 @@ fn write_structure(out: &mut String, id: MessageId, value: &Value) {
     }
     let _ = write!(out, "{{{}}}", members.join(","));
 }
+
+/// Fields whose Go names are other words, or abbreviations throughout.
+const GO_NAMES: [(&str, &str); 15] = [
+    ("cephfs", "CephFS"),
+    ("csi", "CSI"),
+    ("fc", "FC"),
+    ("grpc", "GRPC"),
+    ("ip", "IP"),
+    ("iscsi", "ISCSI"),
+    ("nfs", "NFS"),
+    ("os", "OS"),
+    ("rbd", "RBD"),
+    ("serviceAccount", "DeprecatedServiceAccount"),
+    ("storageos", "StorageOS"),
+    ("tcpSocket", "TCPSocket"),
+    ("tty", "TTY"),
+    ("uid", "UID"),
+    ("uids", "UIDs"),
+];
+/// Abbreviations with which the names of fields begin.
+const GO_PREFIXES: [(&str, &str); 9] = [
+    ("api", "API"),
+    ("aws", "AWS"),
+    ("dns", "DNS"),
+    ("fsGroup", "FSGroup"),
+    ("fsType", "FSType"),
+    ("gce", "GCE"),
+    ("gmsa", "GMSA"),
+    ("http", "HTTP"),
+    ("seLinux", "SELinux"),
+];
 
 /// Fields that are pointers in the versioned type, but not in the internal one.
 fn is_plain_in_go(id: MessageId, field: &str) -> bool {
@@ -113,7 +144,10 @@ fn zero(kind: &Type) -> &'static str {
 
 /// Returns the Go name of a field: well-known abbreviations are capitalized.
 fn go_name(json: &str) -> String {
-    for (prefix, go) in [("apiGroup", "APIGroup"), ("gmsa", "GMSA"), ("seLinux", "SELinux"), ("uid", "UID")] {
+    if let Some((_, go)) = GO_NAMES.iter().find(|(name, _)| *name == json) {
+        return (*go).to_owned();
+    }
+    for (prefix, go) in GO_PREFIXES {
         if let Some(rest) = json.strip_prefix(prefix) {
             return format!("{go}{rest}");
         }

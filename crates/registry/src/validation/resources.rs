@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::error_list::{ErrorList, Path, list, members, text};
-use super::names::qualified_name;
+use super::names::{label, qualified_name};
 use gantry_formats::quantity::Quantity;
 
 const STANDARD: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
@@ -96,6 +96,9 @@ pub(crate) fn claims(errors: &mut ErrorList, at: &Path<'_>, container: &Value, s
             continue;
         }
         let request = text(claim, "request");
+        if !request.is_empty() && !seen.contains(name) {
+            errors.invalid_text(&at.child("request"), request, label(request));
+        }
         let key = if request.is_empty() { name.to_owned() } else { format!("{name}/{request}") };
         if seen.contains(name) || seen.contains(&key) {
             errors.duplicate(&at, &json!(if seen.contains(name) { name } else { &key }));

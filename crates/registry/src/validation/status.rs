@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::error_list::{ErrorList, Path, number};
+use super::error_list::{ErrorList, Path, is_set, number, text};
+use super::names::{condition_reason, qualified_name};
 
 /// The counters of a kind: those that are not negative, and those of them that are at most `replicas`.
 pub(crate) struct Counters {
@@ -40,5 +41,41 @@ pub(crate) fn not_decremented(errors: &mut ErrorList, old: &Value, new: &Value) 
     let is_less = before.is_some_and(|before| number(new, field).is_none_or(|now| now < before));
     if is_less {
         errors.invalid(&Path::new("status").child(field), &new[field], "cannot be decremented");
+    }
+}
+
+/// Validates conditions of the type that newer kinds share.
+pub(crate) fn conditions(errors: &mut ErrorList, conditions: &[Value]) {
+    let status_at = Path::new("status");
+    let conditions_at = status_at.child("conditions");
+    for (index, condition) in conditions.iter().enumerate() {
+        let (at, kind) = (conditions_at.index(index), text(condition, "type"));
+        if conditions[..index].iter().any(|earlier| text(earlier, "type") == kind) {
+            errors.duplicate(&at, &json!(kind));
+        }
+        if kind.is_empty() {
+            errors.required(&at.child("type"), "is required");
+        } else {
+            errors.invalid_text(&at.child("type"), kind, qualified_name(kind));
+        }
+        errors.one_of(&at.child("status"), &condition["status"], &["False", "True", "Unknown"]);
+        if number(condition, "observedGeneration").is_some_and(|generation| generation < 0) {
+            let why = "must be greater than or equal to zero";
+            errors.invalid(&at.child("observedGeneration"), &condition["observedGeneration"], why);
+        }
+        if !is_set(condition, "lastTransitionTime") {
+            errors.required(&at.child("lastTransitionTime"), "");
+        }
+        let reason = text(condition, "reason");
+        if reason.is_empty() {
+            errors.required(&at.child("reason"), "");
+        } else {
+            errors.invalid_text(&at.child("reason"), reason, condition_reason(reason));
+        }
+        for (field, most_bytes) in [("reason", 1024), ("message", 32 * 1024)] {
+            if text(condition, field).len() > most_bytes {
+                errors.too_long(&at.child(field), most_bytes);
+            }
+        }
     }
 }

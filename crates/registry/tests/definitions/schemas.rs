@@ -294,7 +294,11 @@ fn rules_make_sense() {
     };
     assert_eq!(
         rule(json!({"rule": "self.b =="})),
-        [failed("self.b ==", "1:10: Syntax error: mismatched input '<EOF>'\n | self.b ==\n | .........^")]
+        [failed(
+            "self.b ==",
+            "1:10: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', \
+             NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}\n | self.b ==\n | .........^"
+        )]
     );
     assert_eq!(
         rule(json!({"rule": "self.no == 1"})),

@@ -134,3 +134,111 @@ fn schedules_say_which_part_is_wrong() {
     }
     assert_eq!(wrong_cron_job(&json!({"schedule": "@every 1h30m"})), Vec::<String>::new());
 }
+
+/// What is wrong with a status of an indexed Job of three that is written over another.
+fn wrong_status(old: Value, new: Value) -> Vec<String> {
+    let kind = kind("batch", "jobs");
+    let spec = json!({
+        "completionMode": "Indexed", "completions": 3, "parallelism": 1, "backoffLimitPerIndex": 1, "template": ending(),
+    });
+    let job = |status: Value| {
+        let mut job = object(kind, &spec);
+        job["status"] = status;
+        job
+    };
+    told(&validation::status(kind, &job(old), &job(new)).errors)
+}
+
+fn conditions(types: &[&str]) -> Value {
+    types.iter().map(|word| json!({"type": word, "status": "True"})).collect()
+}
+
+#[test]
+fn the_counters_of_a_job_are_no_less_than_nothing_and_than_before() {
+    let pods = json!({"succeeded": ["a", "a", ""], "failed": ["a"]});
+    let new = json!({"active": -1, "failed": 1, "ready": 1, "uncountedTerminatedPods": pods});
+    let uncounted = "status.uncountedTerminatedPods";
+    assert_eq!(
+        wrong_status(json!({"failed": 2, "succeeded": 1}), new),
+        [
+            "status.active: Invalid value: -1: must be greater than or equal to 0".to_owned(),
+            format!("{uncounted}.succeeded[1]: Duplicate value: \"a\""),
+            format!("{uncounted}.succeeded[2]: Invalid value: \"\": must not be empty"),
+            format!("{uncounted}.failed[0]: Duplicate value: \"a\""),
+            "status.ready: Invalid value: 1: cannot set more ready pods than active".to_owned(),
+            "status.failed: Invalid value: 1: cannot decrease the failed counter".to_owned(),
+            "status.succeeded: Invalid value: 0: cannot decrease the succeeded counter".to_owned(),
+        ]
+    );
+}
+
+#[test]
+fn a_job_ends_by_the_rules() {
+    let none = || json!({});
+    assert_eq!(
+        wrong_status(none(), json!({"conditions": conditions(&["Complete"]), "active": 1})),
+        [
+            "status.completionTime: Required value: completionTime is required for Complete jobs",
+            "status.conditions: Invalid value: cannot set Complete=True condition without the SuccessCriteriaMet=true condition",
+            "status.active: Invalid value: 1: active>0 is invalid for finished job",
+            "status.startTime: Required value: startTime is required for finished job",
+        ]
+    );
+    let times = json!({"startTime": "2024-01-02T03:04:05Z", "completionTime": "2024-01-02T03:04:04Z"});
+    assert_eq!(
+        wrong_status(none(), times.clone()),
+        [
+            "status.completionTime: Invalid value: \"2024-01-02T03:04:04Z\": cannot set completionTime when there is no \
+             Complete=True condition",
+            "status.completionTime: Invalid value: \"2024-01-02T03:04:04Z\": must be equal to or after `startTime`",
+        ]
+    );
+    assert_eq!(wrong_status(times.clone(), times), [""; 0], "what was wrong before may stay");
+    let failed = json!({"conditions": conditions(&["Failed"]), "startTime": "2024-01-02T03:04:05Z"});
+    assert_eq!(
+        wrong_status(none(), failed.clone()),
+        [
+            "status.conditions: Invalid value: cannot set Failed=True condition without the FailureTarget=true condition"
+        ]
+    );
+    assert_eq!(
+        wrong_status(failed, json!({"startTime": "2024-01-02T03:04:06Z"})),
+        [
+            "status.conditions: Invalid value: cannot disable the terminal Failed=True condition",
+            "status.startTime: Invalid value: \"2024-01-02T03:04:06Z\": field is immutable for unsuspended job once set",
+        ]
+    );
+}
+
+#[test]
+fn the_indexes_of_a_job_are_in_order_and_either_completed_or_failed() {
+    assert_eq!(
+        wrong_status(json!({}), json!({"completedIndexes": "0,2-1", "failedIndexes": "0-2"})),
+        [
+            "status.completedIndexes: Invalid value: \"0,2-1\": error parsing completedIndexes: non-increasing order, \
+             previous: 2, current: 1",
+            "status.failedIndexes: Invalid value: \"0-2\": failedIndexes and completedIndexes overlap at index: 0",
+        ]
+    );
+    assert_eq!(wrong_status(json!({}), json!({"completedIndexes": "0,2", "failedIndexes": "1"})), [""; 0]);
+}
+
+#[test]
+fn an_immutable_template_is_shown_as_go_prints_it() {
+    let kind = kind("batch", "jobs");
+    let spec = json!({"manualSelector": true, "selector": {"matchLabels": {"a": "b"}}, "template": ending()});
+    let (old, mut new) = (object(kind, &spec), object(kind, &spec));
+    new["spec"]["template"]["spec"]["containers"][0]["image"] = json!("i:2");
+    let errors = told(&validation::update(kind, &old, &new).errors);
+    let [shown] = &errors[..] else { panic!("{errors:?}") };
+    for part in [
+        "{\"labels\":{\"a\":\"b\"},\"Spec\":{\"Volumes\":null,",
+        "\"StdinOnce\":false,\"TTY\":false}]",
+        "\"DNSPolicy\":\"ClusterFirst\"",
+        "\"ServiceAccountName\":\"\",\"DeprecatedServiceAccount\":\"\"",
+        "\"FSGroup\":null",
+        "\"OS\":null",
+    ] {
+        assert!(shown.contains(part), "{part} in {shown}");
+    }
+}

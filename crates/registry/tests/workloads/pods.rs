@@ -135,3 +135,17 @@ fn fields_of_features_that_are_off_are_dropped() {
     }
     assert_eq!(stored.pointer("/spec/containers/0/livenessProbe/grpc/port"), Some(&json!(1)));
 }
+
+#[test]
+fn the_request_of_a_claim_is_a_label() {
+    let claims = json!({"resourceClaims": [{"name": "gpu", "resourceClaimName": "x"}], "containers": [
+        {"name": "c", "image": "i:1", "resources": {"claims": [{"name": "gpu", "request": "A_b"}]}},
+    ]});
+    let errors = wrong_pod(&claims);
+    assert!(
+        errors.len() == 1
+            && errors[0]
+                .starts_with("spec.containers[0].resources.claims[0].request: Invalid value: \"A_b\""),
+        "{errors:?}"
+    );
+}

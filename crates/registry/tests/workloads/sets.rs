@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{kind, template, wrong, wrong_change};
+use super::{kind, object, template, wrong, wrong_change};
 
 fn selecting(selector: &Value) -> Value {
     json!({"selector": selector, "template": template()})
@@ -93,11 +93,33 @@ fn unknown_strategies_are_shown_whole() {
 #[test]
 fn a_rollback_goes_to_no_negative_revision() {
     let deployment = kind("apps", "deployments");
-    let mut object = super::object(deployment, &selecting(&json!({"matchLabels": {"a": "b"}})));
+    let mut object = object(deployment, &selecting(&json!({"matchLabels": {"a": "b"}})));
     object["metadata"]["annotations"] = json!({"deprecated.deployment.rollback.to": "-5"});
     let errors = gantry_registry::validation::create(deployment, &object).errors;
     assert_eq!(
         super::told(&errors),
         ["spec.rollback.version: Invalid value: -5: must be greater than or equal to 0"]
+    );
+}
+
+/// The pods of a StatefulSet get their names from it, so what the template says of them is not judged.
+#[test]
+fn the_host_names_in_a_stateful_sets_template_are_not_judged() {
+    let mut spec = selecting(&json!({"matchLabels": {"a": "b"}}));
+    spec["template"]["spec"]["hostname"] = json!("Always");
+    spec["template"]["spec"]["subdomain"] = json!("Sub");
+    assert_eq!(wrong(kind("apps", "statefulsets"), &spec), [""; 0]);
+    assert_eq!(wrong(kind("apps", "deployments"), &spec).len(), 2);
+}
+
+#[test]
+fn the_limits_of_a_daemon_set_are_numbers_even_where_they_do_not_count() {
+    let kind = kind("apps", "daemonsets");
+    let mut spec = selecting(&json!({"matchLabels": {"a": "b"}}));
+    spec["updateStrategy"] = json!({"type": "OnDelete", "rollingUpdate": {"maxSurge": "50%"}});
+    let set = object(kind, &spec);
+    assert_eq!(
+        set["spec"]["updateStrategy"]["rollingUpdate"],
+        json!({"maxSurge": "50%", "maxUnavailable": 0})
     );
 }

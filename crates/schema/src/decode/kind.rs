@@ -47,9 +47,17 @@ const EVERYWHERE: [&str; 7] = [
 
 /// Versions that Kubernetes no longer serves but still knows: group, version, kinds.
 const FORMER: [(&str, &str, &[&str]); 7] = [
-    ("apps", "v1beta1", &["Deployment", "StatefulSet", "ControllerRevision"]),
-    ("apps", "v1beta2", &["Deployment", "StatefulSet", "ControllerRevision", "DaemonSet", "ReplicaSet"]),
-    ("extensions", "v1beta1", &["Deployment", "DaemonSet", "ReplicaSet", "Ingress", "NetworkPolicy"]),
+    ("apps", "v1beta1", &["Deployment", "StatefulSet", "ControllerRevision", "Scale"]),
+    (
+        "apps",
+        "v1beta2",
+        &["Deployment", "StatefulSet", "ControllerRevision", "DaemonSet", "ReplicaSet", "Scale"],
+    ),
+    (
+        "extensions",
+        "v1beta1",
+        &["Deployment", "DaemonSet", "ReplicaSet", "Ingress", "NetworkPolicy", "Scale"],
+    ),
     ("batch", "v1beta1", &["CronJob"]),
     ("policy", "v1beta1", &["PodDisruptionBudget", "Eviction"]),
     ("discovery.k8s.io", "v1beta1", &["EndpointSlice"]),

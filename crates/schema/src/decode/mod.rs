@@ -35,7 +35,7 @@ pub use field_annotations::UNREADABLE;
 use gantry_formats::base64;
 pub use key_order::KeyOrder;
 pub use kind::Gvk;
-pub use type_mismatch::{type_mismatch, wrap_int32};
+pub use type_mismatch::{type_mismatch, typed, wrap_int32};
 
 use std::fmt;
 
@@ -202,11 +202,29 @@ pub fn check_kind(object: &Value, expected: Gvk<'_>, nature: &Nature) -> Result<
     let gvk = head.gvk(expected)?;
     if gvk == expected {
         Ok(())
+    } else if head.api_version.is_empty() && !gvk.is_known() {
+        Err(format!(
+            "no kind \"{}\" is registered for the internal version of group \"{}\" in scheme \"{SCHEME}\"",
+            gvk.kind, gvk.group
+        ))
     } else if gvk.is_known() {
         Err(unconvertible(gvk, expected))
     } else {
         Err(unregistered(gvk))
     }
+}
+
+/// The members that are unknown of an object that was put together from parts and names no version, if that is so.
+///
+/// Kubernetes reads it as its own internal version, whose fields have other names than those of any version that is served.
+pub fn members_without_version(object: &Value, nature: &Nature) -> Option<Vec<Finding>> {
+    nature.message()?;
+    let names_version = |version: &Value| version.as_str().is_some_and(|version| !version.is_empty());
+    if object.get("apiVersion").is_some_and(names_version) {
+        return None;
+    }
+    let members = object.as_object()?.keys().filter(|key| !matches!(key.as_str(), "kind" | "apiVersion"));
+    Some(members.cloned().map(Finding::Unknown).collect())
 }
 
 /// Decodes a body without a schema, such as a patch; the error is that of the parser.

@@ -9,6 +9,19 @@ use super::{base64, go_types, json_word};
 use crate::kinds::Nature;
 use crate::schema::{MessageId, Type, schema};
 
+/// Types the result of a strategic merge patch; the error says what does not fit its field.
+///
+/// Kind and version are those of the current object: such a patch is read into an object of that kind, whatever kind it names.
+pub fn typed(mut patched: Value, current: &Value, nature: &Nature) -> Result<Value, String> {
+    if let Some(why) = type_mismatch(&patched, nature) {
+        return Err(why);
+    }
+    for field in ["kind", "apiVersion"].into_iter().filter(|field| !current[*field].is_null()) {
+        patched[field] = current[field].clone();
+    }
+    Ok(wrap_int32(patched, nature))
+}
+
 /// The error about the first value that does not have the type of its field, in the order of the fields.
 pub fn type_mismatch(patched: &Value, nature: &Nature) -> Option<String> {
     nature.message().and_then(|message| of_message(patched, message))

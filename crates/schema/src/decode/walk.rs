@@ -168,6 +168,11 @@ impl Walk {
                 Ok(bytes) => Value::String(base64::encode(&bytes)),
                 Err(at) => return Ok(self.wrong(format!("illegal base64 data at input byte {at}"))),
             },
+            // Go also reads bytes one by one.
+            (Type::Bytes, Tree::List(bytes)) if bytes.iter().all(|byte| byte_of(byte).is_some()) => {
+                let bytes: Vec<u8> = bytes.iter().filter_map(byte_of).collect();
+                Value::String(base64::encode(&bytes))
+            }
             (Type::Quantity, tree) => Value::String(quantity(tree)?.to_string()),
             (Type::IntOrString, Tree::Number(text)) => {
                 let noun = format!("number {text}");
@@ -286,6 +291,13 @@ fn embedded(id: MessageId, json: &str) -> Option<&'static str> {
 
 /// The fields of every object, which the schema does not list.
 const TYPE_FIELDS: [&str; 2] = ["kind", "apiVersion"];
+
+fn byte_of(tree: &Tree) -> Option<u8> {
+    match tree {
+        Tree::Number(text) => text.parse().ok(),
+        _ => None,
+    }
+}
 
 fn integer(text: &str) -> Value {
     text.parse::<i64>().map_or(Value::Null, Value::from)

@@ -3,6 +3,7 @@
 use gantry_registry::decode::Gvk;
 use gantry_registry::kinds::kinds;
 use gantry_registry::pods::binding;
+use serde_json::Value;
 
 use super::super::call::Call;
 use super::{check_posted_name, created_status};
@@ -15,7 +16,12 @@ impl Call<'_> {
     /// Binds the pod of the path, or of the body if the path names none.
     pub(in crate::handlers) async fn bind(&self) -> Result<ApiResponse, ApiError> {
         let options = self.info.query.write_options("CreateOptions", self.info.user_agent)?;
-        let (object, findings) = self.decode_posted(Gvk::new("", "v1", "Binding"), &[], &options).await?;
+        let (object, findings) = self.decode_posted(Gvk::new("", "v1", "Binding"), &[], &options)?;
+        created_status(self.bind_by(object, options.dry_run).await, &options, &findings)
+    }
+
+    async fn bind_by(&self, mut object: Value, dry_run: bool) -> Result<(), ApiError> {
+        self.check_posted_namespace(&mut object).await?;
         let name = match self.name {
             Some(name) => {
                 check_posted_name(name, &object, "Binding")?;
@@ -32,9 +38,8 @@ impl Call<'_> {
             (ObjectRef { kind, namespace: self.namespace, name }, self.server.environment.now());
         let bound = self.server.objects.change(object_ref, |pod| {
             let bound = binding::bind(pod, &object, now)?;
-            Ok(if options.dry_run { Change::Keep } else { Change::Store(bound) })
+            Ok(if dry_run { Change::Keep } else { Change::Store(bound) })
         });
-        bound.await?;
-        Ok(created_status(&options, &findings))
+        bound.await.map(drop)
     }
 }

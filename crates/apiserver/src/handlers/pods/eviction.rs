@@ -22,11 +22,16 @@ impl Call<'_> {
     pub(super) async fn evict(&self) -> Result<ApiResponse, ApiError> {
         let options = self.info.query.write_options("CreateOptions", self.info.user_agent)?;
         let gvk = Gvk::new("policy", "v1", "Eviction");
-        let (eviction, findings) = self.decode_posted(gvk, &["policy/v1beta1"], &options).await?;
+        let (eviction, findings) = self.decode_posted(gvk, &["policy/v1beta1"], &options)?;
+        created_status(self.evict_by(eviction, options.dry_run).await, &options, &findings)
+    }
+
+    async fn evict_by(&self, mut eviction: Value, dry_run: bool) -> Result<(), ApiError> {
+        self.check_posted_namespace(&mut eviction).await?;
         check_posted_name(self.object_ref().name, &eviction, "Eviction")?;
         let wanted = eviction["deleteOptions"].as_object().map_or_else(|| json!({}), |given| json!(given));
         let mut wanted = DeleteOptions::parse(&wanted)?;
-        wanted.dry_run |= options.dry_run;
+        wanted.dry_run |= dry_run;
         let mut outcome = self.try_to_evict(&wanted).await;
         for _ in 1..ATTEMPTS_MAX {
             match outcome {
@@ -38,7 +43,7 @@ impl Call<'_> {
             }
         }
         match outcome {
-            Ok(()) => Ok(created_status(&options, &findings)),
+            Ok(()) => Ok(()),
             Err(EvictionError::Changed) => Err(ApiError::modified(self.object_ref())),
             Err(EvictionError::Failed(error)) => Err(error),
         }

@@ -66,34 +66,46 @@ impl Call<'_> {
     }
 
     /// Decodes an object of another kind that is posted to a subresource; returns the ignored fields as findings.
-    async fn decode_posted(
+    fn decode_posted(
         &self,
         expected: Gvk<'_>,
         former: &[&str],
         options: &WriteOptions,
     ) -> Result<(Value, Vec<Finding>), ApiError> {
         let decoded = decode::object_or_former(&self.body, self.format()?, expected, former)?;
-        let (mut object, findings) = match options.validation {
+        Ok(match options.validation {
             Validation::Strict => (decoded.strict(expected)?, Vec::new()),
             Validation::Warn | Validation::Ignore => (decoded.object, decoded.findings),
-        };
-        check_namespace(self, &mut object)?;
-        let name = self.name.unwrap_or_else(|| Metadata::of(&object).name());
+        })
+    }
+
+    /// Checks the namespace that a posted object names, and that it exists.
+    async fn check_posted_namespace(&self, object: &mut Value) -> Result<(), ApiError> {
+        check_namespace(self, object)?;
+        let name = self.name.unwrap_or_else(|| Metadata::of(object).name());
         admission::preconditions(
             &self.server.objects,
             self.object_ref_of(name),
             &json!({"metadata": {"name": name}}),
         )
-        .await?;
-        Ok((object, findings))
+        .await
+        .map(drop)
     }
 }
 
-/// The Status of a successful POST.
-fn created_status(options: &WriteOptions, findings: &[Finding]) -> ApiResponse {
+/// The Status of a POST; ignored fields are warned of in either case.
+fn created_status(
+    outcome: Result<(), ApiError>,
+    options: &WriteOptions,
+    findings: &[Finding],
+) -> Result<ApiResponse, ApiError> {
     let success =
         json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201});
-    warn(ApiResponse::value(201, &success), options, findings)
+    match outcome {
+        Ok(()) => Ok(warn(ApiResponse::value(201, &success), options, findings)),
+        Err(error) if findings.is_empty() => Err(error),
+        Err(error) => Ok(warn(ApiResponse::error(&error), options, findings)),
+    }
 }
 
 /// Returns 400 if the name in the body is not that of the path.

@@ -21,7 +21,7 @@ const COLUMNS: &[Column] = &[
     column::wide("Group"),
     column::wide("Kind"),
     column::wide("ShortNames"),
-    column::wide("Established"),
+    column::wide_truth("Established"),
 ];
 
 pub(super) const STRATEGY: KindStrategy = KindStrategy {
@@ -49,10 +49,16 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
 };
 
 fn cells(object: &Value, _: Timestamp) -> Vec<Value> {
-    let versions: Vec<_> = cell::list(object, "spec.versions").iter().map(cell::name_of).collect();
+    let served = cell::list(object, "spec.versions").iter().filter(|version| version["served"] == true);
+    let mut versions: Vec<_> = served
+        .map(|version| {
+            let mark = if version["storage"] == true { "(storage)" } else { "" };
+            format!("{}{mark}", cell::name_of(version))
+        })
+        .collect();
+    versions.sort();
     let short: Vec<_> =
         cell::list(object, "spec.names.shortNames").iter().filter_map(Value::as_str).collect();
-    let established = if cell::has_condition(object, "Established", "True") { "True" } else { "False" };
     vec![
         json!(cell::name(object)),
         json!(cell::text(object, "spec.scope")),
@@ -61,7 +67,7 @@ fn cells(object: &Value, _: Timestamp) -> Vec<Value> {
         json!(cell::text(object, "spec.group")),
         json!(cell::text(object, "spec.names.kind")),
         json!(short.join(",")),
-        json!(established),
+        json!(cell::has_condition(object, "Established", "True")),
     ]
 }
 
@@ -77,14 +83,17 @@ mod tests {
         let definition = json!({
             "metadata": {"name": "foos.example.com", "creationTimestamp": "2026-01-01T00:00:00Z"},
             "spec": {
-                "scope": "Namespaced", "group": "example.com", "versions": [{"name": "v1"}, {"name": "v2"}],
+                "scope": "Namespaced", "group": "example.com", "versions": [
+                    {"name": "v2", "served": true}, {"name": "v1", "served": true, "storage": true}, {"name": "v0"},
+                ],
                 "names": {"kind": "Foo", "shortNames": ["fo"]},
             },
             "status": {"conditions": [{"type": "Established", "status": "True"}]},
         });
         assert_eq!(
-            cells(&definition, NOW)[1..],
-            ["Namespaced", "v1,v2", "2026-01-01T00:00:00Z", "example.com", "Foo", "fo", "True"]
+            cells(&definition, NOW)[1..7],
+            ["Namespaced", "v1(storage),v2", "2026-01-01T00:00:00Z", "example.com", "Foo", "fo"]
         );
+        assert_eq!(cells(&definition, NOW)[7], true);
     }
 }

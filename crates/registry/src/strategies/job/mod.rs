@@ -1,6 +1,7 @@
 //! The strategy of Jobs.
 
 mod policies;
+mod status;
 pub(super) mod validation;
 
 use serde_json::{Value, json};
@@ -8,9 +9,9 @@ use serde_json::{Value, json};
 use super::{KindStrategy, replica_set};
 use crate::Timestamp;
 use crate::defaults::setting::{Object, child, default, default_text, each, ensure, is_unset, object};
-use crate::defaults::workload::{default_labels, template_labels};
+use crate::defaults::workload::{default_labels, label_by_template, template_labels};
 use crate::defaults::{pod, setting};
-use crate::lifecycle::disabled_fields;
+use crate::lifecycle::{Part, disabled_fields};
 use crate::selector::fields::{NAME, NAMESPACE, SelectableFields, Source, field};
 use crate::table::column::Column;
 use crate::table::{Rows, age, cell, column};
@@ -28,7 +29,10 @@ const COLUMNS: &[Column] = &[
 
 pub(super) const STRATEGY: KindStrategy = KindStrategy {
     defaults: set_defaults,
-    prepare: |_, old, new| {
+    prepare: |part, old, new| {
+        if part == Part::Status {
+            label_by_template(new);
+        }
         disabled_fields::drop(old, new, |job, visit| {
             disabled_fields::fields(job, "/spec", &["scheduling"], visit);
             disabled_fields::pod_template(job, visit);
@@ -46,6 +50,7 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
             validation::job_changes(errors, old, new);
         }
     },
+    validate_status: |errors, _, old, new| status::validate(errors, old, new),
     warnings: replica_set::STRATEGY.warnings,
     rows: Rows::new(COLUMNS, cells),
     selectable: SelectableFields {

@@ -153,37 +153,42 @@ fn success_rule(errors: &mut ErrorList, at: &Path<'_>, rule: &Value, completions
 }
 
 /// Returns the number of indexes in a string such as `0,2-4`.
-fn count_indexes(indexes: &str, completions: i64) -> Result<i64, String> {
+pub(super) fn count_indexes(indexes: &str, completions: i64) -> Result<i64, String> {
     let (mut count, mut previous) = (0, None);
-    for interval in indexes.split(',').filter(|_| !indexes.is_empty()) {
-        let mut ends = interval.split('-');
-        let first = index(ends.next().unwrap_or(""), completions, previous)?;
-        let last = match ends.next() {
-            Some(last) => index(last, completions, Some(first))?,
-            None => first,
-        };
-        if ends.next().is_some() {
-            return Err(format!(
-                "the fragment {interval:?} violates the requirement that an index interval can have at most two parts separated by '-'"
-            ));
-        }
+    for part in indexes.split(',').filter(|_| !indexes.is_empty()) {
+        let (first, last) = interval(part, completions)?;
+        increasing(previous, first)?;
         count += last - first + 1;
         previous = Some(last);
     }
     Ok(count)
 }
 
-fn index(word: &str, completions: i64, previous: Option<i64>) -> Result<i64, String> {
+/// Returns the first and the last index of a string such as `2-4`.
+pub(super) fn interval(text: &str, completions: i64) -> Result<(i64, i64), String> {
+    let ends: Vec<&str> = text.split('-').collect();
+    match ends[..] {
+        [only] => index(only, completions).map(|index| (index, index)),
+        [first, last] => {
+            let (first, last) = (index(first, completions)?, index(last, completions)?);
+            increasing(Some(first), last).map(|()| (first, last))
+        }
+        _ => Err(format!(
+            "the fragment {text:?} violates the requirement that an index interval can have at most two parts separated by '-'"
+        )),
+    }
+}
+
+fn index(word: &str, completions: i64) -> Result<i64, String> {
     let number: i64 =
         word.parse().map_err(|_| format!("cannot convert string to integer for index: {word:?}"))?;
-    if number >= completions {
-        return Err(format!("too large index: {word:?}"));
-    }
-    match previous {
-        Some(previous) if previous >= number => {
-            Err(format!("non-increasing order, previous: {previous}, current: {number}"))
-        }
-        _ => Ok(number),
+    if number >= completions { Err(format!("too large index: {word:?}")) } else { Ok(number) }
+}
+
+fn increasing(previous: Option<i64>, current: i64) -> Result<(), String> {
+    match previous.filter(|previous| *previous >= current) {
+        Some(previous) => Err(format!("non-increasing order, previous: {previous}, current: {current}")),
+        None => Ok(()),
     }
 }
 

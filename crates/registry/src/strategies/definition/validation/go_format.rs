@@ -11,7 +11,8 @@ const RULE: &str = "apiextensions/v1.ValidationRule";
 const SCHEMA: &str = "apiextensions/v1.JSONSchemaProps";
 
 /// Formats the versions without their shared fields.
-pub(super) fn versions(versions: &[Value], shared: &Shared) -> String {
+pub(super) fn versions(versions: &Value, shared: &Shared) -> String {
+    let Value::Array(versions) = versions else { return "null".to_owned() };
     let own = versions.iter().map(|version| {
         let mut own = version.clone();
         if let Value::Object(members) = &mut own {
@@ -39,7 +40,8 @@ pub(super) fn schema_fields() -> Vec<&'static str> {
 }
 
 fn message(name: &str, value: &Value) -> String {
-    shapes().find(name).map_or_else(|| value.to_string(), |id| object(id, value))
+    let json = shapes().find(name).map_or_else(|| value.to_string(), |id| object(id, value));
+    json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }
 
 fn object(id: MessageId, value: &Value) -> String {

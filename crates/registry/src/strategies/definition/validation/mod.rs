@@ -95,7 +95,7 @@ fn spec(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, bundles: conversion
         errors.invalid(&at.child("preserveUnknownFields"), &json!(true), why);
     }
     let shared = Shared::of(all);
-    versions::versions(errors, &versions_at, all, &shared);
+    versions::versions(errors, &versions_at, spec, &shared);
     first_version(errors, &at.child("version"), all);
     for field in ["plural", "singular", "kind", "listKind"] {
         if text(&spec["names"], field).is_empty() {
@@ -138,7 +138,7 @@ fn stored_versions(errors: &mut ErrorList, definition: &Value) {
     let (status, at) = (&definition["status"], Path::new("status"));
     let (at, stored) = (at.child("storedVersions"), list(status, "storedVersions"));
     if stored.is_empty() {
-        return errors.invalid(&at, &status["storedVersions"], "must have at least one stored version");
+        return errors.invalid(&at, &Value::Null, "must have at least one stored version");
     }
     let versions = list(&definition["spec"], "versions");
     for version in versions.iter().filter(|version| version["storage"] == true) {

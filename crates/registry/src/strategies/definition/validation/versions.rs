@@ -35,7 +35,8 @@ impl Shared {
 }
 
 /// Validates all versions, and that exactly one is the storage version.
-pub(super) fn versions(errors: &mut ErrorList, at: &Path<'_>, versions: &[Value], shared: &Shared) {
+pub(super) fn versions(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, shared: &Shared) {
+    let versions = list(spec, "versions");
     for (index, version) in versions.iter().enumerate() {
         let wrong = label_from_a_letter(text(version, "name"));
         if !wrong.is_empty() {
@@ -47,13 +48,13 @@ pub(super) fn versions(errors: &mut ErrorList, at: &Path<'_>, versions: &[Value]
     if names.len() < versions.len() {
         errors.invalid_formatted(
             at,
-            go_format::versions(versions, shared),
+            go_format::versions(&spec["versions"], shared),
             "must contain unique version names",
         );
     }
     if versions.iter().filter(|version| version["storage"] == true).count() != 1 {
         let why = "must have exactly one version marked as storage version";
-        errors.invalid_formatted(at, go_format::versions(versions, shared), why);
+        errors.invalid_formatted(at, go_format::versions(&spec["versions"], shared), why);
     }
 }
 
