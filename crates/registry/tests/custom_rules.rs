@@ -21,11 +21,11 @@ fn texts(errors: &[FieldError]) -> Vec<String> {
 
 /// What a new object hears.
 fn created(structure: &Structure, spec: &Value) -> Vec<String> {
-    texts(&custom_objects::create(&structure, &json!({"metadata": {"name": "one"}, "spec": spec}), None))
+    texts(&custom_objects::create(structure, &json!({"metadata": {"name": "one"}, "spec": spec}), None))
 }
 
 /// What a changed object hears.
 fn changed(structure: &Structure, old: &Value, new: &Value) -> Vec<String> {
     let object = |spec: &Value| json!({"metadata": {"name": "one"}, "spec": spec});
-    texts(&custom_objects::update(&structure, &object(old), &object(new), None).errors)
+    texts(&custom_objects::update(structure, &object(old), &object(new), None).errors)
 }

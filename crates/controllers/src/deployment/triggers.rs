@@ -32,7 +32,9 @@ pub(super) fn subscribe(caches: &Caches, queue: &Queue<ObjectKey>, runs_sets: bo
             InformerEvent::Updated { old, new } => triggers::on_set_updated(&old.noun, &new.noun, &view),
             InformerEvent::Deleted(set) => triggers::on_set_deleted(&set.noun, &view),
         };
-        keys.into_iter().for_each(|key| to.add(key));
+        for key in keys {
+            to.add(key);
+        }
     });
     let (view, to) = (caches.clone(), queue.clone());
     caches.pods.subscribe(move |change| {

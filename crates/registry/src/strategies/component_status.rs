@@ -1,8 +1,8 @@
-//! ComponentStatuses.
+//! The strategy of ComponentStatuses.
 
 use serde_json::{Value, json};
 
-use super::Strategy;
+use super::KindStrategy;
 use crate::Moment;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
@@ -10,10 +10,10 @@ use crate::table::{Rows, cell, column};
 const COLUMNS: &[Column] =
     &[column::NAME, column::text("Status"), column::text("Message"), column::text("Error")];
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     rows: Rows::new(COLUMNS, cells),
     deprecation: |_| Some("v1 ComponentStatus is deprecated in v1.19+"),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
 fn cells(object: &Value, _: Moment) -> Vec<Value> {

@@ -1,8 +1,8 @@
-//! ConfigMaps.
+//! The strategy of ConfigMaps.
 
 use serde_json::{Value, json};
 
-use super::Strategy;
+use super::KindStrategy;
 use crate::Moment;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
@@ -13,7 +13,7 @@ use crate::validation::names::config_key;
 
 const COLUMNS: &[Column] = &[column::NAME, column::text("Data"), column::AGE];
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     validate: |errors, _, old, new| {
         if let Some(old) = old {
             config::immutable(errors, old, new);
@@ -22,7 +22,7 @@ pub(super) const STRATEGY: Strategy = Strategy {
     },
     quota_usage: |usage, _| usage.count("configmaps"),
     rows: Rows::new(COLUMNS, cells),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
 fn cells(object: &Value, now: Moment) -> Vec<Value> {

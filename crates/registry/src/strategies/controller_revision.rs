@@ -1,8 +1,8 @@
-//! ControllerRevisions.
+//! The strategy of ControllerRevisions.
 
 use serde_json::{Value, json};
 
-use super::Strategy;
+use super::KindStrategy;
 use crate::Moment;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
@@ -10,10 +10,10 @@ use crate::validation::error_list::{ErrorList, Path, number};
 
 const COLUMNS: &[Column] = &[column::NAME, column::text("Controller"), column::text("Revision"), column::AGE];
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     validate: |errors, _, old, new| validate(errors, old, new),
     rows: Rows::new(COLUMNS, cells),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
 fn validate(errors: &mut ErrorList, old: Option<&Value>, new: &Value) {

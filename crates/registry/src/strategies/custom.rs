@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 
-use super::Strategy;
+use super::KindStrategy;
 use crate::FieldError;
 use crate::custom::Custom;
 use crate::kinds::{Kind, Nature};
 use crate::lifecycle::{self, Part};
 use crate::validation::{custom_objects, metadata};
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     prepare: |part, old, new| {
         if let (Part::Status, Some(old)) = (part, old) {
             lifecycle::keep_all_but_managed_fields(old, new);
@@ -40,7 +40,7 @@ pub(super) const STRATEGY: Strategy = Strategy {
     any_finalizers: true,
     status_reset_fields: &["metadata", "spec"],
     deprecation: |kind| custom(kind).deprecation.as_deref(),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
 fn custom(kind: &Kind) -> &Custom {

@@ -1,8 +1,8 @@
-//! DaemonSets.
+//! The strategy of DaemonSets.
 
 use serde_json::{Value, json};
 
-use super::Strategy;
+use super::KindStrategy;
 use crate::Moment;
 use crate::defaults::pod;
 use crate::defaults::setting::{Object, default, ensure, object};
@@ -44,7 +44,7 @@ const COUNTERS: [&str; 9] = [
     "collisionCount",
 ];
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     defaults: set_defaults,
     prepare: |_, old, new| disabled_fields::drop(old, new, disabled_fields::pod_template),
     admit: |old, new| count_template(new, old),
@@ -60,7 +60,7 @@ pub(super) const STRATEGY: Strategy = Strategy {
     },
     warnings: warnings::template,
     rows: Rows::new(COLUMNS, cells),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
 fn cells(object: &Value, now: Moment) -> Vec<Value> {

@@ -1,8 +1,8 @@
-//! Deployments.
+//! The strategy of Deployments.
 
 use serde_json::{Value, json};
 
-use super::{Strategy, replica_set};
+use super::{KindStrategy, replica_set};
 use crate::defaults::pod;
 use crate::defaults::setting::{Object, default, ensure};
 use crate::table::column::Column;
@@ -39,7 +39,7 @@ const COUNTERS: Counters = Counters {
     at_most_replicas: &["updatedReplicas", "readyReplicas", "availableReplicas"],
 };
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     defaults: set_defaults,
     validate: |errors, _, old, new| {
         validate(errors, new);

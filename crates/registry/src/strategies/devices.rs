@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Strategy;
+use super::KindStrategy;
 use crate::Moment;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
@@ -12,14 +12,14 @@ const CLAIM_COLUMNS: &[Column] = &[column::NAME, column::text("State"), column::
 const SLICE_COLUMNS: &[Column] =
     &[column::NAME, column::text("Node"), column::text("Driver"), column::text("Pool"), column::AGE];
 
-pub(super) const NAMED: Strategy =
-    Strategy { rows: Rows::new(NAMED_COLUMNS, named_cells), ..Strategy::DEFAULT };
+pub(super) const NAMED: KindStrategy =
+    KindStrategy { rows: Rows::new(NAMED_COLUMNS, named_cells), ..KindStrategy::DEFAULT };
 
-pub(super) const CLAIM: Strategy =
-    Strategy { rows: Rows::new(CLAIM_COLUMNS, claim_cells), ..Strategy::DEFAULT };
+pub(super) const CLAIM: KindStrategy =
+    KindStrategy { rows: Rows::new(CLAIM_COLUMNS, claim_cells), ..KindStrategy::DEFAULT };
 
-pub(super) const SLICE: Strategy =
-    Strategy { rows: Rows::new(SLICE_COLUMNS, slice_cells), ..Strategy::DEFAULT };
+pub(super) const SLICE: KindStrategy =
+    KindStrategy { rows: Rows::new(SLICE_COLUMNS, slice_cells), ..KindStrategy::DEFAULT };
 
 fn named_cells(object: &Value, now: Moment) -> Vec<Value> {
     vec![json!(cell::name(object)), json!(cell::age(object, now))]

@@ -1,8 +1,8 @@
-//! PodDisruptionBudgets.
+//! The strategy of PodDisruptionBudgets.
 
 use serde_json::{Value, json};
 
-use super::Strategy;
+use super::KindStrategy;
 use crate::Moment;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
@@ -22,7 +22,7 @@ const COLUMNS: &[Column] = &[
 
 const COUNTERS: [&str; 4] = ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"];
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     // The metadata of a new budget is validated only if its spec is valid.
     validate_first: |errors, old, new| {
         if old.is_none() {
@@ -33,7 +33,7 @@ pub(super) const STRATEGY: Strategy = Strategy {
     validate_status: |errors, _, _, new| not_negative(errors, &new["status"], &COUNTERS),
     any_finalizers: true,
     rows: Rows::new(COLUMNS, cells),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
 fn cells(object: &Value, now: Moment) -> Vec<Value> {

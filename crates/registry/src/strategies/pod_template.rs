@@ -1,8 +1,8 @@
-//! PodTemplates.
+//! The strategy of PodTemplates.
 
 use serde_json::{Value, json};
 
-use super::Strategy;
+use super::KindStrategy;
 use crate::lifecycle::disabled_fields;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
@@ -13,16 +13,16 @@ use crate::{Moment, defaults};
 const COLUMNS: &[Column] =
     &[column::NAME, column::text("Containers"), column::text("Images"), column::text("Pod Labels")];
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     defaults: defaults::pod::template,
     prepare: |_, old, new| {
         disabled_fields::drop(old, new, |object, visit| {
-            disabled_fields::pod(object, "/template/spec", visit)
+            disabled_fields::pod(object, "/template/spec", visit);
         });
     },
     validate: |errors, _, _, new| template::template(errors, &Path::new("template"), &new["template"]),
     rows: Rows::new(COLUMNS, cells),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
 fn cells(object: &Value, _: Moment) -> Vec<Value> {

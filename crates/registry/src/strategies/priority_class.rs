@@ -1,8 +1,8 @@
-//! PriorityClasses.
+//! The strategy of PriorityClasses.
 
 use serde_json::{Value, json};
 
-use super::Strategy;
+use super::KindStrategy;
 use crate::Moment;
 use crate::defaults::setting::{Object, default};
 use crate::table::column::Column;
@@ -25,14 +25,14 @@ const SYSTEM_PREFIX: &str = "system-";
 
 const USER_PRIORITY_MAX: i64 = 1_000_000_000;
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     defaults: set_defaults,
     validate: |errors, _, old, new| match old {
         None => validate_new(errors, new),
         Some(old) => validate_change(errors, old, new),
     },
     rows: Rows::new(COLUMNS, cells),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
 /// Validates a new PriorityClass: the highest values and the prefix `system-` are reserved.

@@ -1,8 +1,8 @@
-//! ReplicaSets.
+//! The strategy of ReplicaSets.
 
 use serde_json::{Value, json};
 
-use super::Strategy;
+use super::KindStrategy;
 use crate::Moment;
 use crate::defaults::pod;
 use crate::defaults::setting::{Object, default, ensure};
@@ -37,7 +37,7 @@ const COUNTERS: Counters = Counters {
     at_most_replicas: &["fullyLabeledReplicas", "readyReplicas", "availableReplicas"],
 };
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     defaults: set_defaults,
     prepare: |_, old, new| disabled_fields::drop(old, new, disabled_fields::pod_template),
     validate: |errors, _, old, new| {
@@ -54,7 +54,7 @@ pub(super) const STRATEGY: Strategy = Strategy {
         warnings::template(warnings, old, new);
     },
     rows: Rows::new(COLUMNS, cells),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
 fn cells(object: &Value, now: Moment) -> Vec<Value> {

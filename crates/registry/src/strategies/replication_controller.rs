@@ -1,8 +1,8 @@
-//! ReplicationControllers.
+//! The strategy of ReplicationControllers.
 
 use serde_json::Value;
 
-use super::{Strategy, replica_set};
+use super::{KindStrategy, replica_set};
 use crate::Moment;
 use crate::defaults::pod;
 use crate::defaults::setting::{Object, child, default, ensure, is_empty};
@@ -12,7 +12,7 @@ use crate::table::{Rows, cell};
 use crate::validation::error_list::{ErrorList, Path, is_set, members};
 use crate::validation::template;
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     defaults: set_defaults,
     validate: |errors, _, _, new| validate(errors, new),
     quota_usage: |usage, _| usage.count("replicationcontrollers"),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Strategy;
+use super::KindStrategy;
 use crate::Moment;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
@@ -10,7 +10,8 @@ use crate::table::{Rows, cell, column};
 const COLUMNS: &[Column] =
     &[column::NAME, column::number("Desired"), column::number("Available"), column::AGE];
 
-pub(super) const STRATEGY: Strategy = Strategy { rows: Rows::new(COLUMNS, cells), ..Strategy::DEFAULT };
+pub(super) const STRATEGY: KindStrategy =
+    KindStrategy { rows: Rows::new(COLUMNS, cells), ..KindStrategy::DEFAULT };
 
 fn cells(object: &Value, now: Moment) -> Vec<Value> {
     vec![

@@ -1,9 +1,9 @@
-//! Secrets.
+//! The strategy of Secrets.
 
 use gantry_formats::base64;
 use serde_json::{Value, json};
 
-use super::Strategy;
+use super::KindStrategy;
 use crate::Moment;
 use crate::defaults::setting::{Object, default_text, ensure};
 use crate::selector::fields;
@@ -24,7 +24,7 @@ const NEEDED: [(&str, &[&str]); 4] = [
     ("kubernetes.io/dockerconfigjson", &[".dockerconfigjson"]),
 ];
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     defaults: set_defaults,
     validate: |errors, _, old, new| {
         if let Some(old) = old {
@@ -36,7 +36,7 @@ pub(super) const STRATEGY: Strategy = Strategy {
     quota_usage: |usage, _| usage.count("secrets"),
     rows: Rows::new(COLUMNS, cells),
     selectable: SelectableFields::new(&[fields::NAME, fields::NAMESPACE, fields::text("type")]),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
 fn cells(object: &Value, now: Moment) -> Vec<Value> {

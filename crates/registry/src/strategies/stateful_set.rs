@@ -1,10 +1,10 @@
-//! StatefulSets.
+//! The strategy of StatefulSets.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::Strategy;
+use super::KindStrategy;
 use crate::Moment;
 use crate::defaults::setting::{Object, default, default_text, each, ensure};
 use crate::defaults::workload::rolling_update;
@@ -37,7 +37,7 @@ const COUNTERS: Counters = Counters {
     at_most_replicas: &["readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"],
 };
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     defaults: set_defaults,
     prepare: |_, old, new| disabled_fields::drop(old, new, disabled_fields::pod_template),
     validate: |errors, _, old, new| match old {
@@ -59,7 +59,7 @@ pub(super) const STRATEGY: Strategy = Strategy {
         }
     },
     rows: Rows::new(COLUMNS, cells),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
 fn cells(object: &Value, now: Moment) -> Vec<Value> {

@@ -1,11 +1,11 @@
-//! CronJobs.
+//! The strategy of CronJobs.
 
 mod schedule;
 mod validation;
 
 use serde_json::{Value, json};
 
-use super::Strategy;
+use super::KindStrategy;
 use crate::Moment;
 use crate::defaults::pod;
 use crate::defaults::setting::{Object, default, default_text, ensure};
@@ -27,7 +27,7 @@ const COLUMNS: &[Column] = &[
     column::wide("Selector"),
 ];
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     defaults: set_defaults,
     prepare: |_, old, new| {
         disabled_fields::drop(old, new, |cron_job, visit| {
@@ -38,7 +38,7 @@ pub(super) const STRATEGY: Strategy = Strategy {
     validate: |errors, _, _, new| validation::cron_job(errors, new),
     warnings: warnings::job_template,
     rows: Rows::new(COLUMNS, cells),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
 fn cells(object: &Value, now: Moment) -> Vec<Value> {

@@ -1,4 +1,4 @@
-//! CustomResourceDefinitions.
+//! The strategy of CustomResourceDefinitions.
 
 mod defaults;
 mod deletion;
@@ -6,7 +6,7 @@ pub(crate) mod validation;
 
 use serde_json::{Value, json};
 
-use super::Strategy;
+use super::KindStrategy;
 use crate::Moment;
 use crate::lifecycle::Part;
 use crate::table::column::Column;
@@ -24,7 +24,7 @@ const COLUMNS: &[Column] = &[
     column::wide("Established"),
 ];
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     defaults: defaults::definition,
     initial_status: |definition| Some(defaults::initial_status(definition)),
     prepare: |part, old, new| {
@@ -45,7 +45,7 @@ pub(super) const STRATEGY: Strategy = Strategy {
     any_finalizers: true,
     delete: deletion::delete,
     rows: Rows::new(COLUMNS, cells),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
 fn cells(object: &Value, _: Moment) -> Vec<Value> {

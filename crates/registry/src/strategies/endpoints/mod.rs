@@ -4,7 +4,7 @@ mod validation;
 
 use serde_json::{Value, json};
 
-use super::Strategy;
+use super::KindStrategy;
 use crate::Moment;
 use crate::defaults::setting::{Object, default, default_text, each};
 use crate::table::column::Column;
@@ -20,16 +20,16 @@ const SLICE_COLUMNS: &[Column] = &[
     column::AGE,
 ];
 
-pub(super) const ENDPOINTS: Strategy = Strategy {
+pub(super) const ENDPOINTS: KindStrategy = KindStrategy {
     defaults: set_defaults,
     validate: |errors, _, old, new| validation::endpoints(errors, old, new),
     warnings: |warnings, _, new| validation::warnings(warnings, new),
     rows: Rows::new(COLUMNS, cells),
     deprecation: |_| Some("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
-pub(super) const SLICE: Strategy = Strategy {
+pub(super) const SLICE: KindStrategy = KindStrategy {
     defaults: set_slice_defaults,
     admit: |old, new| drop_topology(new, old),
     validate: |errors, _, old, new| validation::slice(errors, old, new),
@@ -38,7 +38,7 @@ pub(super) const SLICE: Strategy = Strategy {
         Some(_) => warnings.extend(validation::slice_change_warnings(new)),
     },
     rows: Rows::new(SLICE_COLUMNS, slice_cells),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
 fn cells(object: &Value, now: Moment) -> Vec<Value> {

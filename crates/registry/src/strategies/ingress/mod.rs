@@ -1,10 +1,10 @@
-//! Ingresses.
+//! The strategy of Ingresses.
 
 pub(super) mod validation;
 
 use serde_json::{Value, json};
 
-use super::Strategy;
+use super::KindStrategy;
 use crate::Moment;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
@@ -18,7 +18,7 @@ const COLUMNS: &[Column] = &[
     column::AGE,
 ];
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     validate: |errors, _, old, new| validation::ingress(errors, old, new),
     validate_status: |errors, _, old, new| {
         validation::balancer_addresses(errors, old, new);
@@ -32,7 +32,7 @@ pub(super) const STRATEGY: Strategy = Strategy {
         }
     },
     rows: Rows::new(COLUMNS, cells),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
 fn cells(object: &Value, now: Moment) -> Vec<Value> {

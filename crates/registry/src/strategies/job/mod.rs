@@ -1,11 +1,11 @@
-//! Jobs.
+//! The strategy of Jobs.
 
 mod policies;
 pub(super) mod validation;
 
 use serde_json::{Value, json};
 
-use super::{Strategy, replica_set};
+use super::{KindStrategy, replica_set};
 use crate::Moment;
 use crate::defaults::setting::{Object, child, default, default_text, each, ensure, is_unset, object};
 use crate::defaults::workload::{default_labels, template_labels};
@@ -26,7 +26,7 @@ const COLUMNS: &[Column] = &[
     column::wide("Selector"),
 ];
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     defaults: set_defaults,
     prepare: |_, old, new| {
         disabled_fields::drop(old, new, |job, visit| {
@@ -52,7 +52,7 @@ pub(super) const STRATEGY: Strategy = Strategy {
         fields: &[NAME, NAMESPACE, field("status.successful", Source::Number("status.succeeded"))],
         unknown: |label| format!("field label \"{label}\" not supported for Job"),
     },
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
 fn cells(object: &Value, now: Moment) -> Vec<Value> {

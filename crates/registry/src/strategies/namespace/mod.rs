@@ -1,10 +1,10 @@
-//! Namespaces.
+//! The strategy of Namespaces.
 
 mod deletion;
 
 use serde_json::{Value, json};
 
-use super::Strategy;
+use super::KindStrategy;
 use crate::Moment;
 use crate::defaults::setting;
 use crate::defaults::setting::{Object, child, default, ensure, object};
@@ -18,7 +18,7 @@ use crate::validation::metadata;
 const COLUMNS: &[Column] = &[column::NAME, column::text("Status"), column::AGE];
 const NAME_LABEL: &str = "kubernetes.io/metadata.name";
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     defaults: set_defaults,
     initial_status: |_| Some(json!({"phase": "Active"})),
     prepare: |part, old, new| {
@@ -41,7 +41,7 @@ pub(super) const STRATEGY: Strategy = Strategy {
     is_held: deletion::is_held,
     rows: Rows::new(COLUMNS, cells),
     selectable: SelectableFields::new(&[NAME, NAMESPACE, text("status.phase")]),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
 /// Validates that the phase is `Terminating` exactly if the namespace is being deleted.

@@ -1,10 +1,10 @@
-//! NetworkPolicies.
+//! The strategy of NetworkPolicies.
 
 mod validation;
 
 use serde_json::{Value, json};
 
-use super::Strategy;
+use super::KindStrategy;
 use crate::Moment;
 use crate::defaults::setting::{Object, default, each, ensure, is_empty};
 use crate::table::column::Column;
@@ -12,12 +12,12 @@ use crate::table::{Rows, cell, column};
 
 const COLUMNS: &[Column] = &[column::NAME, column::text("Pod-Selector"), column::AGE];
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     defaults: set_defaults,
     validate: |errors, _, old, new| validation::policy(errors, old, new),
     warnings: |warnings, _, new| validation::warnings(warnings, new),
     rows: Rows::new(COLUMNS, cells),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
 fn cells(object: &Value, now: Moment) -> Vec<Value> {

@@ -4,7 +4,7 @@ mod validation;
 
 use serde_json::{Value, json};
 
-use super::Strategy;
+use super::KindStrategy;
 use crate::Moment;
 use crate::defaults::setting;
 use crate::defaults::setting::{Object, child, default_text, each};
@@ -21,19 +21,19 @@ const COLUMNS: &[Column] = &[
 ];
 const RBAC: &str = "rbac.authorization.k8s.io";
 
-pub(super) const ROLE: Strategy = Strategy {
+pub(super) const ROLE: KindStrategy = KindStrategy {
     validate: |errors, kind, _, new| validation::role(errors, kind.scope, new),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
-pub(super) const BINDING: Strategy = Strategy {
+pub(super) const BINDING: KindStrategy = KindStrategy {
     defaults: set_defaults,
     validate: |errors, kind, old, new| match old {
         None => validation::binding(errors, kind.scope, new),
         Some(old) => validation::changed_binding(errors, kind.scope, old, new),
     },
     rows: Rows::new(COLUMNS, cells),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
 fn cells(object: &Value, now: Moment) -> Vec<Value> {

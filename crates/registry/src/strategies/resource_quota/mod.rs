@@ -1,17 +1,17 @@
-//! ResourceQuotas.
+//! The strategy of ResourceQuotas.
 
 mod validation;
 
 use serde_json::{Value, json};
 
-use super::Strategy;
+use super::KindStrategy;
 use crate::Moment;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
 
 const COLUMNS: &[Column] = &[column::NAME, column::text("Request"), column::text("Limit"), column::AGE];
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     validate: |errors, _, old, new| {
         validation::quota(errors, new);
         if let Some(old) = old {
@@ -26,7 +26,7 @@ pub(super) const STRATEGY: Strategy = Strategy {
     },
     quota_usage: |usage, _| usage.count("resourcequotas"),
     rows: Rows::new(COLUMNS, cells),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
 /// Formats used and hard amounts of the status.

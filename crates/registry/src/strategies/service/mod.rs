@@ -1,11 +1,11 @@
-//! Services.
+//! The strategy of Services.
 
 mod addresses;
 mod validation;
 
 use serde_json::{Value, json};
 
-use super::Strategy;
+use super::KindStrategy;
 use crate::Moment;
 use crate::admission::services;
 use crate::defaults::setting;
@@ -26,7 +26,7 @@ const COLUMNS: &[Column] = &[
 /// The default timeout of session affinity: three hours.
 const STICKY_SECONDS: i64 = 10800;
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     defaults: set_defaults,
     admit: |old, new| services::complete(new, old),
     validate_first: |errors, _, new| addresses::service_addresses(errors, new),
@@ -41,7 +41,7 @@ pub(super) const STRATEGY: Strategy = Strategy {
     quota_usage: |usage, service| usage.add_service(&service["spec"]),
     rows: Rows::new(COLUMNS, cells),
     selectable: SelectableFields::new(&[NAME, NAMESPACE, text("spec.clusterIP"), text("spec.type")]),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
 fn cells(object: &Value, now: Moment) -> Vec<Value> {

@@ -1,11 +1,11 @@
-//! StorageClasses.
+//! The strategy of StorageClasses.
 
 use serde_json::{Value, json};
 
 use super::validation;
 use crate::Moment;
 use crate::defaults::setting::{Object, default};
-use crate::strategies::Strategy;
+use crate::strategies::KindStrategy;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
 use crate::validation::warnings;
@@ -20,7 +20,7 @@ const COLUMNS: &[Column] = &[
     column::AGE,
 ];
 
-pub(crate) const STRATEGY: Strategy = Strategy {
+pub(crate) const STRATEGY: KindStrategy = KindStrategy {
     defaults: set_defaults,
     validate: |errors, _, old, new| {
         validation::storage_class(errors, new);
@@ -30,7 +30,7 @@ pub(crate) const STRATEGY: Strategy = Strategy {
     },
     warnings: |warnings, _, new| warnings::topology_labels(warnings, new),
     rows: Rows::new(COLUMNS, cells),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
 fn cells(object: &Value, now: Moment) -> Vec<Value> {
