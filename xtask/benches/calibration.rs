@@ -3,9 +3,7 @@
 //! When the decisions seem slower, look here first: if these cases moved too, the machine or the compiler did it. The
 //! file is also the smallest benchmark there is, to copy from.
 
-mod protocol;
-
-use protocol::Case;
+use gantry_bench_protocol::Case;
 use std::hint::black_box;
 use std::process::ExitCode;
 
@@ -34,7 +32,7 @@ const CASES: &[Case] = &[
 ];
 
 fn main() -> ExitCode {
-    protocol::answer(CASES)
+    gantry_bench_protocol::main(CASES)
 }
 
 fn fnv1a(bytes: &[u8]) -> u32 {

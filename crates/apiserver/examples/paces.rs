@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use gantry_apiserver::{ApiServer, Body, Environment, Settings};
-use gantry_registry::Moment;
+use gantry_registry::Timestamp;
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use http::{Method, Request, Response};
 use http_body_util::BodyExt as _;
@@ -19,8 +19,8 @@ use serde_json::{Value, json};
 struct Noon(AtomicU64);
 
 impl Environment for Noon {
-    fn now(&self) -> Moment {
-        Moment::from_secs(1_767_268_800)
+    fn now(&self) -> Timestamp {
+        Timestamp::from_secs(1_767_268_800)
     }
     fn uid(&self) -> String {
         format!("{:08x}-0000-4000-8000-000000000000", self.0.fetch_add(1, Ordering::Relaxed))

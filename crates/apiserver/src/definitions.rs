@@ -9,7 +9,7 @@ use std::sync::Arc;
 use gantry_registry::custom::{self, Ending};
 use gantry_registry::kinds::{Kind, Nature, kinds};
 use gantry_registry::lifecycle::{self, DeleteOptions};
-use gantry_registry::{Moment, Refusal};
+use gantry_registry::{Refusal, Timestamp};
 use gantry_store::ListRequest;
 use serde_json::Value;
 
@@ -110,7 +110,7 @@ impl ApiServer {
         &self,
         definition: &Definition,
         kind: &Arc<Kind>,
-        now: Moment,
+        now: Timestamp,
     ) -> Result<usize, ApiError> {
         let mut request = ListRequest::all(Objects::prefix(kind, None)).limit(PAGE);
         let mut held = 0;
@@ -132,7 +132,7 @@ impl ApiServer {
     }
 
     /// Deletes an object; returns whether it has finalizers.
-    async fn delete_one(&self, kind: &Arc<Kind>, object: &Value, now: Moment) -> Result<bool, ApiError> {
+    async fn delete_one(&self, kind: &Arc<Kind>, object: &Value, now: Timestamp) -> Result<bool, ApiError> {
         let options = DeleteOptions::default();
         let object_ref = ObjectRef::of(kind, object);
         let deleted = self.objects.change(object_ref, |stored| {
@@ -190,7 +190,7 @@ impl ApiServer {
             // A terminating definition may wait for this object to be deleted.
             Nature::Custom(_) => {
                 let now = self.kind(kind.group, kind.version, kind.resource).await;
-                now.is_some_and(|now| matches!(&now.nature, Nature::Custom(custom) if custom.goes))
+                now.is_some_and(|now| matches!(&now.nature, Nature::Custom(custom) if custom.is_terminating))
             }
         };
         if concerns_definitions { self.reconcile_definitions().await } else { Ok(()) }

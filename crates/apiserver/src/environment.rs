@@ -2,12 +2,12 @@
 
 use std::fmt::Debug;
 
-use gantry_registry::Moment;
+use gantry_registry::Timestamp;
 
 /// The impure inputs of the server.
 pub trait Environment: Debug + Send + Sync {
     /// The current time.
-    fn now(&self) -> Moment;
+    fn now(&self) -> Timestamp;
     /// A new unique uid.
     fn uid(&self) -> String;
     /// Five random letters for a generated name.

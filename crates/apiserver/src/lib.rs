@@ -57,7 +57,6 @@ use authentication::signing_key::SigningKeys;
 use health::HealthState;
 use metrics::{Metrics, TimedStore};
 use objects::Objects;
-use query::unescape_path;
 use request_info::RequestInfo;
 use store_cache::StoreCache;
 
@@ -92,7 +91,7 @@ impl ApiServer {
     /// Handles one request whose body has been read.
     pub async fn handle(&self, request: http::Request<Bytes>) -> http::Response<Body> {
         let (parts, body) = request.into_parts();
-        let path = unescape_path(parts.uri.path());
+        let path = gantry_formats::percent::decode_path(parts.uri.path());
         self.respond(&mut RequestInfo::parse(&parts, &path), body).await
     }
 

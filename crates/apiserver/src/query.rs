@@ -1,7 +1,6 @@
 //! Query parameters, and the options of writes.
 
-use std::borrow::Cow;
-
+use gantry_formats::percent;
 use gantry_managed_fields::apply::OnConflict;
 use gantry_registry::admission::services::AllocationMode;
 use gantry_registry::{FieldError, Wrong};
@@ -38,7 +37,7 @@ impl Query {
     pub(crate) fn parse(query: &str) -> Self {
         let pairs = query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-            (unescape(key), unescape(value))
+            (percent::decode_query(key).into_owned(), percent::decode_query(value).into_owned())
         });
         Self(pairs.collect())
     }
@@ -113,37 +112,6 @@ fn manager_of(user_agent: &str) -> String {
     printable.chars().take(MANAGER_LENGTH_MAX).collect()
 }
 
-/// Decodes `%41` and `+` in a query; malformed escapes stay unchanged.
-fn unescape(text: &str) -> String {
-    let spaced = if text.contains('+') { Cow::Owned(text.replace('+', " ")) } else { Cow::Borrowed(text) };
-    decode_percent(&spaced).into_owned()
-}
-
-/// Decodes `%41` in a path, where a `+` is literal; malformed escapes stay unchanged.
-pub(crate) fn unescape_path(text: &str) -> Cow<'_, str> {
-    decode_percent(text)
-}
-
-fn decode_percent(text: &str) -> Cow<'_, str> {
-    if !text.contains('%') {
-        return Cow::Borrowed(text);
-    }
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut index = 0;
-    while index < bytes.len() {
-        let escaped = (bytes[index] == b'%').then(|| text.get(index + 1..index + 3)).flatten();
-        if let Some(byte) = escaped.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            out.push(byte);
-            index += 3;
-        } else {
-            out.push(bytes[index]);
-            index += 1;
-        }
-    }
-    Cow::Owned(String::from_utf8_lossy(&out).into_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -153,14 +121,6 @@ mod tests {
         let query = Query::parse("labelSelector=app%3Dweb%2Cb+in+(1)&watch=&x");
         assert_eq!(query.first("labelSelector"), Some("app=web,b in (1)"));
         assert!(query.flag("watch") && query.flag("x"), "A0.9: an empty value is true");
-        assert_eq!(unescape("100%"), "100%");
-        assert_eq!(unescape("%zz%4"), "%zz%4");
-    }
-
-    /// A0.5: only queries encode blanks as `+`.
-    #[test]
-    fn a_plus_in_a_path_is_a_plus() {
-        assert_eq!(unescape_path("/api/v1/a+b%2Bc%20d"), "/api/v1/a+b+c d");
     }
 
     /// A2.15, A2.22, A2.23: invalid options are rejected with their name.

@@ -101,3 +101,41 @@ impl<'r> RequestInfo<'r> {
 fn header(headers: &HeaderMap, name: HeaderName) -> &str {
     headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(request: http::request::Builder, check: impl Fn(&RequestInfo<'_>)) {
+        let (parts, ()) = request.body(()).unwrap().into_parts();
+        check(&RequestInfo::parse(&parts, parts.uri.path()));
+    }
+
+    /// A0.5, A0.7, A9.3: target, verb, query and media type of a resource request.
+    #[test]
+    fn a_resource_request_is_parsed() {
+        let uri = "/apis/apps/v1/namespaces/shop/deployments?watch=true&labelSelector=a%3Db";
+        let request = http::Request::get(uri).header(CONTENT_TYPE, "Application/JSON; charset=utf-8");
+        parsed(request, |info| {
+            assert!(matches!(&info.target, Target::Objects(objects) if objects.resource == "deployments"));
+            assert_eq!((info.verb, info.query.first("labelSelector")), ("watch", Some("a=b")));
+            assert_eq!(info.content_type, "application/json");
+            assert_eq!(info.access_request().verb, "watch");
+        });
+        parsed(http::Request::get("/metrics"), |info| assert_eq!(info.access_request().verb, "get"));
+    }
+
+    /// A0.4: the parameter takes precedence over the user agent.
+    #[test]
+    fn pretty_printing_is_requested_by_parameter_or_user_agent() {
+        for (query, agent, pretty) in [
+            ("", "kubectl/v1.37", false),
+            ("", "curl/8.0", true),
+            ("?pretty=false", "curl/8.0", false),
+            ("?pretty=true", "kubectl/v1.37", true),
+        ] {
+            let request = http::Request::get(format!("/api{query}")).header(USER_AGENT, agent);
+            parsed(request, |info| assert_eq!(info.wants_pretty(), pretty, "{query} {agent}"));
+        }
+    }
+}

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use gantry_formats::duration;
 use http::Method;
 
 use crate::error::ApiError;
@@ -18,53 +19,14 @@ pub(crate) fn of(info: &RequestInfo<'_>) -> Result<Duration, ApiError> {
     match info.query.first("timeout").unwrap_or_default() {
         "" => Ok(limit),
         _ if info.query.flag("watch") => Ok(limit),
-        text => match duration(text) {
+        text => match duration::parse(text) {
+            Ok(nanos @ 1..) => Ok(Duration::from_nanos(nanos.unsigned_abs()).min(limit)),
             // Zero and negative values mean the default.
-            Ok(requested) if requested.is_zero() => Ok(limit),
-            Ok(requested) => Ok(requested.min(limit)),
+            Ok(_) => Ok(limit),
             Err(why) => {
                 Err(ApiError::bad_request(format!("invalid timeout specified in the request URL - {why}")))
             }
         },
-    }
-}
-
-/// Parses a duration in Go's format, such as `1m30s`; negative ones are zero.
-fn duration(text: &str) -> Result<Duration, String> {
-    let invalid = || format!("time: invalid duration {text:?}");
-    let (negative, mut rest) = match text.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, text.strip_prefix('+').unwrap_or(text)),
-    };
-    if rest == "0" {
-        return Ok(Duration::ZERO);
-    }
-    if rest.is_empty() {
-        return Err(invalid());
-    }
-    let mut seconds = 0.0_f64;
-    while !rest.is_empty() {
-        let digits = rest.find(|sign: char| !sign.is_ascii_digit() && sign != '.').unwrap_or(rest.len());
-        let (number, after) = rest.split_at(digits);
-        let number: f64 = number.parse().map_err(|_| invalid())?;
-        let length = after.find(|sign: char| sign.is_ascii_digit() || sign == '.').unwrap_or(after.len());
-        let (unit, after) = after.split_at(length);
-        seconds += number * seconds_in(unit, text)?;
-        rest = after;
-    }
-    Ok(Duration::try_from_secs_f64(if negative { 0.0 } else { seconds }).unwrap_or(Duration::MAX))
-}
-
-fn seconds_in(unit: &str, text: &str) -> Result<f64, String> {
-    match unit {
-        "ns" => Ok(1e-9),
-        "us" | "µs" | "μs" => Ok(1e-6),
-        "ms" => Ok(1e-3),
-        "s" => Ok(1.0),
-        "m" => Ok(60.0),
-        "h" => Ok(3600.0),
-        "" => Err(format!("time: missing unit in duration {text:?}")),
-        unit => Err(format!("time: unknown unit {unit:?} in duration {text:?}")),
     }
 }
 

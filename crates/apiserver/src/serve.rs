@@ -15,7 +15,6 @@ use http::header::EXPECT;
 use http::{HeaderMap, Request, Response};
 
 use crate::error::ApiError;
-use crate::query::unescape_path;
 use crate::request_info::RequestInfo;
 use crate::{ApiServer, Body, handlers, request_timeout, response_filters};
 
@@ -31,7 +30,7 @@ impl ApiServer {
         B::Error: Display,
     {
         let (parts, body) = request.into_parts();
-        let path = unescape_path(parts.uri.path());
+        let path = gantry_formats::percent::decode_path(parts.uri.path());
         let mut info = RequestInfo::parse(&parts, &path);
         let result = match request_timeout::of(&info) {
             Ok(timeout) => {

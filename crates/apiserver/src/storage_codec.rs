@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::io::Write as _;
 
 use bytes::Bytes;
-use gantry_registry::custom::{Custom, Holds};
+use gantry_registry::custom::Custom;
 use gantry_registry::decode::{self, Format, Gvk};
 use gantry_registry::empties::{self, Form};
 use gantry_registry::kinds::{Kind, Nature};
@@ -242,9 +242,9 @@ fn decode_custom(kind: &Kind, custom: &Custom, stored: &[u8]) -> Result<Value, A
     }
     let stored_as = object["apiVersion"].as_str().unwrap_or_default();
     custom.check_conversion(kind.kind, stored_as, kind.api_version)?;
-    let is_of_another_shape = custom.otherwise.contains_key(stored_as);
-    if stored_as == kind.api_version && custom.structure.holds == Holds::None {
-        custom.structure.prune(&mut object);
+    let is_of_another_shape = custom.other_versions.contains_key(stored_as);
+    if stored_as == kind.api_version && !custom.structural_schema.has_embedded {
+        custom.structural_schema.prune(&mut object);
     } else {
         object = decode::value(object, &kind.nature).map_err(|problem| unreadable(&problem))?.object;
     }

@@ -1,4 +1,4 @@
-//! Discovery.
+//! Discovery documents: groups, versions, resources.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use gantry_apiserver::{ApiServer, Body, Environment, Settings};
-use gantry_registry::Moment;
+use gantry_registry::Timestamp;
 use gantry_store::memory::MemoryStore;
 use http::Method;
 use http_body_util::BodyExt as _;
@@ -164,7 +164,7 @@ struct SettableClock {
 }
 
 impl Environment for SettableClock {
-    fn now(&self) -> Moment {
+    fn now(&self) -> Timestamp {
         Noon::NOW.plus(self.seconds.load(Ordering::Relaxed))
     }
     fn uid(&self) -> String {

@@ -1,4 +1,4 @@
-//! Metrics.
+//! Metrics of requests and watches, under Kubernetes' names.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use gantry_apiserver::{ApiServer, Environment, Settings};
-use gantry_registry::Moment;
+use gantry_registry::Timestamp;
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use harness::{ReceivedResponse, ask, call, read, send, server};
 use http::Method;
@@ -83,8 +83,8 @@ async fn an_object_is_created_where_the_path_says() {
 struct Unimaginative(AtomicU64);
 
 impl Environment for Unimaginative {
-    fn now(&self) -> Moment {
-        Moment::from_secs(1_767_268_800)
+    fn now(&self) -> Timestamp {
+        Timestamp::from_secs(1_767_268_800)
     }
     fn uid(&self) -> String {
         "00000000-0000-4000-8000-000000000000".to_owned()

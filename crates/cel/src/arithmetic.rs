@@ -1,12 +1,12 @@
-//! `+`, `-`, `*`, `/` and `%`: nothing wraps, and what does not fit is an error.
+//! The operators `+`, `-`, `*`, `/` and `%`. Overflow is an error.
 
 use super::compare::{contains, equal};
-use super::meter::{Fault, Meter};
+use super::cost::{CostMeter, EvaluationError};
 use super::syntax::Operator;
 use super::text::Bytes;
 use super::time;
 use super::value::{List, Value};
-use crate::schema::Lists;
+use crate::schema::ListType;
 
 const OVERFLOW: &str = "integer overflow";
 
@@ -15,69 +15,71 @@ pub(super) fn apply<'a>(
     operator: Operator,
     one: &Value<'a>,
     other: &Value<'a>,
-    meter: &mut Meter,
-) -> Result<Value<'a>, Fault> {
+    meter: &mut CostMeter,
+) -> Result<Value<'a>, EvaluationError> {
     match (one, other) {
         (Value::Int(one), Value::Int(other)) => ints(operator, *one, *other).map(Value::Int),
         (Value::Uint(one), Value::Uint(other)) => uints(operator, *one, *other).map(Value::Uint),
         (Value::Double(one), Value::Double(other)) => doubles(operator, *one, *other).map(Value::Double),
         _ if operator == Operator::Add => add(one, other, meter),
         _ if operator == Operator::Subtract => subtract(one, other),
-        _ => Err(Fault::no_overload()),
+        _ => Err(EvaluationError::no_overload()),
     }
 }
 
 /// `-value`.
-pub(super) fn negative<'a>(value: &Value<'a>) -> Result<Value<'a>, Fault> {
+pub(super) fn negative<'a>(value: &Value<'a>) -> Result<Value<'a>, EvaluationError> {
     match value {
-        Value::Int(number) => number.checked_neg().map(Value::Int).ok_or_else(|| Fault::new(OVERFLOW)),
+        Value::Int(number) => {
+            number.checked_neg().map(Value::Int).ok_or_else(|| EvaluationError::new(OVERFLOW))
+        }
         Value::Double(number) => Ok(Value::Double(-number)),
-        _ => Err(Fault::no_overload()),
+        _ => Err(EvaluationError::no_overload()),
     }
 }
 
-fn ints(operator: Operator, one: i64, other: i64) -> Result<i64, Fault> {
+fn ints(operator: Operator, one: i64, other: i64) -> Result<i64, EvaluationError> {
     let result = match operator {
         Operator::Add => one.checked_add(other),
         Operator::Subtract => one.checked_sub(other),
         Operator::Multiply => one.checked_mul(other),
-        Operator::Divide if other == 0 => return Err(Fault::new("division by zero")),
+        Operator::Divide if other == 0 => return Err(EvaluationError::new("division by zero")),
         Operator::Divide => one.checked_div(other),
-        Operator::Modulo if other == 0 => return Err(Fault::new("modulus by zero")),
+        Operator::Modulo if other == 0 => return Err(EvaluationError::new("modulus by zero")),
         Operator::Modulo => one.checked_rem(other),
-        _ => return Err(Fault::no_overload()),
+        _ => return Err(EvaluationError::no_overload()),
     };
-    result.ok_or_else(|| Fault::new(OVERFLOW))
+    result.ok_or_else(|| EvaluationError::new(OVERFLOW))
 }
 
-fn uints(operator: Operator, one: u64, other: u64) -> Result<u64, Fault> {
+fn uints(operator: Operator, one: u64, other: u64) -> Result<u64, EvaluationError> {
     let result = match operator {
         Operator::Add => one.checked_add(other),
         Operator::Subtract => one.checked_sub(other),
         Operator::Multiply => one.checked_mul(other),
-        Operator::Divide if other == 0 => return Err(Fault::new("division by zero")),
+        Operator::Divide if other == 0 => return Err(EvaluationError::new("division by zero")),
         Operator::Divide => one.checked_div(other),
-        Operator::Modulo if other == 0 => return Err(Fault::new("modulus by zero")),
+        Operator::Modulo if other == 0 => return Err(EvaluationError::new("modulus by zero")),
         Operator::Modulo => one.checked_rem(other),
-        _ => return Err(Fault::no_overload()),
+        _ => return Err(EvaluationError::no_overload()),
     };
-    result.ok_or_else(|| Fault::new("unsigned integer overflow"))
+    result.ok_or_else(|| EvaluationError::new("unsigned integer overflow"))
 }
 
-fn doubles(operator: Operator, one: f64, other: f64) -> Result<f64, Fault> {
+fn doubles(operator: Operator, one: f64, other: f64) -> Result<f64, EvaluationError> {
     Ok(match operator {
         Operator::Add => one + other,
         Operator::Subtract => one - other,
         Operator::Multiply => one * other,
         Operator::Divide => one / other,
-        _ => return Err(Fault::no_overload()),
+        _ => return Err(EvaluationError::no_overload()),
     })
 }
 
-fn add<'a>(one: &Value<'a>, other: &Value<'a>, meter: &mut Meter) -> Result<Value<'a>, Fault> {
+fn add<'a>(one: &Value<'a>, other: &Value<'a>, meter: &mut CostMeter) -> Result<Value<'a>, EvaluationError> {
     Ok(match (one, other) {
         (Value::Text(one), Value::Text(other)) => {
-            meter.glances(one.len() + other.len())?;
+            meter.traverse(one.len() + other.len())?;
             Value::text([&**one, &**other].concat())
         }
         (Value::Bytes(one), Value::Bytes(other)) => {
@@ -86,39 +88,40 @@ fn add<'a>(one: &Value<'a>, other: &Value<'a>, meter: &mut Meter) -> Result<Valu
         }
         (Value::List(one), Value::List(other)) => joined(one, other, meter)?,
         (Value::Duration(one), Value::Duration(other)) => {
-            Value::Duration(one.checked_add(*other).ok_or_else(|| Fault::new("duration overflow"))?)
+            Value::Duration(one.checked_add(*other).ok_or_else(|| EvaluationError::new("duration overflow"))?)
         }
-        (Value::Timestamp(moment), Value::Duration(by)) | (Value::Duration(by), Value::Timestamp(moment)) => {
-            moved(*moment, i128::from(*by))?
-        }
-        _ => return Err(Fault::no_overload()),
+        (Value::Timestamp(timestamp), Value::Duration(by))
+        | (Value::Duration(by), Value::Timestamp(timestamp)) => moved(*timestamp, i128::from(*by))?,
+        _ => return Err(EvaluationError::no_overload()),
     })
 }
 
-fn subtract<'a>(one: &Value<'a>, other: &Value<'a>) -> Result<Value<'a>, Fault> {
-    let too_long = || Fault::new("duration overflow");
+fn subtract<'a>(one: &Value<'a>, other: &Value<'a>) -> Result<Value<'a>, EvaluationError> {
+    let too_long = || EvaluationError::new("duration overflow");
     Ok(match (one, other) {
         (Value::Duration(one), Value::Duration(other)) => {
             Value::Duration(one.checked_sub(*other).ok_or_else(too_long)?)
         }
-        (Value::Timestamp(moment), Value::Duration(by)) => moved(*moment, -i128::from(*by))?,
+        (Value::Timestamp(timestamp), Value::Duration(by)) => moved(*timestamp, -i128::from(*by))?,
         (Value::Timestamp(one), Value::Timestamp(other)) => {
             Value::Duration(i64::try_from(one - other).map_err(|_| too_long())?)
         }
-        _ => return Err(Fault::no_overload()),
+        _ => return Err(EvaluationError::no_overload()),
     })
 }
 
-fn moved<'a>(moment: i128, by: i128) -> Result<Value<'a>, Fault> {
-    time::in_range(moment + by).map(Value::Timestamp).ok_or_else(|| Fault::new("timestamp overflow"))
+fn moved<'a>(timestamp: i128, by: i128) -> Result<Value<'a>, EvaluationError> {
+    time::in_range(timestamp + by)
+        .map(Value::Timestamp)
+        .ok_or_else(|| EvaluationError::new("timestamp overflow"))
 }
 
-/// One list and then the other; a set takes what it has not yet, and elements with keys take the place of their like.
-fn joined<'a>(one: &List<'a>, other: &List<'a>, meter: &mut Meter) -> Result<Value<'a>, Fault> {
-    meter.glances(one.len() + other.len())?;
+/// Concatenates two lists. Of sets the union is taken, and elements of maps are replaced by those with the same keys.
+fn joined<'a>(one: &List<'a>, other: &List<'a>, meter: &mut CostMeter) -> Result<Value<'a>, EvaluationError> {
+    meter.traverse(one.len() + other.len())?;
     let mut elements = one.all()?;
     match one {
-        List::Stored { lists: Lists::Set, .. } => {
+        List::Stored { lists: ListType::Set, .. } => {
             for element in other.iter() {
                 let element = element?;
                 if !contains(one, &element, meter)? {
@@ -126,7 +129,7 @@ fn joined<'a>(one: &List<'a>, other: &List<'a>, meter: &mut Meter) -> Result<Val
                 }
             }
         }
-        List::Stored { lists: Lists::Map(keys), .. } => {
+        List::Stored { lists: ListType::Map(keys), .. } => {
             for element in other.iter() {
                 let element = element?;
                 let mut place = None;
@@ -151,11 +154,11 @@ fn has_same_keys<'a>(
     one: &Value<'a>,
     other: &Value<'a>,
     keys: &[String],
-    meter: &mut Meter,
-) -> Result<bool, Fault> {
+    meter: &mut CostMeter,
+) -> Result<bool, EvaluationError> {
     let (Value::Object(one), Value::Object(other)) = (one, other) else { return Ok(false) };
     for key in keys {
-        let spelt = super::names::spelt(key).unwrap_or_default();
+        let spelt = super::identifiers::escape(key).unwrap_or_default();
         let is_same = match (one.get(&spelt), other.get(&spelt)) {
             (Some(one), Some(other)) => equal(&one?, &other?, meter)?,
             (one, other) => one.is_none() && other.is_none(),

@@ -1,15 +1,15 @@
-//! Whether an expression can make sense, judged by the types of what it is about.
+//! Type checking of expressions.
 //!
-//! What is not known is taken for granted: whatever Kubernetes accepts is accepted here, and some that it refuses.
+//! Unknown types are accepted: everything that Kubernetes accepts is accepted here, and some of what it rejects.
 
 use std::sync::Arc;
 
 use super::library;
-use super::syntax::{Call, Complaint, Expr, Literal, Loop, LoopKind, Mode, Node, Operator};
+use super::syntax::{Call, Expr, Literal, Loop, LoopKind, Mode, Node, Operator, SourceError};
 use super::time;
 use super::types::Type;
 
-/// What names stand for, the innermost first.
+/// The variables in scope, innermost first.
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'s, 'a> {
     pub(super) name: &'s str,
@@ -17,15 +17,15 @@ pub(super) struct Scope<'s, 'a> {
     pub(super) outer: Option<&'s Scope<'s, 'a>>,
 }
 
-/// Says what is wrong with an expression, and its type.
-pub(super) fn check<'a>(expr: &Expr, scope: &Scope<'_, 'a>) -> (Type<'a>, Vec<Complaint>) {
-    let mut checker = Checker { complaints: Vec::new() };
+/// Returns the type of an expression and its errors.
+pub(super) fn check<'a>(expr: &Expr, scope: &Scope<'_, 'a>) -> (Type<'a>, Vec<SourceError>) {
+    let mut checker = Checker { errors: Vec::new() };
     let kind = checker.check(expr, scope);
-    (kind, checker.complaints)
+    (kind, checker.errors)
 }
 
 struct Checker {
-    complaints: Vec<Complaint>,
+    errors: Vec<SourceError>,
 }
 
 impl Checker {
@@ -105,18 +105,18 @@ impl Checker {
         }
     }
 
-    fn complain(&mut self, at: usize, why: String) {
-        self.complaints.push(Complaint::new(at, why));
+    fn error(&mut self, at: usize, why: String) {
+        self.errors.push(SourceError::new(at, why));
     }
 
-    /// What elements have in common, one more included: they are all of one type.
+    /// The common type of the elements of a list, which must all be of one type.
     fn join<'a>(&mut self, common: &mut Option<Type<'a>>, kind: Type<'a>, at: usize) {
         *common = Some(match common.take() {
             None => kind,
             Some(known) if known == kind => kind,
             Some(known) => {
                 if !known.takes(&kind, &mut None) && !kind.takes(&known, &mut None) {
-                    self.complain(at, format!("expected type '{known}' but found '{kind}'"));
+                    self.error(at, format!("expected type '{known}' but found '{kind}'"));
                 }
                 Type::Dyn
             }
@@ -126,11 +126,11 @@ impl Checker {
     fn no_overload(&mut self, at: usize, function: &str, args: &[&Type<'_>]) {
         let args: Vec<_> = args.iter().map(ToString::to_string).collect();
         let why = format!("found no matching overload for '{function}' applied to '({})'", args.join(", "));
-        self.complain(at, why);
+        self.error(at, why);
     }
 
     fn undeclared(&mut self, name: &str, at: usize) {
-        self.complain(at, format!("undeclared reference to '{name}' (in container '')"));
+        self.error(at, format!("undeclared reference to '{name}' (in container '')"));
     }
 
     fn named<'a>(&mut self, name: &str, at: usize, scope: &Scope<'_, 'a>) -> Type<'a> {
@@ -158,12 +158,12 @@ impl Checker {
             Type::Map(_, value) => (*value).clone(),
             Type::Object(schema, is_resource) => {
                 Type::member(schema, is_resource, field).unwrap_or_else(|| {
-                    self.complain(at, format!("undefined field '{field}'"));
+                    self.error(at, format!("undefined field '{field}'"));
                     Type::Dyn
                 })
             }
             other => {
-                self.complain(at, format!("type '{other}' does not support field selection"));
+                self.error(at, format!("type '{other}' does not support field selection"));
                 Type::Dyn
             }
         };
@@ -226,21 +226,23 @@ impl Checker {
         result
     }
 
-    /// What is written out is looked at more closely, or less.
+    /// Literal arguments are checked more strictly, or less.
     fn argument<'a>(&mut self, call: &Call, arg: &Expr, scope: &Scope<'_, 'a>) -> Type<'a> {
         match (call.function.as_str(), &arg.node) {
-            // What is formatted is of many types.
+            // The arguments of `format` are of several types.
             ("format", Node::List(elements)) => {
                 for (element, _) in elements {
                     self.check(element, scope);
                 }
                 return Type::List(Arc::new(Type::Dyn));
             }
-            ("duration", Node::Literal(Literal::Text(text))) if time::duration(text).is_none() => {
-                self.complain(arg.at, "invalid duration argument".to_owned());
+            ("duration", Node::Literal(Literal::Text(text)))
+                if gantry_formats::duration::parse(text).is_err() =>
+            {
+                self.error(arg.at, "invalid duration argument".to_owned());
             }
             ("timestamp", Node::Literal(Literal::Text(text))) if time::timestamp(text).is_none() => {
-                self.complain(arg.at, "invalid timestamp argument".to_owned());
+                self.error(arg.at, "invalid timestamp argument".to_owned());
             }
             _ => {}
         }
@@ -257,7 +259,7 @@ impl Checker {
                 let why = format!(
                     "expression of type '{other}' cannot be range of a comprehension (must be list, map, or dynamic)"
                 );
-                self.complain(at, why);
+                self.error(at, why);
                 (Type::Dyn, Type::Dyn, Type::Dyn)
             }
         };
@@ -293,7 +295,7 @@ impl Checker {
 
     fn want_truth(&mut self, kind: &Type<'_>, at: usize) {
         if !matches!(kind, Type::Bool | Type::Dyn) {
-            self.complain(at, format!("expected type 'bool' but found '{kind}'"));
+            self.error(at, format!("expected type 'bool' but found '{kind}'"));
         }
     }
 }
@@ -310,7 +312,7 @@ fn of_literal<'a>(literal: &Literal) -> Type<'a> {
     }
 }
 
-/// The type of what is there, of what may be missing.
+/// The type inside an optional.
 fn present(kind: Type<'_>, mode: Mode) -> Type<'_> {
     match (mode, kind) {
         (Mode::Optional, Type::Optional(inner)) => (*inner).clone(),
@@ -318,7 +320,7 @@ fn present(kind: Type<'_>, mode: Mode) -> Type<'_> {
     }
 }
 
-/// `None` if there is no such operation.
+/// The type of a binary operation; `None` if the operator does not apply to these types.
 fn binary<'a>(operator: Operator, one: &Type<'a>, other: &Type<'a>) -> Option<Type<'a>> {
     let either_dyn = *one == Type::Dyn || *other == Type::Dyn;
     let takes = || one.takes(other, &mut None) || other.takes(one, &mut None);

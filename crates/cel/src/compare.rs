@@ -1,20 +1,25 @@
-//! Which values are equal, and which comes first.
+//! Equality and order of values.
 
 use std::cmp::Ordering;
 
-use super::meter::{Fault, Meter};
+use super::cost::{CostMeter, EvaluationError};
 use super::text::Bytes;
 use super::value::{Key, List, Map, Value};
-use crate::schema::Lists;
+use crate::schema::ListType;
 
-/// Whether two values are equal. Numbers are by what they count, and values of different types never are.
-pub(super) fn equal<'a>(one: &Value<'a>, other: &Value<'a>, meter: &mut Meter) -> Result<bool, Fault> {
-    meter.glances(1)?;
+/// Whether two values are equal. Numbers of different types compare by value; other values of different types are
+/// unequal.
+pub(super) fn equal<'a>(
+    one: &Value<'a>,
+    other: &Value<'a>,
+    meter: &mut CostMeter,
+) -> Result<bool, EvaluationError> {
+    meter.traverse(1)?;
     Ok(match (one, other) {
         (Value::Null, Value::Null) => true,
         (Value::Bool(one), Value::Bool(other)) => one == other,
         (Value::Text(one), Value::Text(other)) => {
-            meter.glances(one.len().min(other.len()))?;
+            meter.traverse(one.len().min(other.len()))?;
             one == other
         }
         (Value::Bytes(one), Value::Bytes(other)) => one.read(meter)? == other.read(meter)?,
@@ -23,7 +28,7 @@ pub(super) fn equal<'a>(one: &Value<'a>, other: &Value<'a>, meter: &mut Meter) -
         (Value::List(one), Value::List(other)) => lists_equal(one, other, meter)?,
         (Value::Map(one), Value::Map(other)) => maps_equal(one, other, meter)?,
         (Value::Object(one), Value::Object(other)) => {
-            meter.glances(one.members.len() + other.members.len())?;
+            meter.traverse(one.members.len() + other.members.len())?;
             if one.visible().count() != other.visible().count() {
                 return Ok(false);
             }
@@ -50,12 +55,12 @@ pub(super) fn equal<'a>(one: &Value<'a>, other: &Value<'a>, meter: &mut Meter) -
     })
 }
 
-/// Sets are equal in any order, and so are lists whose elements have keys.
-fn lists_equal<'a>(one: &List<'a>, other: &List<'a>, meter: &mut Meter) -> Result<bool, Fault> {
+/// Sets, and lists that are maps, are equal in any order.
+fn lists_equal<'a>(one: &List<'a>, other: &List<'a>, meter: &mut CostMeter) -> Result<bool, EvaluationError> {
     if one.len() != other.len() {
         return Ok(false);
     }
-    if matches!(one, List::Stored { lists: Lists::Set | Lists::Map(_), .. }) {
+    if matches!(one, List::Stored { lists: ListType::Set | ListType::Map(_), .. }) {
         return Ok(is_within(one, other, meter)? && is_within(other, one, meter)?);
     }
     for (one, other) in one.iter().zip(other.iter()) {
@@ -67,10 +72,14 @@ fn lists_equal<'a>(one: &List<'a>, other: &List<'a>, meter: &mut Meter) -> Resul
 }
 
 /// Whether every element of a list is in another.
-pub(super) fn is_within<'a>(list: &List<'a>, of: &List<'a>, meter: &mut Meter) -> Result<bool, Fault> {
+pub(super) fn is_within<'a>(
+    list: &List<'a>,
+    of: &List<'a>,
+    meter: &mut CostMeter,
+) -> Result<bool, EvaluationError> {
     for (index, element) in list.iter().enumerate() {
         let element = element?;
-        // Most often it stands in the same place.
+        // Usually it is at the same index.
         if let Some(twin) = of.get(index)
             && equal(&element, &twin?, meter)?
         {
@@ -83,8 +92,12 @@ pub(super) fn is_within<'a>(list: &List<'a>, of: &List<'a>, meter: &mut Meter) -
     Ok(true)
 }
 
-/// Whether a list has an element.
-pub(super) fn contains<'a>(list: &List<'a>, element: &Value<'a>, meter: &mut Meter) -> Result<bool, Fault> {
+/// Whether a list contains a value.
+pub(super) fn contains<'a>(
+    list: &List<'a>,
+    element: &Value<'a>,
+    meter: &mut CostMeter,
+) -> Result<bool, EvaluationError> {
     for one in list.iter() {
         if equal(&one?, element, meter)? {
             return Ok(true);
@@ -93,13 +106,13 @@ pub(super) fn contains<'a>(list: &List<'a>, element: &Value<'a>, meter: &mut Met
     Ok(false)
 }
 
-fn maps_equal<'a>(one: &Map<'a>, other: &Map<'a>, meter: &mut Meter) -> Result<bool, Fault> {
+fn maps_equal<'a>(one: &Map<'a>, other: &Map<'a>, meter: &mut CostMeter) -> Result<bool, EvaluationError> {
     if one.len() != other.len() {
         return Ok(false);
     }
     for key in one.keys() {
         if let Key::Text(text) = &key {
-            meter.glances(text.len())?;
+            meter.traverse(text.len())?;
         }
         let (Some(value), Some(twin)) = (one.get(&key), other.get(&key)) else { return Ok(false) };
         if !equal(&value?, &twin?, meter)? {
@@ -109,14 +122,14 @@ fn maps_equal<'a>(one: &Map<'a>, other: &Map<'a>, meter: &mut Meter) -> Result<b
     Ok(true)
 }
 
-/// Which of two comes first; `None` between numbers that have no order.
+/// The order of two values; `None` if a number is NaN.
 pub(super) fn order(
     one: &Value<'_>,
     other: &Value<'_>,
-    meter: &mut Meter,
-) -> Result<Option<Ordering>, Fault> {
+    meter: &mut CostMeter,
+) -> Result<Option<Ordering>, EvaluationError> {
     match (one, other) {
-        (Value::Text(one), Value::Text(other)) => meter.glances(one.len().min(other.len()))?,
+        (Value::Text(one), Value::Text(other)) => meter.traverse(one.len().min(other.len()))?,
         (Value::Bytes(one), Value::Bytes(other)) => {
             return Ok(Some(one.read(meter)?.cmp(&other.read(meter)?)));
         }
@@ -125,7 +138,7 @@ pub(super) fn order(
     compared(one, other)
 }
 
-fn compared(one: &Value<'_>, other: &Value<'_>) -> Result<Option<Ordering>, Fault> {
+fn compared(one: &Value<'_>, other: &Value<'_>) -> Result<Option<Ordering>, EvaluationError> {
     Ok(Some(match (one, other) {
         (Value::Bool(one), Value::Bool(other)) => one.cmp(other),
         (Value::Text(one), Value::Text(other)) => one.cmp(other),
@@ -133,12 +146,15 @@ fn compared(one: &Value<'_>, other: &Value<'_>) -> Result<Option<Ordering>, Faul
         (Value::Duration(one), Value::Duration(other)) => one.cmp(other),
         (Value::Timestamp(one), Value::Timestamp(other)) => one.cmp(other),
         (one, other) if is_number(one) && is_number(other) => return Ok(order_of_numbers(one, other)),
-        _ => return Err(Fault::no_overload()),
+        _ => return Err(EvaluationError::no_overload()),
     }))
 }
 
 /// Sorts by the first of each pair.
-pub(super) fn sort<'a>(keyed: &mut [(Value<'a>, Value<'a>)], meter: &mut Meter) -> Result<(), Fault> {
+pub(super) fn sort<'a>(
+    keyed: &mut [(Value<'a>, Value<'a>)],
+    meter: &mut CostMeter,
+) -> Result<(), EvaluationError> {
     let steps = usize::try_from(keyed.len().max(1).ilog2()).unwrap_or_default() + 1;
     for (key, _) in keyed.iter_mut() {
         let decoded = match key {
@@ -150,7 +166,7 @@ pub(super) fn sort<'a>(keyed: &mut [(Value<'a>, Value<'a>)], meter: &mut Meter) 
         }
     }
     for (key, _) in keyed.iter() {
-        // What can be compared with the first can be compared with all.
+        // The first key decides the type of all others.
         if let Some((first, _)) = keyed.first() {
             compared(first, key)?;
         }
@@ -172,7 +188,7 @@ fn is_number(value: &Value<'_>) -> bool {
     matches!(value, Value::Int(_) | Value::Uint(_) | Value::Double(_))
 }
 
-/// `None` if one is no number, whatever its type.
+/// The order of two numbers; `None` if either is not a number.
 fn order_of_numbers(one: &Value<'_>, other: &Value<'_>) -> Option<Ordering> {
     let whole = |value: &Value<'_>| match value {
         Value::Int(number) => Some(i128::from(*number)),
@@ -189,7 +205,7 @@ fn order_of_numbers(one: &Value<'_>, other: &Value<'_>) -> Option<Ordering> {
     }
 }
 
-/// Exactly, also beyond what a double can tell apart.
+/// Compares exactly, also where a double has not enough digits.
 fn order_of_real(real: f64, whole: i128) -> Option<Ordering> {
     if real.is_nan() {
         return None;

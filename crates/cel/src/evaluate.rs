@@ -1,20 +1,20 @@
-//! What an expression evaluates to.
+//! Evaluation of expressions.
 //!
-//! `&&` and `||` forgive: a side that cannot be evaluated does not matter where the other decides.
+//! `&&` and `||` ignore the error of one operand if the other decides the result.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::arithmetic;
 use super::compare::{contains, equal, order};
+use super::comprehensions;
+use super::cost::{CostMeter, EvaluationError};
 use super::library;
-use super::meter::{Fault, Meter};
-use super::repeat;
 use super::syntax::{Expr, Literal, Mode, Node, Operator};
 use super::text::Bytes;
 use super::value::{Key, Value};
 
-/// What names stand for, the innermost first.
+/// The variables in scope, innermost first.
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'s, 'a> {
     pub(super) name: &'s str,
@@ -22,30 +22,30 @@ pub(super) struct Scope<'s, 'a> {
     pub(super) outer: Option<&'s Scope<'s, 'a>>,
 }
 
-pub(super) type Evaluated<'a> = Result<Value<'a>, Fault>;
+pub(super) type Evaluated<'a> = Result<Value<'a>, EvaluationError>;
 
 /// Evaluates an expression.
 pub(super) fn evaluate<'a>(
     expr: &'a Expr,
     scope: Option<&Scope<'_, 'a>>,
-    meter: &mut Meter,
+    meter: &mut CostMeter,
 ) -> Evaluated<'a> {
     match &expr.node {
-        Node::Literal(_) => meter.glances(1)?,
+        Node::Literal(_) => meter.traverse(1)?,
         _ => meter.steps(1)?,
     }
     match &expr.node {
         Node::Literal(literal) => Ok(value_of(literal)),
         Node::Name(name) => {
-            meter.glances(name.len())?;
+            meter.traverse(name.len())?;
             named(name, scope)
         }
         Node::Select { of, field, mode } => {
-            meter.glances(field.len())?;
+            meter.traverse(field.len())?;
             select(&evaluate(of, scope, meter)?, field, *mode)
         }
         Node::Has { of, field } => {
-            meter.glances(field.len())?;
+            meter.traverse(field.len())?;
             has(&evaluate(of, scope, meter)?, field)
         }
         Node::Index { of, by, mode } => {
@@ -63,10 +63,10 @@ pub(super) fn evaluate<'a>(
             let mut map = BTreeMap::new();
             for (key, value, mode) in entries {
                 let key = evaluate(key, scope, meter)?;
-                let key = key.key(meter)?.ok_or_else(|| Fault::new("unsupported key type"))?;
+                let key = key.key(meter)?.ok_or_else(|| EvaluationError::new("unsupported key type"))?;
                 let Some(value) = present(evaluate(value, scope, meter)?, *mode)? else { continue };
                 if map.contains_key(&key) {
-                    return Err(Fault::new(format!("repeated key: {}", key.shown())));
+                    return Err(EvaluationError::new(format!("repeated key: {}", key.shown())));
                 }
                 map.insert(key, value);
             }
@@ -74,7 +74,7 @@ pub(super) fn evaluate<'a>(
         }
         Node::Not(inner) => match evaluate(inner, scope, meter)? {
             Value::Bool(truth) => Ok(Value::Bool(!truth)),
-            _ => Err(Fault::no_overload()),
+            _ => Err(EvaluationError::no_overload()),
         },
         Node::Negative(inner) => arithmetic::negative(&evaluate(inner, scope, meter)?),
         Node::And(parts) => logic(parts.iter().map(|part| evaluate(part, scope, &mut *meter)), false),
@@ -84,7 +84,7 @@ pub(super) fn evaluate<'a>(
             match evaluate(condition, scope, meter)? {
                 Value::Bool(true) => evaluate(then, scope, meter),
                 Value::Bool(false) => evaluate(otherwise, scope, meter),
-                _ => Err(Fault::no_overload()),
+                _ => Err(EvaluationError::no_overload()),
             }
         }
         Node::Binary(operator, sides) => {
@@ -99,28 +99,28 @@ pub(super) fn evaluate<'a>(
             }
             library::call(call, &args, meter)
         }
-        Node::Loop(repeated) => repeat::evaluate(repeated, scope, meter),
+        Node::Loop(repeated) => comprehensions::evaluate(repeated, scope, meter),
         Node::IfPresent { of, name, then, wraps } => match evaluate(of, scope, meter)? {
             Value::Optional(None) => Ok(Value::Optional(None)),
             Value::Optional(Some(value)) => {
                 let then = evaluate(then, Some(&Scope { name, value: &value, outer: scope }), meter)?;
                 Ok(if *wraps { Value::some(then) } else { then })
             }
-            _ => Err(Fault::no_overload()),
+            _ => Err(EvaluationError::no_overload()),
         },
     }
 }
 
-/// The value that decides, if there is one: `false` among all, `true` among any. Otherwise what cannot be evaluated is the
-/// result.
+/// Combines operands of `&&` or `||`: an operand that decides (`false` of `&&`, `true` of `||`) wins over errors;
+/// otherwise the first error is the result.
 pub(super) fn logic<'a>(parts: impl Iterator<Item = Evaluated<'a>>, decides: bool) -> Evaluated<'a> {
     let mut failed = None;
     for part in parts {
         match part {
             Ok(Value::Bool(truth)) if truth == decides => return Ok(Value::Bool(truth)),
             Ok(Value::Bool(_)) => {}
-            Ok(_) => failed = failed.or(Some(Fault::no_overload())),
-            Err(Fault::Exhausted) => return Err(Fault::Exhausted),
+            Ok(_) => failed = failed.or(Some(EvaluationError::no_overload())),
+            Err(EvaluationError::CostExceeded) => return Err(EvaluationError::CostExceeded),
             Err(fault) => failed = failed.or(Some(fault)),
         }
     }
@@ -149,15 +149,15 @@ fn named<'a>(name: &str, scope: Option<&Scope<'_, 'a>>) -> Evaluated<'a> {
     }
     library::type_named(name)
         .map(Value::Type)
-        .ok_or_else(|| Fault::new(format!("no such attribute(s): {name}")))
+        .ok_or_else(|| EvaluationError::new(format!("no such attribute(s): {name}")))
 }
 
-/// What is there, of what may be missing.
-fn present(value: Value<'_>, mode: Mode) -> Result<Option<Value<'_>>, Fault> {
+/// The value inside an optional.
+fn present(value: Value<'_>, mode: Mode) -> Result<Option<Value<'_>>, EvaluationError> {
     match (mode, value) {
         (Mode::Plain, value) => Ok(Some(value)),
         (Mode::Optional, Value::Optional(inner)) => Ok(inner.map(|inner| (*inner).clone())),
-        (Mode::Optional, _) => Err(Fault::no_overload()),
+        (Mode::Optional, _) => Err(EvaluationError::no_overload()),
     }
 }
 
@@ -171,7 +171,7 @@ fn select<'a>(of: &Value<'a>, field: &'a str, mode: Mode) -> Evaluated<'a> {
     match (member(of, field)?, mode) {
         (found, Mode::Optional) => optional(found),
         (Some(value), Mode::Plain) => value,
-        (None, Mode::Plain) => Err(Fault::new(format!("no such key: {field}"))),
+        (None, Mode::Plain) => Err(EvaluationError::new(format!("no such key: {field}"))),
     }
 }
 
@@ -179,11 +179,11 @@ fn optional(found: Option<Evaluated<'_>>) -> Evaluated<'_> {
     found.map_or(Ok(Value::Optional(None)), |found| found.map(Value::some))
 }
 
-fn member<'a>(of: &Value<'a>, field: &'a str) -> Result<Option<Evaluated<'a>>, Fault> {
+fn member<'a>(of: &Value<'a>, field: &'a str) -> Result<Option<Evaluated<'a>>, EvaluationError> {
     match of {
         Value::Object(object) => Ok(object.get(field)),
         Value::Map(map) => Ok(map.get(&Key::Text(field.into()))),
-        _ => Err(Fault::no_overload()),
+        _ => Err(EvaluationError::no_overload()),
     }
 }
 
@@ -197,29 +197,34 @@ fn has<'a>(of: &Value<'a>, field: &'a str) -> Evaluated<'a> {
 }
 
 fn index<'a>(of: &Value<'a>, by: Option<Key<'a>>, mode: Mode) -> Evaluated<'a> {
-    let by = by.ok_or_else(Fault::no_overload)?;
+    let by = by.ok_or_else(EvaluationError::no_overload)?;
     match (of, mode) {
         (Value::Optional(None), _) => Ok(Value::Optional(None)),
         (Value::Optional(Some(inner)), _) => optional(element(inner, &by)?),
         (_, Mode::Optional) => optional(element(of, &by)?),
         (_, Mode::Plain) => element(of, &by)?.unwrap_or_else(|| {
             let why = if matches!(of, Value::List(_)) { "index out of bounds" } else { "no such key" };
-            Err(Fault::new(format!("{why}: {}", by.shown())))
+            Err(EvaluationError::new(format!("{why}: {}", by.shown())))
         }),
     }
 }
 
-fn element<'a>(of: &Value<'a>, by: &Key<'a>) -> Result<Option<Evaluated<'a>>, Fault> {
+fn element<'a>(of: &Value<'a>, by: &Key<'a>) -> Result<Option<Evaluated<'a>>, EvaluationError> {
     match (of, by) {
         (Value::List(list), Key::Number(index)) => {
             Ok(usize::try_from(*index).ok().and_then(|index| list.get(index)))
         }
         (Value::Map(map), key) => Ok(map.get(key)),
-        _ => Err(Fault::no_overload()),
+        _ => Err(EvaluationError::no_overload()),
     }
 }
 
-fn binary<'a>(operator: Operator, one: &Value<'a>, other: &Value<'a>, meter: &mut Meter) -> Evaluated<'a> {
+fn binary<'a>(
+    operator: Operator,
+    one: &Value<'a>,
+    other: &Value<'a>,
+    meter: &mut CostMeter,
+) -> Evaluated<'a> {
     let truth = match operator {
         Operator::Equal => equal(one, other, meter)?,
         Operator::NotEqual => !equal(one, other, meter)?,
@@ -230,7 +235,7 @@ fn binary<'a>(operator: Operator, one: &Value<'a>, other: &Value<'a>, meter: &mu
         Operator::In => match other {
             Value::List(list) => contains(list, one, meter)?,
             Value::Map(map) => one.key(meter)?.is_some_and(|key| map.get(&key).is_some()),
-            _ => return Err(Fault::no_overload()),
+            _ => return Err(EvaluationError::no_overload()),
         },
         _ => return arithmetic::apply(operator, one, other, meter),
     };

@@ -1,20 +1,21 @@
-//! CEL, the expressions in which definitions of custom kinds write rules.
+//! CEL, the Common Expression Language, in which definitions of custom kinds write rules.
 //!
-//! A text is parsed (`syntax`), checked against the types of what it is about (`check`, `types`) and evaluated
-//! (`evaluate`) on values that stay where they are (`value`, `data`). What can be called is in `library`. An
-//! evaluation is bounded in steps (`meter`) and in depth, and knows no clock and no order but that of its data.
+//! An expression is parsed (`syntax`), type-checked (`check`, `types`) and evaluated (`evaluate`) on values that
+//! borrow from the object (`value`, `data`). The functions are in `library`. The cost of an evaluation is limited
+//! (`cost`), and so is its depth; it depends on nothing but its input.
 //!
-//! What a rule means for an object, when it is evaluated and what is said, is not here: see `custom`.
+//! *Invariant:* this crate knows no Kubernetes object and no definition. When rules are evaluated and how their errors
+//! are reported is decided by `gantry_schema::custom`.
 
 mod arithmetic;
 mod check;
 mod compare;
+mod comprehensions;
+mod cost;
 mod data;
 mod evaluate;
+mod identifiers;
 mod library;
-mod meter;
-mod names;
-mod repeat;
 mod schema;
 mod syntax;
 mod text;
@@ -32,109 +33,119 @@ use syntax::Expr;
 use types::Type;
 use value::Value;
 
-pub use meter::{Fault, Meter};
-pub use schema::{Basic, Lists, Schema};
+pub use cost::{CostMeter, EvaluationError};
+pub use schema::{ListType, SchemaType, ValueSchema};
 
-/// The value that is judged.
+/// The variable for the validated value.
 const SELF: &str = "self";
-/// What it was before.
+/// The variable for the value before the change.
 const OLD_SELF: &str = "oldSelf";
 
-/// How an expression knows what was before.
+/// How an expression refers to the value before the change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Before {
-    /// As a value; without one it is not evaluated.
-    Value,
-    /// As one that may be missing.
+pub enum OldSelf {
+    /// As a plain value: without one, the expression is not evaluated.
+    Required,
+    /// As an optional.
     Optional,
 }
 
-/// What an expression has to evaluate to.
+/// The type that an expression must have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum ResultType {
     /// `true` or `false`.
-    Truth,
-    /// A text.
-    Text,
+    Bool,
+    /// A string.
+    String,
 }
 
-/// Why an expression is none.
+/// Why an expression is rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unfit {
-    /// What is wrong with it, place by place.
-    Text(String),
-    /// It evaluates to something else.
-    Result,
+pub enum CheckError {
+    /// The errors with their positions, as lines of text.
+    Invalid(String),
+    /// It has another type than required.
+    ResultType,
 }
 
-/// An expression that can be evaluated.
+/// A parsed expression.
 #[derive(Debug)]
 pub struct Program {
     expr: Expr,
 }
 
-/// What an expression is about.
+/// The input of an evaluation.
 #[derive(Clone, Copy)]
-pub struct Subject<'a> {
+pub struct Input<'a> {
     /// `self`.
     pub value: &'a Json,
     /// `oldSelf`, if it is known.
     pub old: Option<&'a Json>,
     /// The schema of both.
-    pub schema: &'a dyn Schema,
-    /// Whether they are whole resources, whose kind and name can be seen without being declared.
+    pub schema: &'a dyn ValueSchema,
+    /// Whether they are resources, whose kind and name are visible without being declared.
     pub is_resource: bool,
 }
 
 impl Program {
-    /// Reads an expression.
-    pub fn read(text: &str) -> Result<Self, String> {
-        syntax::parse(text).map(|expr| Self { expr }).map_err(|complaint| complaint.shown(text))
+    /// Parses an expression.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        syntax::parse(text).map(|expr| Self { expr }).map_err(|error| error.shown(text))
     }
 
-    /// Checks an expression about what a schema describes; `text` is what it was read from.
+    /// Type-checks an expression against a schema; `text` is its source.
     pub fn check(
         &self,
         text: &str,
-        (schema, is_resource): (&dyn Schema, bool),
-        before: Before,
-        wanted: Wanted,
-    ) -> Result<(), Unfit> {
+        (schema, is_resource): (&dyn ValueSchema, bool),
+        old_self: OldSelf,
+        required: ResultType,
+    ) -> Result<(), CheckError> {
         let kind = Type::of(schema, is_resource).unwrap_or(Type::Dyn);
-        let old = match before {
-            Before::Value => kind.clone(),
-            Before::Optional => Type::Optional(kind.clone().into()),
+        let old = match old_self {
+            OldSelf::Required => kind.clone(),
+            OldSelf::Optional => Type::Optional(kind.clone().into()),
         };
         let outer = check::Scope { name: OLD_SELF, kind: &old, outer: None };
         let scope = check::Scope { name: SELF, kind: &kind, outer: Some(&outer) };
-        let (result, complaints) = check::check(&self.expr, &scope);
-        if !complaints.is_empty() {
-            let shown: Vec<_> = complaints.iter().map(|complaint| complaint.shown(text)).collect();
-            return Err(Unfit::Text(shown.join("\n")));
+        let (result, errors) = check::check(&self.expr, &scope);
+        if !errors.is_empty() {
+            let shown: Vec<_> = errors.iter().map(|error| error.shown(text)).collect();
+            return Err(CheckError::Invalid(shown.join("\n")));
         }
-        let wanted = match wanted {
-            Wanted::Truth => Type::Bool,
-            Wanted::Text => Type::Text,
+        let required = match required {
+            ResultType::Bool => Type::Bool,
+            ResultType::String => Type::Text,
         };
-        if result == wanted || result == Type::Dyn { Ok(()) } else { Err(Unfit::Result) }
+        if result == required || result == Type::Dyn { Ok(()) } else { Err(CheckError::ResultType) }
     }
 
-    /// Whether it is about what was before.
+    /// Whether it mentions the value before the change.
     pub fn is_transition(&self) -> bool {
         self.expr.mentions(OLD_SELF)
     }
 
-    /// Evaluates an expression that is true or false.
-    pub fn truth(&self, about: Subject<'_>, before: Before, meter: &mut Meter) -> Result<bool, Fault> {
-        self.evaluate(about, before, meter, |value| match value {
+    /// Evaluates an expression of type bool.
+    pub fn evaluate_bool(
+        &self,
+        input: Input<'_>,
+        old_self: OldSelf,
+        meter: &mut CostMeter,
+    ) -> Result<bool, EvaluationError> {
+        self.evaluate(input, old_self, meter, |value| match value {
             Value::Bool(truth) => Some(*truth),
             _ => None,
         })
     }
 
-    /// Evaluates an expression that is a text.
-    pub fn text(&self, about: Subject<'_>, before: Before, meter: &mut Meter) -> Result<String, Fault> {
-        self.evaluate(about, before, meter, |value| match value {
+    /// Evaluates an expression of type string.
+    pub fn evaluate_string(
+        &self,
+        input: Input<'_>,
+        old_self: OldSelf,
+        meter: &mut CostMeter,
+    ) -> Result<String, EvaluationError> {
+        self.evaluate(input, old_self, meter, |value| match value {
             Value::Text(text) => Some(text.to_string()),
             _ => None,
         })
@@ -142,26 +153,26 @@ impl Program {
 
     fn evaluate<T>(
         &self,
-        about: Subject<'_>,
-        before: Before,
-        meter: &mut Meter,
+        input: Input<'_>,
+        old_self: OldSelf,
+        meter: &mut CostMeter,
         take: impl Fn(&Value<'_>) -> Option<T>,
-    ) -> Result<T, Fault> {
-        let read = |json| data::read_as(json, about.schema, about.is_resource);
-        let value = read(about.value)?;
-        let old = about.old.map(read).transpose()?;
-        let old = match before {
-            Before::Value => old,
-            Before::Optional => Some(old.map_or(Value::Optional(None), Value::some)),
+    ) -> Result<T, EvaluationError> {
+        let read = |json| data::read_as(json, input.schema, input.is_resource);
+        let value = read(input.value)?;
+        let old = input.old.map(read).transpose()?;
+        let old = match old_self {
+            OldSelf::Required => old,
+            OldSelf::Optional => Some(old.map_or(Value::Optional(None), Value::some)),
         };
         let outer = old.as_ref().map(|value| Scope { name: OLD_SELF, value, outer: None });
         let scope = Scope { name: SELF, value: &value, outer: outer.as_ref() };
         let result = evaluate::evaluate(&self.expr, Some(&scope), meter)?;
-        take(&result).ok_or_else(Fault::no_overload)
+        take(&result).ok_or_else(EvaluationError::no_overload)
     }
 }
 
-/// Whether expressions can see what a schema describes.
-pub fn sees(schema: &dyn Schema, is_resource: bool) -> bool {
+/// Whether values of a schema are visible to expressions.
+pub fn is_visible(schema: &dyn ValueSchema, is_resource: bool) -> bool {
     Type::of(schema, is_resource).is_some()
 }

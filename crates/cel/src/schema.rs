@@ -1,4 +1,4 @@
-//! What expressions have to know of the schema of a value.
+//! The schema of a value, as far as expressions depend on it.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -7,9 +7,9 @@ use std::fmt::Debug;
 use serde_json::Value as Json;
 
 /// The schema of a value, as far as the types of expressions depend on it.
-pub trait Schema: Any + Debug + Send + Sync {
+pub trait ValueSchema: Any + Debug + Send + Sync {
     /// The type; `None` if the schema does not say.
-    fn basic(&self) -> Option<Basic>;
+    fn schema_type(&self) -> Option<SchemaType>;
     /// The format of a string; empty if the schema names none.
     fn format(&self) -> &str;
     /// Whether the value may be `null`.
@@ -17,23 +17,23 @@ pub trait Schema: Any + Debug + Send + Sync {
     /// Whether the value is an object with `kind`, `apiVersion` and `metadata` of its own.
     fn is_embedded_resource(&self) -> bool;
     /// The schema of a declared property.
-    fn property(&self, name: &str) -> Option<&dyn Schema>;
+    fn property(&self, name: &str) -> Option<&dyn ValueSchema>;
     /// Whether any property is declared.
     fn has_properties(&self) -> bool;
     /// The schema of all other properties, `additionalProperties`.
-    fn additional(&self) -> Option<&dyn Schema>;
+    fn additional(&self) -> Option<&dyn ValueSchema>;
     /// The schema of the elements of a list.
-    fn elements(&self) -> Option<&dyn Schema>;
+    fn elements(&self) -> Option<&dyn ValueSchema>;
     /// How lists compare and merge.
-    fn list_type(&self) -> &Lists;
+    fn list_type(&self) -> &ListType;
     /// Whether the other schema is of the same implementation and equal.
-    fn equals(&self, other: &dyn Schema) -> bool;
+    fn equals(&self, other: &dyn ValueSchema) -> bool;
 }
 
 /// The types of JSON, as a schema names them, and the one that is two of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the words of JSON Schema")]
-pub enum Basic {
+pub enum SchemaType {
     IntOrString,
     Object,
     Array,
@@ -45,7 +45,7 @@ pub enum Basic {
 
 /// `x-kubernetes-list-type`: how lists compare and merge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Lists {
+pub enum ListType {
     /// As a whole.
     #[default]
     Atomic,
@@ -55,7 +55,7 @@ pub enum Lists {
     Map(Vec<String>),
 }
 
-impl Basic {
+impl SchemaType {
     /// The name in a schema.
     pub fn name(self) -> &'static str {
         match self {
@@ -86,7 +86,7 @@ impl Basic {
     }
 }
 
-impl Lists {
+impl ListType {
     /// The list type that a schema names.
     pub fn read(schema: &Json) -> Self {
         match schema["x-kubernetes-list-type"].as_str() {
@@ -100,41 +100,41 @@ impl Lists {
     }
 }
 
-impl PartialEq for dyn Schema {
+impl PartialEq for dyn ValueSchema {
     fn eq(&self, other: &Self) -> bool {
         self.equals(other)
     }
 }
 
-/// A schema that holds what expressions have to know, and nothing else.
+/// A schema that holds only what expressions depend on.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct PlainSchema {
-    pub(crate) basic: Option<Basic>,
+    pub(crate) schema_type: Option<SchemaType>,
     pub(crate) format: String,
     pub(crate) nullable: bool,
     pub(crate) embedded: bool,
     pub(crate) properties: BTreeMap<String, PlainSchema>,
     pub(crate) additional: Option<Box<PlainSchema>>,
     pub(crate) items: Option<Box<PlainSchema>>,
-    pub(crate) lists: Lists,
+    pub(crate) lists: ListType,
 }
 
 impl PlainSchema {
     /// The schema of a string.
     pub(crate) fn string() -> Self {
-        Self { basic: Some(Basic::String), ..Self::default() }
+        Self { schema_type: Some(SchemaType::String), ..Self::default() }
     }
 
     /// The schema of an object with these properties, all of them strings.
     pub(crate) fn object_of_strings(names: &[&str]) -> Self {
         let properties = names.iter().map(|name| ((*name).to_owned(), Self::string())).collect();
-        Self { basic: Some(Basic::Object), properties, ..Self::default() }
+        Self { schema_type: Some(SchemaType::Object), properties, ..Self::default() }
     }
 }
 
-impl Schema for PlainSchema {
-    fn basic(&self) -> Option<Basic> {
-        self.basic
+impl ValueSchema for PlainSchema {
+    fn schema_type(&self) -> Option<SchemaType> {
+        self.schema_type
     }
 
     fn format(&self) -> &str {
@@ -149,27 +149,27 @@ impl Schema for PlainSchema {
         self.embedded
     }
 
-    fn property(&self, name: &str) -> Option<&dyn Schema> {
-        self.properties.get(name).map(|property| property as &dyn Schema)
+    fn property(&self, name: &str) -> Option<&dyn ValueSchema> {
+        self.properties.get(name).map(|property| property as &dyn ValueSchema)
     }
 
     fn has_properties(&self) -> bool {
         !self.properties.is_empty()
     }
 
-    fn additional(&self) -> Option<&dyn Schema> {
-        self.additional.as_deref().map(|schema| schema as &dyn Schema)
+    fn additional(&self) -> Option<&dyn ValueSchema> {
+        self.additional.as_deref().map(|schema| schema as &dyn ValueSchema)
     }
 
-    fn elements(&self) -> Option<&dyn Schema> {
-        self.items.as_deref().map(|schema| schema as &dyn Schema)
+    fn elements(&self) -> Option<&dyn ValueSchema> {
+        self.items.as_deref().map(|schema| schema as &dyn ValueSchema)
     }
 
-    fn list_type(&self) -> &Lists {
+    fn list_type(&self) -> &ListType {
         &self.lists
     }
 
-    fn equals(&self, other: &dyn Schema) -> bool {
+    fn equals(&self, other: &dyn ValueSchema) -> bool {
         (other as &dyn Any).downcast_ref() == Some(self)
     }
 }

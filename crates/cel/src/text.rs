@@ -1,24 +1,23 @@
-//! Texts and bytes, which cost nothing to pass on.
+//! Strings and bytes that are cheap to clone.
 //!
-//! Expressions mention the same value as often as they like, and values are as large as a request. What is judged is
-//! borrowed, what is made is shared.
+//! Expressions may mention a large value many times. Strings of the input are borrowed, computed ones are shared.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 use std::rc::Rc;
 
-use super::meter::{Fault, Meter};
-use gantry_primitives::base64;
+use super::cost::{CostMeter, EvaluationError};
+use gantry_formats::base64;
 
-/// A text that is judged or written in an expression, or one that was made.
+/// A string of the input or a literal, or a computed one.
 #[derive(Clone)]
 pub(super) enum Text<'a> {
     Stored(&'a str),
     Made(Rc<str>),
 }
 
-/// Bytes, which are judged as base64.
+/// Bytes; those of the input are base64.
 #[derive(Clone, Debug)]
 pub(super) enum Bytes<'a> {
     Encoded(&'a str),
@@ -43,7 +42,7 @@ impl fmt::Display for Text<'_> {
     }
 }
 
-/// As any text is shown.
+/// Displays the text itself.
 impl fmt::Debug for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&**self, f)
@@ -91,18 +90,18 @@ impl Bytes<'_> {
         }
     }
 
-    /// The bytes themselves, at the cost of looking at them.
-    pub(super) fn read(&self, meter: &mut Meter) -> Result<Cow<'_, [u8]>, Fault> {
+    /// Decodes the bytes, at a cost.
+    pub(super) fn read(&self, meter: &mut CostMeter) -> Result<Cow<'_, [u8]>, EvaluationError> {
         let bytes = match self {
             Self::Encoded(text) => {
-                meter.glances(text.len())?;
-                let why = || Fault::new(format!("Invalid byte formatted string {text}"));
+                meter.traverse(text.len())?;
+                let why = || EvaluationError::new(format!("Invalid byte formatted string {text}"));
                 return base64::decode(text).map(Cow::Owned).map_err(|_| why());
             }
             Self::Written(bytes) => bytes,
             Self::Made(bytes) => &**bytes,
         };
-        meter.glances(bytes.len())?;
+        meter.traverse(bytes.len())?;
         Ok(Cow::Borrowed(bytes))
     }
 }

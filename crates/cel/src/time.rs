@@ -1,8 +1,9 @@
-//! Durations and moments, read and written.
+//! Durations and timestamps: parsing and printing.
 
 use std::fmt::Write;
 
-use gantry_primitives::moment;
+use gantry_formats::duration;
+use gantry_primitives::timestamp;
 
 pub(super) const SECOND: i64 = 1_000_000_000;
 const DAY: i128 = 86_400 * SECOND as i128;
@@ -10,7 +11,7 @@ const DAY: i128 = 86_400 * SECOND as i128;
 pub(super) const FIRST: i128 = -62_135_596_800 * SECOND as i128;
 const LAST: i128 = 253_402_300_800 * SECOND as i128 - 1;
 
-/// The parts of a moment.
+/// The parts of a timestamp.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parts {
     pub(super) year: i64,
@@ -26,31 +27,17 @@ pub(super) struct Parts {
     pub(super) nanos: i64,
 }
 
-/// A moment, if it is one that can be written.
+/// The timestamp, if it is in the range that can be printed.
 pub(super) fn in_range(nanos: i128) -> Option<i128> {
     (FIRST..=LAST).contains(&nanos).then_some(nanos)
 }
 
-/// `1h30m`, `-1.5s`, `0`.
-pub(super) fn duration(text: &str) -> Option<i64> {
-    let (negative, rest) = match text.as_bytes().first()? {
-        b'-' => (true, &text[1..]),
-        b'+' => (false, &text[1..]),
-        _ => (false, text),
-    };
-    if rest == "0" {
-        return Some(0);
-    }
-    let total = amounts(rest, false)?;
-    i64::try_from(if negative { -total } else { total }).ok()
-}
-
-/// As a field has it: like [`duration`], or in words: `2 weeks`.
+/// Parses a duration of a field: Go's format, or in words: `2 weeks`.
 pub(super) fn written_duration(text: &str) -> Option<i64> {
-    duration(text).or_else(|| i64::try_from(amounts(&text.to_lowercase(), true)?).ok())
+    duration::parse(text).ok().or_else(|| i64::try_from(amounts(&text.to_lowercase())?).ok())
 }
 
-fn amounts(text: &str, words: bool) -> Option<i128> {
+fn amounts(text: &str) -> Option<i128> {
     let (mut rest, mut total) = (text.trim(), 0_i128);
     if rest.is_empty() {
         return None;
@@ -58,17 +45,17 @@ fn amounts(text: &str, words: bool) -> Option<i128> {
     while !rest.is_empty() {
         let end = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.')?;
         let (number, after) = rest.split_at(end);
-        let after = if words { after.trim_start() } else { after };
+        let after = after.trim_start();
         let end =
             after.find(|letter: char| letter.is_ascii_digit() || letter == '.' || letter.is_whitespace());
         let (name, after) = after.split_at(end.unwrap_or(after.len()));
-        total = total.checked_add(amount(number, unit(name, words)?)?)?;
-        rest = if words { after.trim_start() } else { after };
+        total = total.checked_add(amount(number, unit(name)?)?)?;
+        rest = after.trim_start();
     }
     (total <= i128::from(i64::MAX)).then_some(total)
 }
 
-/// So many of a unit; digits that make no difference are left out.
+/// A number of units; digits beyond the precision are dropped.
 fn amount(number: &str, unit: i64) -> Option<i128> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     if whole.is_empty() && fraction.is_empty() || whole.len() > 19 {
@@ -81,18 +68,14 @@ fn amount(number: &str, unit: i64) -> Option<i128> {
     Some(whole * i128::from(unit) + part * i128::from(unit) / scale)
 }
 
-fn unit(name: &str, words: bool) -> Option<i64> {
+fn unit(name: &str) -> Option<i64> {
     let seconds = match name {
         "ns" => return Some(1),
         "us" | "µs" | "μs" => return Some(1_000),
         "ms" => return Some(1_000_000),
-        "s" => 1,
-        "m" => 60,
-        "h" => 3600,
-        _ if !words => return None,
-        "sec" | "second" | "seconds" => 1,
-        "min" | "minute" | "minutes" => 60,
-        "hr" | "hour" | "hours" => 3600,
+        "s" | "sec" | "second" | "seconds" => 1,
+        "m" | "min" | "minute" | "minutes" => 60,
+        "h" | "hr" | "hour" | "hours" => 3600,
         "d" | "day" | "days" => 86_400,
         "w" | "wk" | "week" | "weeks" => 604_800,
         _ => return None,
@@ -108,8 +91,8 @@ pub(super) fn date(text: &str) -> Option<i128> {
         return None;
     }
     let (year, month, day) = (digits(text.get(..4)?)?, digits(text.get(5..7)?)?, digits(text.get(8..)?)?);
-    let days = moment::days(year, month, day);
-    ((1..=12).contains(&month) && moment::date(days) == (year, month, day)).then(|| i128::from(days) * DAY)
+    let days = timestamp::days(year, month, day);
+    ((1..=12).contains(&month) && timestamp::date(days) == (year, month, day)).then(|| i128::from(days) * DAY)
 }
 
 /// `2024-02-29T12:00:00.5Z`, or with an offset.
@@ -127,11 +110,11 @@ pub(super) fn timestamp(text: &str) -> Option<i128> {
     let fits = hour < 24 && minute < 60 && second < 60 && parts.next().is_none();
     let nanos = digits(&format!("{:0<9}", fraction.get(..fraction.len().min(9))?))?;
     let seconds = hour * 3600 + minute * 60 + second - offset;
-    let moment = date(day)? + i128::from(seconds) * i128::from(SECOND) + i128::from(nanos);
-    in_range(moment).filter(|_| fits)
+    let timestamp = date(day)? + i128::from(seconds) * i128::from(SECOND) + i128::from(nanos);
+    in_range(timestamp).filter(|_| fits)
 }
 
-/// The seconds that a zone is ahead: `UTC`, `+01:00`.
+/// The offset of a time zone in seconds: `UTC`, `+01:00`.
 pub(super) fn offset(zone: &str) -> Option<i64> {
     if matches!(zone, "" | "UTC" | "Z") {
         return Some(0);
@@ -152,21 +135,21 @@ fn digits(text: &str) -> Option<i64> {
     if is_number { text.parse().ok() } else { None }
 }
 
-/// Takes a moment apart.
+/// Splits a timestamp into its parts.
 pub(super) fn parts(nanos: i128) -> Parts {
     let days = i64::try_from(nanos.div_euclid(DAY)).unwrap_or_default();
-    let (year, month, day) = moment::date(days);
+    let (year, month, day) = timestamp::date(days);
     Parts {
         year,
         month,
         day,
-        day_of_year: days - moment::days(year, 1, 1),
+        day_of_year: days - timestamp::days(year, 1, 1),
         day_of_week: (days + 4).rem_euclid(7),
         nanos: i64::try_from(nanos.rem_euclid(DAY)).unwrap_or_default(),
     }
 }
 
-/// Writes a moment.
+/// Prints a timestamp.
 pub(super) fn timestamp_text(nanos: i128) -> String {
     let parts = parts(nanos);
     let (seconds, fraction) = (parts.nanos / SECOND, parts.nanos % SECOND);
@@ -180,7 +163,7 @@ pub(super) fn timestamp_text(nanos: i128) -> String {
     text
 }
 
-/// Writes a duration, in seconds.
+/// Prints a duration in seconds.
 pub(super) fn duration_text(nanos: i64) -> String {
     let (sign, nanos) = (if nanos < 0 { "-" } else { "" }, nanos.unsigned_abs());
     let (whole, fraction) = (nanos / SECOND.unsigned_abs(), nanos % SECOND.unsigned_abs());

@@ -1,18 +1,18 @@
-//! The types of values as they are known before anything is evaluated.
+//! The static types of expressions.
 
 use std::fmt;
 use std::sync::Arc;
 
 use super::data;
-use super::names;
-use crate::schema::{Basic, Schema};
+use super::identifiers;
+use crate::schema::{SchemaType, ValueSchema};
 
 /// A type.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Type<'a> {
-    /// Any, known only when it is there.
+    /// Any type, known only at evaluation.
     Dyn,
-    /// Whatever the arguments of a function have in common.
+    /// A type parameter of a function.
     Same,
     Null,
     Bool,
@@ -23,18 +23,18 @@ pub(super) enum Type<'a> {
     Bytes,
     Duration,
     Timestamp,
-    /// That of types.
+    /// The type of types.
     OfTypes,
     List(Arc<Type<'a>>),
     Map(Arc<Type<'a>>, Arc<Type<'a>>),
     Optional(Arc<Type<'a>>),
-    /// An object of this schema, which may be a resource.
-    Object(&'a dyn Schema, bool),
-    /// One of a library.
+    /// An object of this schema; whether it is a resource.
+    Object(&'a dyn ValueSchema, bool),
+    /// A type of a library.
     Named(&'static str),
 }
 
-/// Types by the names that functions are declared with.
+/// Types by the names in function declarations.
 const NAMES: [(&str, Type<'static>); 12] = [
     ("dyn", Type::Dyn),
     ("T", Type::Same),
@@ -51,7 +51,7 @@ const NAMES: [(&str, Type<'static>); 12] = [
 ];
 
 impl Type<'static> {
-    /// Reads a type as functions are declared: `list<string>`.
+    /// Parses a type of a function declaration: `list<string>`.
     pub(super) fn read(text: &'static str) -> Option<Self> {
         if let Some((_, known)) = NAMES.iter().find(|(name, _)| *name == text) {
             return Some(known.clone());
@@ -72,24 +72,24 @@ impl Type<'static> {
 }
 
 impl<'a> Type<'a> {
-    /// What a schema describes; `None` if expressions cannot see it.
-    pub(super) fn of(schema: &'a dyn Schema, is_resource: bool) -> Option<Self> {
-        Some(match schema.basic()? {
-            Basic::IntOrString => Self::Dyn,
-            Basic::Boolean => Self::Bool,
-            Basic::Integer => Self::Int,
-            Basic::Number => Self::Double,
-            Basic::String => match schema.format() {
+    /// The type of a schema; `None` if expressions cannot see such values.
+    pub(super) fn of(schema: &'a dyn ValueSchema, is_resource: bool) -> Option<Self> {
+        Some(match schema.schema_type()? {
+            SchemaType::IntOrString => Self::Dyn,
+            SchemaType::Boolean => Self::Bool,
+            SchemaType::Integer => Self::Int,
+            SchemaType::Number => Self::Double,
+            SchemaType::String => match schema.format() {
                 "byte" => Self::Bytes,
                 "duration" => Self::Duration,
                 "date" | "date-time" => Self::Timestamp,
                 _ => Self::Text,
             },
-            Basic::Array => {
+            SchemaType::Array => {
                 let items = schema.elements()?;
                 Self::List(Arc::new(Self::of(items, items.is_embedded_resource())?))
             }
-            Basic::Object => match schema.additional() {
+            SchemaType::Object => match schema.additional() {
                 Some(values) if !schema.has_properties() && !is_resource => {
                     let value = Self::of(values, values.is_embedded_resource())?;
                     Self::Map(Arc::new(Self::Text), Arc::new(value))
@@ -99,19 +99,19 @@ impl<'a> Type<'a> {
         })
     }
 
-    /// The type of a member of an object, by the name that expressions have for it.
-    pub(super) fn member(schema: &'a dyn Schema, is_resource: bool, name: &str) -> Option<Self> {
-        let field = names::meant(name)?;
+    /// The type of a property, by its identifier.
+    pub(super) fn member(schema: &'a dyn ValueSchema, is_resource: bool, name: &str) -> Option<Self> {
+        let field = identifiers::unescape(name)?;
         let declared = data::declared(schema, is_resource, &field)?;
-        // Two fields could be meant by some names; each is spelt in one way only.
-        let is_spelt = names::spelt(&field).is_some_and(|spelt| spelt == name);
+        // Some identifiers unescape to the same field; only its own escape is accepted.
+        let is_spelt = identifiers::escape(&field).is_some_and(|spelt| spelt == name);
         Self::of(declared, declared.is_embedded_resource()).filter(|_| is_spelt)
     }
 
-    /// Whether a value of the other type can stand where this one is wanted. `same` is what [`Type::Same`] turns out to be.
+    /// Whether a value of the other type is assignable to this one. `same` is the type that [`Type::Same`] stands for.
     pub(super) fn takes(&self, other: &Self, same: &mut Option<Self>) -> bool {
         match (self, other) {
-            // Nothing may stand for anything, and literal maps for objects.
+            // Null is assignable to everything, and map literals to objects.
             (Self::Dyn | Self::Null, _)
             | (_, Self::Dyn | Self::Same | Self::Null)
             | (Self::Object(..), Self::Object(..) | Self::Map(..))
@@ -133,7 +133,7 @@ impl<'a> Type<'a> {
         }
     }
 
-    /// This type with [`Type::Same`] filled in.
+    /// This type with [`Type::Same`] substituted.
     pub(super) fn with(&self, same: Option<&Self>) -> Self {
         match self {
             Self::Same => same.cloned().unwrap_or(Self::Dyn),
@@ -144,7 +144,7 @@ impl<'a> Type<'a> {
         }
     }
 
-    /// What both are, or anything.
+    /// The common type of both, or `Dyn`.
     pub(super) fn or(self, other: &Self) -> Self {
         if self == *other { self } else { Self::Dyn }
     }
@@ -164,8 +164,9 @@ impl fmt::Display for Type<'_> {
             Self::Named(name) => f.write_str(name),
             Self::Duration => f.write_str("google.protobuf.Duration"),
             Self::Timestamp => f.write_str("google.protobuf.Timestamp"),
-            basic => {
-                let name = NAMES.iter().find(|(_, known)| known == basic).map_or("dyn", |(name, _)| name);
+            schema_type => {
+                let name =
+                    NAMES.iter().find(|(_, known)| known == schema_type).map_or("dyn", |(name, _)| name);
                 f.write_str(name)
             }
         }

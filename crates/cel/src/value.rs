@@ -1,18 +1,18 @@
-//! What an expression evaluates to, and what it is about.
+//! Runtime values of expressions.
 //!
-//! Lists, maps and objects of what is judged stay where they are, and are read when somebody looks into them.
+//! Lists, maps and objects of the input are borrowed, and read on access.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use serde_json::{Map as Members, Value as Json};
 
+use super::cost::{CostMeter, EvaluationError};
 use super::library::{Address, Network, Url, Version};
-use super::meter::{Fault, Meter};
 use super::text::{Bytes, Text};
 use super::{data, time};
-use crate::schema::{Lists, Schema};
-use gantry_primitives::quantity::Quantity;
+use crate::schema::{ListType, ValueSchema};
+use gantry_formats::quantity::Quantity;
 
 /// A value.
 #[derive(Clone, Debug)]
@@ -24,9 +24,9 @@ pub(super) enum Value<'a> {
     Double(f64),
     Text(Text<'a>),
     Bytes(Bytes<'a>),
-    /// In billionths of a second.
+    /// In nanoseconds.
     Duration(i64),
-    /// In billionths of a second since the epoch.
+    /// In nanoseconds since the epoch.
     Timestamp(i128),
     List(List<'a>),
     Map(Map<'a>),
@@ -39,34 +39,34 @@ pub(super) enum Value<'a> {
     Url(Rc<Url>),
     Version(Rc<Version>),
     Format(&'static str),
-    /// What no schema describes: it can only be compared.
+    /// A value without a schema: it can only be compared.
     Unknown(&'a Json),
 }
 
-/// Elements that were made, or those of a list that is judged.
+/// A computed list, or one of the input.
 #[derive(Clone, Debug)]
 pub(super) enum List<'a> {
     Made(Rc<Vec<Value<'a>>>),
-    Stored { elements: &'a [Json], items: &'a dyn Schema, lists: &'a Lists },
+    Stored { elements: &'a [Json], items: &'a dyn ValueSchema, lists: &'a ListType },
 }
 
-/// Entries that were made, or the members of an object that may have any.
+/// A computed map, or an object of the input without declared properties.
 #[derive(Clone, Debug)]
 pub(super) enum Map<'a> {
     Made(Rc<BTreeMap<Key<'a>, Value<'a>>>),
-    Stored { members: &'a Members<String, Json>, values: &'a dyn Schema },
+    Stored { members: &'a Members<String, Json>, values: &'a dyn ValueSchema },
 }
 
-/// An object whose members are declared; no others are seen.
+/// An object with declared properties; others are not visible.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Object<'a> {
     pub(super) members: &'a Members<String, Json>,
-    pub(super) schema: &'a dyn Schema,
-    /// Whether it has a kind, a version and a name, declared or not.
+    pub(super) schema: &'a dyn ValueSchema,
+    /// Whether its `kind`, `apiVersion` and name are visible without being declared.
     pub(super) is_resource: bool,
 }
 
-/// The key of an entry; numbers that are equal are the same key.
+/// The key of a map; equal numbers of different types are the same key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Key<'a> {
     Bool(bool),
@@ -91,7 +91,7 @@ impl<'a> Value<'a> {
         Self::Optional(Some(Rc::new(value)))
     }
 
-    /// A count, which no list is too long for.
+    /// A length as an integer.
     pub(super) fn count(count: usize) -> Self {
         Self::Int(i64::try_from(count).unwrap_or(i64::MAX))
     }
@@ -123,7 +123,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Whether it is what a field of its type is when nobody sets it.
+    /// Whether it is the zero value of its type.
     pub(super) fn is_zero(&self) -> bool {
         match self {
             Self::Null => true,
@@ -143,10 +143,10 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// As a key, if it can be one; whoever looks for it looks at all of it.
-    pub(super) fn key(&self, meter: &mut Meter) -> Result<Option<Key<'a>>, Fault> {
+    /// The value as the key of a map, if it can be one; the cost is its length.
+    pub(super) fn key(&self, meter: &mut CostMeter) -> Result<Option<Key<'a>>, EvaluationError> {
         if let Self::Text(text) = self {
-            meter.glances(text.len())?;
+            meter.traverse(text.len())?;
         }
         Ok(Some(match self {
             Self::Bool(truth) => Key::Bool(*truth),
@@ -168,18 +168,18 @@ impl<'a> List<'a> {
         }
     }
 
-    pub(super) fn get(&self, index: usize) -> Option<Result<Value<'a>, Fault>> {
+    pub(super) fn get(&self, index: usize) -> Option<Result<Value<'a>, EvaluationError>> {
         match self {
             Self::Made(elements) => elements.get(index).cloned().map(Ok),
             Self::Stored { elements, items, .. } => elements.get(index).map(|json| data::read(json, *items)),
         }
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = Result<Value<'a>, Fault>> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = Result<Value<'a>, EvaluationError>> {
         (0..self.len()).filter_map(|index| self.get(index))
     }
 
-    pub(super) fn all(&self) -> Result<Vec<Value<'a>>, Fault> {
+    pub(super) fn all(&self) -> Result<Vec<Value<'a>>, EvaluationError> {
         self.iter().collect()
     }
 }
@@ -192,7 +192,7 @@ impl<'a> Map<'a> {
         }
     }
 
-    pub(super) fn get(&self, key: &Key<'a>) -> Option<Result<Value<'a>, Fault>> {
+    pub(super) fn get(&self, key: &Key<'a>) -> Option<Result<Value<'a>, EvaluationError>> {
         match (self, key) {
             (Self::Made(entries), _) => entries.get(key).cloned().map(Ok),
             (Self::Stored { members, values }, Key::Text(name)) => {
@@ -225,7 +225,7 @@ impl<'a> Key<'a> {
         }
     }
 
-    /// As errors name it.
+    /// The key in error messages.
     pub(super) fn shown(&self) -> String {
         match self {
             Self::Bool(truth) => truth.to_string(),

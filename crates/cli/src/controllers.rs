@@ -143,7 +143,7 @@ fn identity() -> String {
 /// Encodes certificates as PEM.
 fn pem(certificates: &[Vec<u8>]) -> String {
     let one = |certificate: &Vec<u8>| {
-        let text = gantry_registry::decode::base64::encode(certificate);
+        let text = gantry_formats::base64::encode(certificate);
         let lines: Vec<&str> =
             text.as_bytes().chunks(64).filter_map(|line| std::str::from_utf8(line).ok()).collect();
         format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", lines.join("\n"))

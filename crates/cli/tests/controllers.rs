@@ -428,7 +428,21 @@ async fn rollouts_go_on_when_the_server_is_killed_under_them() {
             deployments.patch("web", &PatchParams::default(), &change).await.ok()
         })
         .await;
-        tokio::time::sleep(std::time::Duration::from_millis(60 * round)).await;
+        // Each round is interrupted at a later stage of the rollout.
+        eventually("progress of the rollout", async || {
+            let web = deployments.get("web").await.ok()?;
+            let (generation, status) = (web.metadata.generation, web.status?);
+            let is_observed = status.observed_generation == generation;
+            let updated = status.updated_replicas.unwrap_or(0);
+            let has_reached = match round {
+                1 => true,
+                2 => is_observed,
+                3 => is_observed && updated > 0,
+                _ => is_observed && updated > 1,
+            };
+            has_reached.then_some(())
+        })
+        .await;
         let address = server.address().to_owned();
         server.kill();
         server = Server::start(&address, &admin, &["--data-dir", &data.display().to_string()]);

@@ -22,5 +22,4 @@ pub use error::{RequestError, error_chain};
 pub use lines::WatchLines;
 pub use request::{
     ApiRequest, DISCOVERY, METADATA, METADATA_LIST, OBJECTS, RequestBody, TABLE, collection_path,
-    percent_encoded,
 };

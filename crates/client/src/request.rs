@@ -1,5 +1,6 @@
 //! A request to an API server, built without sending it.
 
+use gantry_formats::percent;
 use gantry_model::patch::PatchForm;
 use http::{HeaderValue, Method, Request, header};
 use kube::client::Body;
@@ -131,7 +132,7 @@ impl ApiRequest {
 
     /// Path and query.
     pub fn uri(&self) -> String {
-        let query = self.query.iter().map(|(key, value)| format!("{key}={}", percent_encoded(value)));
+        let query = self.query.iter().map(|(key, value)| format!("{key}={}", percent::encode(value)));
         let query = query.collect::<Vec<_>>().join("&");
         if query.is_empty() { self.path.clone() } else { format!("{}?{query}", self.path) }
     }
@@ -179,16 +180,8 @@ impl From<Vec<u8>> for RequestBody {
 pub fn collection_path(api_version: &str, namespace: Option<&str>, plural: &str) -> String {
     let root = if api_version.contains('/') { "/apis" } else { "/api" };
     let place =
-        namespace.map(|namespace| format!("/namespaces/{}", percent_encoded(namespace))).unwrap_or_default();
+        namespace.map(|namespace| format!("/namespaces/{}", percent::encode(namespace))).unwrap_or_default();
     format!("{root}/{api_version}{place}/{plural}")
-}
-
-/// A text, percent-encoded for a path segment or a query.
-pub fn percent_encoded(text: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    let encode =
-        |byte: u8| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
-    text.bytes().map(encode).collect()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use gantry_cluster::{Cluster, Endpoint, Options, StartError, Storage};
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Node, ServiceAccount};
 use k8s_openapi::api::rbac::v1::ClusterRole;
-use kube::api::{Api, ListParams, Patch, PatchParams, PostParams};
+use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use serde_json::json;
 
@@ -32,6 +32,44 @@ async fn a_started_cluster_is_ready() {
     assert!(accounts.get_opt("default").await.unwrap().is_some());
     assert!(cluster.url().is_none(), "no port is opened unless it is asked for");
     cluster.stop().await;
+}
+
+/// The controllers, the garbage collector, the scheduler and the nodes take the same decoded objects.
+#[tokio::test]
+async fn components_share_one_watch_per_resource() {
+    let cluster = Cluster::start().await.unwrap();
+    let maps: Api<ConfigMap> = Api::default_namespaced(cluster.client());
+    let owner = maps.create(&PostParams::default(), &config_map("owner")).await.unwrap();
+    let mut dependent = config_map("dependent");
+    let reference =
+        json!([{"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner.metadata.uid}]);
+    dependent.metadata.owner_references = serde_json::from_value(reference).unwrap();
+    maps.create(&PostParams::default(), &dependent).await.unwrap();
+    maps.delete("owner", &DeleteParams::default()).await.unwrap();
+    let collected_and_shared = async {
+        // The garbage collector has joined the informers of the others when it deletes something.
+        while maps.get_opt("dependent").await.unwrap().is_some() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        for resource in ["pods", "nodes", "deployments", "replicasets", "persistentvolumeclaims"] {
+            while watches_of(&cluster, resource).await != 1 {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), collected_and_shared)
+        .await
+        .expect("one watch per resource");
+    cluster.stop().await;
+}
+
+/// The number of watches of a resource that the server has open.
+async fn watches_of(cluster: &Cluster, resource: &str) -> u32 {
+    let metrics = http::Request::get("/metrics").body(Vec::new()).unwrap();
+    let metrics = cluster.client().request_text(metrics).await.unwrap();
+    let label = format!("resource=\"{resource}\"");
+    let is_of = |line: &&str| line.starts_with("apiserver_longrunning_requests{") && line.contains(&label);
+    metrics.lines().filter(is_of).map(|line| line.rsplit(' ').next().unwrap().parse::<u32>().unwrap()).sum()
 }
 
 /// A7.9: whoever is bound to `edit` may edit as soon as the cluster is ready.

@@ -8,6 +8,9 @@ use gantry_decide::{deployment, gc, replica_set};
 use gantry_runtime::{Clock, Informers, Metrics, Timing};
 
 /// A controller. The order is that of starting and of informer subscriptions.
+///
+/// A ReplicaSet is notified of its new size before its Deployment: a set that was scaled by hand gets its pods before
+/// it is scaled back, as in a Kubernetes cluster that is not overloaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Controller {
     /// Keeps the pods of ReplicaSets.

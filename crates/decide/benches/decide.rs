@@ -2,12 +2,10 @@
 //!
 //! Sizes come in pairs or triples, so that growth can be read off: twice the sets or pods must cost about twice as much.
 
-#[path = "../../../xtask/benches/protocol/mod.rs"]
-mod protocol;
-
 use std::hint::black_box;
 use std::process::ExitCode;
 
+use gantry_bench_protocol::Case;
 use gantry_decide::deployment;
 use gantry_decide::replica_set::{self, ExpectationState, ManageResult, Observed};
 use gantry_model::{Deployment, Limit, Pod, ReplicaSet, Template, keys};
@@ -15,7 +13,6 @@ use gantry_testkit::{
     DeploymentBuilder, NOON, PodBuilder, ReplicaSetBuilder, deployment as a_deployment, noon_plus, pod,
     replica_set as a_set, template,
 };
-use protocol::Case;
 
 const CASES: &[Case] = &[
     Case { name: "deployment-settled-10-sets", set_up: || settled(10) },
@@ -33,7 +30,7 @@ const CASES: &[Case] = &[
 ];
 
 fn main() -> ExitCode {
-    protocol::answer(CASES)
+    gantry_bench_protocol::main(CASES)
 }
 
 /// A Deployment of 10 pods with as many sets as asked for, of which only the last is in use.

@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Write};
 use std::time::Duration;
 
 use gantry_client::{ApiClient, ApiRequest, DISCOVERY, RequestError, WatchLines};
-use gantry_registry::Moment;
+use gantry_registry::Timestamp;
 use kube::Client;
 use serde_json::Value;
 use tokio::time::Instant;
@@ -24,7 +24,7 @@ pub struct ClientContext {
     /// Whether the namespace was given by a flag.
     pub namespace_is_explicit: bool,
     streams: OutputStreams,
-    clock: fn() -> Moment,
+    clock: fn() -> Timestamp,
     resources: Option<Resources>,
     started: Instant,
     has_printed_yaml: bool,
@@ -69,7 +69,7 @@ impl ClientContext {
         client: Client,
         server: impl Into<String>,
         streams: OutputStreams,
-        clock: fn() -> Moment,
+        clock: fn() -> Timestamp,
     ) -> Self {
         let namespace = client.default_namespace().to_owned();
         let server = server.into();
@@ -106,7 +106,7 @@ impl ClientContext {
     }
 
     /// The current time.
-    pub(crate) fn now(&self) -> Moment {
+    pub(crate) fn now(&self) -> Timestamp {
         (self.clock)()
     }
 

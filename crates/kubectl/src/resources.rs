@@ -1,6 +1,7 @@
 //! The resource types of a server, and lookup by their names (K0.5).
 
-use gantry_client::{collection_path, percent_encoded};
+use gantry_client::collection_path;
+use gantry_formats::percent;
 use serde_json::Value;
 
 use crate::failure::Failure;
@@ -66,7 +67,7 @@ impl ApiResource {
 
     /// The path of one object.
     pub fn object(&self, namespace: &str, name: &str) -> String {
-        format!("{}/{}", self.collection(Some(namespace)), percent_encoded(name))
+        format!("{}/{}", self.collection(Some(namespace)), percent::encode(name))
     }
 
     fn has_name(&self, name: &str) -> bool {

@@ -88,7 +88,7 @@ fn before_admission(sent: &Value, answer: &Value) -> Value {
     object
 }
 
-/// A3.13 to A3.16: whoever creates an object owns what was sent and defaulted, and nothing that the server added.
+/// A3.13 to A3.16: the creator of an object owns what was sent and defaulted, and nothing that the server added.
 #[test]
 fn a_creator_owns_what_was_sent_and_defaulted() {
     let mut kinds = BTreeMap::new();
@@ -178,7 +178,7 @@ fn writers_gain_what_they_change() {
     assert!(writes > 20, "{writes}");
 }
 
-/// A3.18: scaling takes the replicas from their owner; scaled to zero, which a Scale leaves out, nobody owns them.
+/// A3.18: scaling takes the replicas from their owner; scaled to zero, which a Scale omits, they have no owner.
 #[test]
 fn a_parent_follows_its_scale() {
     let exchanges = recorded("writes.scale_write");

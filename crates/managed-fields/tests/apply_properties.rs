@@ -47,7 +47,7 @@ fn naive(set: &FieldSet) -> Naive {
     set.paths().iter().map(|path| path.iter().map(PathElement::encode).collect()).collect()
 }
 
-/// Part of a Pod as somebody might state it.
+/// An applied configuration with part of a Pod.
 fn statement() -> impl Strategy<Value = Value> {
     let port = (1..3u32, prop::option::of(prop_oneof![Just("TCP"), Just("UDP")]));
     let ports = prop::collection::btree_set(port, 0..3).prop_map(|ports| {
@@ -192,7 +192,7 @@ proptest! {
         }
     }
 
-    /// A3.22: who states only what nobody else owns never conflicts, and takes nothing from anybody.
+    /// A3.22: applying only fields without other owners never conflicts, and takes no field from another manager.
     #[test]
     fn disjoint_statements_never_conflict(one in statement(), other in statement()) {
         let (live, _) = applied(None, &one, "m1").unwrap();
@@ -249,7 +249,7 @@ proptest! {
     #[test]
     fn anything_goes_where_nothing_is_known(before in nonsense(4), stated in nonsense(4), other in nonsense(4)) {
         let nature = loose();
-        // An empty list of containers owns nothing, and who owns nothing is forgotten: everybody has a label.
+        // An empty list of containers owns nothing, and managers without fields have no entry, so all have a label.
         let dressed = |spec: &Value| {
             json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"labels": {"a": "b"}}, "spec": spec})
         };

@@ -254,9 +254,9 @@ fn nothing_stated_is_nothing_owned() {
     Replay::play("nothing_to_own");
 }
 
-/// A3.23: conflicts are told by manager and path; A3.22: force takes, and equal values are shared.
+/// A3.23: conflicts are reported by manager and path; A3.22: force takes over, and equal values are shared.
 #[test]
-fn conflicts_are_told_forced_or_shared() {
+fn conflicts_are_reported_forced_or_shared() {
     for case in ["conflict", "conflict_several", "conflict_with_update", "force", "shared", "dry_run"] {
         Replay::play(case);
     }

@@ -49,7 +49,7 @@ pub struct EndpointPort {
     pub port: Option<i32>,
     /// `TCP`, `UDP` or `SCTP`.
     pub protocol: String,
-    /// What is spoken on it, if anybody said so.
+    /// Its application protocol, if the Service names one.
     pub app_protocol: Option<String>,
 }
 

@@ -28,7 +28,6 @@ mod object_metadata;
 mod owner;
 pub mod patch;
 mod pod;
-pub mod quantity;
 mod refusal;
 mod replica_set;
 mod replicas;

@@ -53,7 +53,7 @@ pub struct ServicePort {
     pub name: String,
     /// `TCP`, `UDP` or `SCTP`.
     pub protocol: String,
-    /// What is spoken on it, if anybody said so.
+    /// Its application protocol, if the Service names one.
     pub app_protocol: Option<String>,
     /// The port of the pods.
     pub target: TargetPort,
@@ -98,7 +98,7 @@ impl Service {
         })
     }
 
-    /// Whether it has an address of its own, so that nobody needs to know its endpoints by DNS.
+    /// Whether it has an address of its own: it is neither headless nor an external name.
     pub fn has_address(&self) -> bool {
         matches!(self.cluster_ip, ClusterIp::Address(_))
     }

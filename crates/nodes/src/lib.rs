@@ -1,29 +1,29 @@
-//! Simulated nodes: the lives of pods as a kubelet would report them, without running anything.
+//! Simulated nodes: they report the lifecycle of pods as a kubelet would, without running anything.
 //!
 //! ```text
-//! behaviour (profile, annotations) ─► life: what goes on in a pod ─► wards: reports it, tells events, removes the pod
-//! machine: what a node is          ─► pulse: registers it, renews its lease, reports that it is well
+//! behaviour (profile, annotations) ─► pod_lifecycle (status, events) ─► pod_workers: writes them, removes deleted pods
+//! node_spec (Node and Lease objects) ─► heartbeat: registers nodes, renews leases, reports conditions
 //! ```
 //!
-//! [`behaviour`], [`life`], `machine`, `addresses` and `report` are pure: they say what happens, and when. The shells
-//! around them are two work queues, one of pods and one of nodes, for all nodes together: a thousand nodes cost no more
-//! tasks than one. What pods depend on is read when they need it (`lookups`). Nothing is kept but in the API: after a
-//! restart every life goes on from what was reported of it.
+//! [`behaviour`], [`pod_lifecycle`], `node_spec`, `addresses` and `status_patch` are pure. The shells around them are two
+//! work queues, one of pods and one of nodes, shared by all nodes: a thousand nodes need no more tasks than one. The
+//! objects that a pod depends on are read when it needs them (`lookups`). All state is in the API: after a restart, pods
+//! continue from their last reported status.
 //!
-//! *Invariant:* only pods on the nodes of this process are touched, and a write always names the uid it means.
+//! *Invariant:* only pods on the nodes of this process are written, and every write names the uid of its object.
 
 mod addresses;
 pub mod behaviour;
-pub mod life;
+mod heartbeat;
 mod lookups;
-mod machine;
+mod node_spec;
+mod node_state;
 mod options;
-mod pulse;
-mod report;
+pub mod pod_lifecycle;
+mod pod_workers;
 mod run;
-mod station;
-mod wards;
+mod status_patch;
 
-pub use machine::is_settled;
+pub use node_spec::is_settled;
 pub use options::{Capacity, InvalidOptions, Options};
 pub use run::run;

@@ -1,6 +1,6 @@
-//! The objects that pods depend on, read from the server when a pod needs them.
+//! Reads the objects that pods depend on from the server, when a pod needs them.
 //!
-//! Nothing is watched: a kubelet also tries again at its own pace, and most pods never need anything after their start.
+//! There are no informers: a kubelet retries at its own intervals as well, and most pods read nothing after their start.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,12 +11,12 @@ use gantry_runtime::informer::resource_of;
 use gantry_runtime::{Api, Clock, RequestError, ResourcePath};
 use k8s_openapi::api::core::v1 as core;
 
-use crate::life::{Lookup, Reference, ReferenceKind, References};
+use crate::pod_lifecycle::{Lookup, Reference, ReferenceKind, References};
 
-/// How long an object that was found counts as being so: pods that start together mostly need the same.
+/// How long an object that was found is cached: pods that start together mostly need the same ones.
 const FRESH_FOR: Duration = Duration::from_secs(1);
 
-/// Reads objects, and remembers them for a moment.
+/// Reads objects, with a short cache.
 #[derive(Debug)]
 pub(crate) struct Lookups {
     api: Api,
@@ -35,7 +35,7 @@ impl Lookups {
         Self { api, clock, recent: Mutex::default() }
     }
 
-    /// Looks these objects up.
+    /// Looks up the objects of these references.
     pub(crate) async fn find(
         &self,
         namespace: &Namespace,
@@ -62,9 +62,9 @@ impl Lookups {
         let found = match self.request(namespace, reference).await {
             Ok(found) => found,
             Err(failure) if failure.kind() == RefusalKind::NotFound => return Ok(Lookup::Missing),
-            // Missing rights do not come by trying again soon, so the refusal is shown on the pod.
+            // A retry does not help against missing permissions, so the error is reported in the pod's status.
             Err(failure) if matches!(failure.code, Some(401 | 403)) => {
-                return Ok(Lookup::Refused(failure.to_string()));
+                return Ok(Lookup::Denied(failure.to_string()));
             }
             Err(failure) => return Err(failure),
         };

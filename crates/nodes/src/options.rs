@@ -1,64 +1,64 @@
-//! How many nodes there are, how large they are and how their pods behave.
+//! The options of a simulation: number and size of nodes, behaviour of pods.
 
 use std::fmt;
 
-use gantry_model::quantity::in_nanos;
+use gantry_formats::quantity::parse_billionths;
 use gantry_runtime::{Clock, Informers, Metrics};
 
 use crate::behaviour::Profile;
-use crate::machine;
+use crate::node_spec;
 
-/// What to simulate.
+/// The options of a simulation.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How many nodes; none is allowed.
+    /// The number of nodes; 0 is allowed.
     pub nodes: usize,
-    /// What their names begin with: `node` makes `node-1`, `node-2` and so on. Nodes of these names that exist are
+    /// The prefix of their names: `node` yields `node-1`, `node-2` and so on. Existing nodes of these names are
     /// taken over.
     pub prefix: String,
-    /// How large each of them is.
+    /// The capacity of each node.
     pub capacity: Capacity,
     /// How pods behave.
     pub profile: Profile,
-    /// How many pods may be reported on at once.
+    /// The maximum number of pods that are synced concurrently.
     pub reports_max: usize,
     /// The informers of the process, which other components may share.
     pub informers: Informers,
-    /// What the time is taken from.
+    /// The clock.
     pub clock: Clock,
-    /// Where requests are counted.
+    /// The metrics of requests and queues.
     pub metrics: Metrics,
 }
 
-/// How large a node is.
+/// The capacity of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capacity {
     /// Cores, as a quantity.
     pub cpu: String,
     /// Memory, as a quantity.
     pub memory: String,
-    /// Pods.
+    /// The maximum number of pods.
     pub pods: u32,
 }
 
-/// Options that cannot be.
+/// Why options are invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InvalidOptions {
-    /// More nodes than there are addresses for.
+    /// More nodes than the pod network has room for.
     Nodes(usize),
-    /// More pods on a node than there are addresses for.
+    /// More pods per node than it has addresses for.
     Pods(u32),
-    /// Not an amount of something.
+    /// Not a valid quantity.
     Quantity {
-        /// Of what.
+        /// The resource.
         resource: &'static str,
-        /// What was written.
+        /// The invalid text.
         written: String,
     },
 }
 
 impl Options {
-    /// So many nodes of the usual size, the built-in profile and the machine's clock.
+    /// Returns the defaults for that many nodes: the default capacity, the built-in profile and the system clock.
     pub fn new(nodes: usize, metrics: Metrics) -> Self {
         Self {
             nodes,
@@ -72,16 +72,16 @@ impl Options {
         }
     }
 
-    /// Checks that there are addresses for all nodes and pods, and that the sizes are amounts.
+    /// Checks that there are addresses for all nodes and pods, and that quantities are valid.
     pub fn check(&self) -> Result<(), InvalidOptions> {
-        if self.nodes > machine::NODES_MAX {
+        if self.nodes > node_spec::NODES_MAX {
             return Err(InvalidOptions::Nodes(self.nodes));
         }
-        if self.capacity.pods > machine::PODS_MAX {
+        if self.capacity.pods > node_spec::PODS_MAX {
             return Err(InvalidOptions::Pods(self.capacity.pods));
         }
         for (resource, written) in [("cpu", &self.capacity.cpu), ("memory", &self.capacity.memory)] {
-            if in_nanos(written).is_none_or(|amount| amount < 0) {
+            if parse_billionths(written).is_none_or(|amount| amount < 0) {
                 return Err(InvalidOptions::Quantity { resource, written: written.clone() });
             }
         }
@@ -90,7 +90,7 @@ impl Options {
 }
 
 impl Default for Capacity {
-    /// Eight cores, 32 GiB and 110 pods, as many as a kubelet takes.
+    /// Eight cores, 32 GiB and 110 pods, the kubelet's default maximum.
     fn default() -> Self {
         Self { cpu: "8".to_owned(), memory: "32Gi".to_owned(), pods: 110 }
     }
@@ -100,7 +100,8 @@ impl fmt::Display for InvalidOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Nodes(nodes) => {
-                let (network, bits, max) = (machine::POD_NETWORK, machine::POD_BITS, machine::NODES_MAX);
+                let (network, bits, max) =
+                    (node_spec::POD_NETWORK, node_spec::POD_BITS, node_spec::NODES_MAX);
                 write!(
                     f,
                     "{nodes} nodes are too many: each has {} pod addresses, and {network}/9 has room for {max} nodes",
@@ -108,10 +109,17 @@ impl fmt::Display for InvalidOptions {
                 )
             }
             Self::Pods(pods) => {
-                write!(f, "{pods} pods on a node are too many; there are addresses for {}", machine::PODS_MAX)
+                write!(
+                    f,
+                    "{pods} pods on a node are too many; there are addresses for {}",
+                    node_spec::PODS_MAX
+                )
             }
             Self::Quantity { resource, written } => {
-                write!(f, "{written:?} is no amount of {resource}; write one such as 4, 500m or 16Gi")
+                write!(
+                    f,
+                    "{written:?} is not a valid quantity of {resource}; use for example 4, 500m or 16Gi"
+                )
             }
         }
     }

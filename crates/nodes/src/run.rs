@@ -1,4 +1,4 @@
-//! Simulated nodes at work: two informers, two queues, and a writer of events for each node.
+//! Runs simulated nodes: two informers, two work queues, and one event writer per node.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -10,27 +10,27 @@ use gantry_runtime::{Api, EventRecorder, EventWriter, Informer, Queue, Shutdown}
 use k8s_openapi::api::core::v1 as core;
 use tokio::task::JoinSet;
 
+use crate::heartbeat::Heartbeats;
 use crate::lookups::Lookups;
-use crate::machine::{self, Machine};
+use crate::node_spec::{self, NodeSpec};
+use crate::node_state::NodeState;
 use crate::options::{InvalidOptions, Options};
-use crate::pulse::Pulse;
-use crate::station::Station;
-use crate::wards::Wards;
+use crate::pod_workers::PodWorkers;
 
-/// What `metadata.managedFields` shows.
+/// The field manager.
 const MANAGER: &str = "gantry-nodes";
-/// So many nodes show signs of life at once.
-const BEATS_MAX: usize = 8;
+/// The maximum number of nodes that are synced concurrently.
+const NODE_SYNCS_MAX: usize = 8;
 
-/// Simulates nodes until it is time to end.
+/// Simulates nodes until shutdown.
 ///
-/// Nodes of the same names that exist are taken over, and so are the pods on them; simulated nodes of the same prefix that
-/// are no longer asked for are removed. When it ends, nodes and pods stay as they were reported last.
+/// Existing nodes of the same names are taken over with their pods; simulated nodes of the same prefix beyond the
+/// configured number are deleted. On shutdown, nodes and pods keep their last reported status.
 pub async fn run(client: kube::Client, options: Options, shutdown: Shutdown) -> Result<(), InvalidOptions> {
     options.check()?;
     let api = Api::new(client, MANAGER, options.metrics.clone());
     let mut tasks = JoinSet::new();
-    let (stations, writers) = stations(&options, &api);
+    let (node_states, writers) = create_nodes(&options, &api);
     for writer in writers {
         tasks.spawn(writer.run(shutdown.clone()));
     }
@@ -38,61 +38,67 @@ pub async fn run(client: kube::Client, options: Options, shutdown: Shutdown) -> 
     let (pods, nodes) = (informers.of::<Plain<core::Pod>>(), informers.of::<Plain<core::Node>>());
     let pod_queue = Queue::<ObjectKey>::new("simulated-pods", options.clock.clone(), &options.metrics);
     let node_queue = Queue::<Name>::new("simulated-nodes", options.clock.clone(), &options.metrics);
-    subscribe(&pods, &nodes, &stations, &options.prefix, &pod_queue, &node_queue);
+    subscribe(&pods, &nodes, &node_states, &options.prefix, &pod_queue, &node_queue);
     informers.start(&mut tasks, &api, &shutdown);
-    let beats = Mutex::new(BTreeMap::new());
     let clock = options.clock.clone();
-    let pulse = Arc::new(Pulse {
+    let heartbeats = Arc::new(Heartbeats {
         nodes,
         pods: pods.clone(),
         pod_queue: pod_queue.clone(),
-        stations: stations.clone(),
+        node_states: node_states.clone(),
         prefix: options.prefix.clone(),
         api: api.clone(),
         clock: clock.clone(),
-        beats,
+        states: Mutex::default(),
     });
-    let (profile, tenants) = (options.profile, Mutex::new(BTreeMap::new()));
-    let lookups = Lookups::new(api.clone(), clock.clone());
-    let wards = Arc::new(Wards { pods, stations: stations.clone(), api, lookups, clock, profile, tenants });
-    stations.keys().for_each(|name| node_queue.add(name.as_str().into()));
-    let beating = node_queue.work(BEATS_MAX, RetryPolicy::REPLICA_SET, shutdown.clone(), move |name| {
-        let pulse = pulse.clone();
-        async move { pulse.beat(name).await }
+    let pod_workers = Arc::new(PodWorkers {
+        pods,
+        node_states: node_states.clone(),
+        lookups: Lookups::new(api.clone(), clock.clone()),
+        api,
+        clock,
+        profile: options.profile,
+        workers: Mutex::default(),
     });
-    let tending =
-        pod_queue.work(options.reports_max.max(1), RetryPolicy::REPLICA_SET, shutdown, move |key| {
-            let wards = wards.clone();
-            async move { wards.tend(key).await }
+    node_states.keys().for_each(|name| node_queue.add(name.as_str().into()));
+    let syncing_nodes =
+        node_queue.work(NODE_SYNCS_MAX, RetryPolicy::REPLICA_SET, shutdown.clone(), move |name| {
+            let heartbeats = heartbeats.clone();
+            async move { heartbeats.sync_node(name).await }
         });
-    tokio::join!(beating, tending);
+    let syncing_pods =
+        pod_queue.work(options.reports_max.max(1), RetryPolicy::REPLICA_SET, shutdown, move |key| {
+            let pod_workers = pod_workers.clone();
+            async move { pod_workers.sync_pod(key).await }
+        });
+    tokio::join!(syncing_nodes, syncing_pods);
     while tasks.join_next().await.is_some() {}
     Ok(())
 }
 
-/// The nodes by name, and the writers of their events.
-fn stations(options: &Options, api: &Api) -> (Arc<BTreeMap<String, Station>>, Vec<EventWriter>) {
+/// Creates the nodes by name, and the writers of their events.
+fn create_nodes(options: &Options, api: &Api) -> (Arc<BTreeMap<String, NodeState>>, Vec<EventWriter>) {
     let mut writers = Vec::new();
-    let station = |index| {
-        let machine = Machine::new(&options.prefix, index, &options.capacity);
+    let node = |index| {
+        let spec = NodeSpec::new(&options.prefix, index, &options.capacity);
         let (events, writer) = EventRecorder::new(api.clone(), options.clock.clone());
         writers.push(writer);
-        (machine.name.clone(), Station::new(machine, events))
+        (spec.name.clone(), NodeState::new(spec, events))
     };
-    let stations = (0..options.nodes).map(station).collect();
-    (Arc::new(stations), writers)
+    let node_states = (0..options.nodes).map(node).collect();
+    (Arc::new(node_states), writers)
 }
 
-/// Wakes pods and nodes that change, as far as they are ours.
+/// Enqueues changed nodes of this simulation and changed pods on them.
 fn subscribe(
     pods: &Informer<Plain<core::Pod>>,
     nodes: &Informer<Plain<core::Node>>,
-    stations: &Arc<BTreeMap<String, Station>>,
+    node_states: &Arc<BTreeMap<String, NodeState>>,
     prefix: &str,
     pod_queue: &Queue<ObjectKey>,
     node_queue: &Queue<Name>,
 ) {
-    let (queue, ours) = (pod_queue.clone(), stations.clone());
+    let (queue, ours) = (pod_queue.clone(), node_states.clone());
     pods.subscribe(move |change| {
         let pod = change.object();
         let node = pod.wire.spec.as_ref().and_then(|spec| spec.node_name.as_ref());
@@ -100,12 +106,12 @@ fn subscribe(
             queue.add(pod.key());
         }
     });
-    let (queue, ours) = (node_queue.clone(), stations.clone());
+    let (queue, ours) = (node_queue.clone(), node_states.clone());
     let prefix = prefix.to_owned();
     nodes.subscribe(move |change| {
         let node = change.object();
         let name = node.key().name;
-        if ours.contains_key(name.as_str()) || machine::is_of_prefix(&node.wire, &prefix) {
+        if ours.contains_key(name.as_str()) || node_spec::is_simulated(&node.wire, &prefix) {
             queue.add(name);
         }
     });

@@ -1,18 +1,17 @@
-//! The schema of a custom kind as documents show it: what its definition says, in the words of either language.
+//! The published schema of a custom kind.
 //!
-//! OpenAPI 3 can say all of it. OpenAPI 2 cannot, and its readers are easily put off: they take properties for all
-//! that there may be, `null` for no value of any type, and a list without items for a mistake. So whatever they would
-//! misread is left out for them, down to saying nothing at all of a value (Appendix E).
+//! OpenAPI 3 can express all of it. OpenAPI 2 cannot: its clients reject undeclared properties, `null`, and lists
+//! without items. So parts that they would misread are omitted for them, down to an empty schema (Appendix E).
 
 use serde_json::{Map, Value, json};
 
 use super::Dialect;
 use gantry_schema::kinds::Nature;
 
-/// What every object has: `apiVersion`, `kind` and `metadata`.
+/// The properties of every object: `apiVersion`, `kind` and `metadata`.
 pub(super) type Head = Map<String, Value>;
 
-/// A schema that is being published.
+/// Publishes a schema.
 struct Publishing<'h> {
     dialect: Dialect,
     head: &'h Head,
@@ -24,7 +23,7 @@ const INT_OR_STRING: &str = "x-kubernetes-int-or-string";
 
 /// The schema of a whole object.
 pub(super) fn object(schema: &Value, dialect: Dialect, head: &Head) -> Value {
-    // Beside properties of which only some are declared, a reader of OpenAPI 2 refuses all others.
+    // Clients of OpenAPI 2 would reject all undeclared properties.
     if !schema.is_object() || (dialect == Dialect::V2 && is(schema, PRESERVES)) {
         return json!({"type": "object"});
     }
@@ -34,7 +33,7 @@ pub(super) fn object(schema: &Value, dialect: Dialect, head: &Head) -> Value {
     Value::Object(published)
 }
 
-/// Says by which fields objects of a kind, or those of a list, can be selected, if its definition names any.
+/// Adds the selectable fields of a kind or its list, if its definition names any.
 pub(super) fn name_selectable(schema: &mut Value, nature: &Nature) {
     let Nature::Custom(custom) = nature else { return };
     if !custom.selectable.is_empty() {
@@ -59,7 +58,7 @@ impl Publishing<'_> {
         published
     }
 
-    /// What is published of one member of a schema, if anything is.
+    /// The published form of a keyword, if it is published.
     fn member(&self, schema: &Value, key: &str, value: &Value) -> Option<Value> {
         let inner = |schema: &Value| Value::Object(self.schema(schema));
         match key {
@@ -76,7 +75,7 @@ impl Publishing<'_> {
         }
     }
 
-    /// The same, of what OpenAPI 2 cannot always say.
+    /// The same for keywords that OpenAPI 2 cannot always express.
     fn simplified(&self, schema: &Value, key: &str, value: &Value) -> Option<Value> {
         let (nullable, preserves) = (is(schema, "nullable"), is(schema, PRESERVES));
         match key {
@@ -110,7 +109,7 @@ impl Publishing<'_> {
         each.map(|(name, schema)| (name.clone(), Value::Object(self.schema(schema)))).collect()
     }
 
-    /// Adds what every object has, whatever somebody wrote about it.
+    /// Adds the properties of every object, whatever the definition says of them.
     fn add_head(&self, published: &mut Map<String, Value>) {
         let properties = published.entry("properties").or_insert_with(|| json!({}));
         if let Value::Object(properties) = properties {
@@ -123,7 +122,7 @@ fn is(schema: &Value, key: &str) -> bool {
     schema[key] == true
 }
 
-/// Whether a member says anything: what means the same when left out is left out.
+/// Whether a keyword has an effect; others are omitted.
 fn is_said(key: &str, value: &Value) -> bool {
     match (key, value) {
         ("default" | "example" | "items" | "additionalProperties", _) => true,
@@ -135,7 +134,7 @@ fn is_said(key: &str, value: &Value) -> bool {
     }
 }
 
-/// Spells out that a value is a number or a text, unless somebody already has.
+/// Adds the alternatives of an int-or-string, unless the definition has them.
 fn unfold(published: &mut Map<String, Value>) {
     let either = json!([{"type": "integer"}, {"type": "string"}]);
     let in_all = published.get("allOf").is_some_and(|all| all[0]["anyOf"] == either);

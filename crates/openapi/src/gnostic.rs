@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Parts, VERSION};
 
-/// A document of paths and definitions that are written already.
+/// Encodes a document of paths and definitions that are encoded already.
 pub(super) fn document(paths: &Parts, definitions: &Parts) -> Vec<u8> {
     let (mut info, mut all, mut defined) = (Message::default(), Message::default(), Message::default());
     info.bytes(1, b"Kubernetes");
@@ -25,7 +25,7 @@ pub(super) fn document(paths: &Parts, definitions: &Parts) -> Vec<u8> {
     message.0
 }
 
-/// A message that is being written.
+/// A message under construction.
 #[derive(Default)]
 struct Message(Vec<u8>);
 
@@ -48,7 +48,7 @@ impl Message {
         self.bytes(field, &message.0);
     }
 
-    /// A text, if there is one.
+    /// A string, if there is one.
     fn text(&mut self, field: u32, value: &Value) {
         if let Some(text) = value.as_str() {
             self.bytes(field, text.as_bytes());
@@ -68,7 +68,7 @@ impl Message {
         }
     }
 
-    /// A whole number, if there is one.
+    /// An integer, if there is one.
     fn count(&mut self, field: u32, value: &Value) {
         if let Some(count) = value.as_u64() {
             self.varint(u64::from(field) << 3);
@@ -84,7 +84,7 @@ impl Message {
         }
     }
 
-    /// Any value: YAML, of which JSON is a part.
+    /// Any value, as YAML, of which JSON is a subset.
     fn any(&mut self, field: u32, value: &Value) {
         let mut any = Message::default();
         any.bytes(2, value.to_string().as_bytes());
@@ -170,7 +170,7 @@ pub(super) fn schema(value: &Value) -> Vec<u8> {
     message.0
 }
 
-/// Between what a value must lie.
+/// The bounds of a value.
 fn limits(value: &Value, message: &mut Message) {
     for (field, key) in [(6, "multipleOf"), (7, "maximum"), (9, "minimum")] {
         message.number(field, &value[key]);
@@ -185,7 +185,7 @@ fn limits(value: &Value, message: &mut Message) {
     message.text(13, &value["pattern"]);
 }
 
-/// Everything that can be done at one path.
+/// The operations at one path.
 pub(super) fn path_item(value: &Value) -> Vec<u8> {
     let mut message = Message::default();
     for (field, method) in [(2, "get"), (3, "put"), (4, "post"), (5, "delete"), (8, "patch")] {
@@ -226,7 +226,7 @@ fn response_value(value: &Value) -> Message {
     outer
 }
 
-/// A parameter within the two messages that say of which sort it is.
+/// A parameter within the two messages that tell its sort.
 fn parameters_item(value: &Value) -> Message {
     let (mut parameter, mut item) = (Message::default(), Message::default());
     if value["in"] == "body" {

@@ -1,11 +1,13 @@
-//! OpenAPI: what every kind looks like and what can be done with it, generated from the tables.
+//! OpenAPI documents of all kinds and their operations, generated from the tables.
 //!
-//! [`v3`] makes one document a group version, [`v2`] one of everything, and [`gnostic`] the latter in the protobuf that
-//! old clients insist on. Parts are written as soon as they are made: a whole document as one value would be many times
-//! as large as its text. Nothing is kept; whoever serves a document decides what to remember.
+//! [`v3`] renders one document per group version, [`v2`] one of everything, and [`gnostic`] the latter in the protobuf
+//! format of old clients. Parts are serialized as soon as they are rendered: a whole document as one value would be
+//! many times as large as its text. Nothing is cached here.
 //!
-//! Names, types and how lists merge is what clients need and is complete; `descriptions.tsv` has sentences for people
-//! about the kinds and the fields that are asked about most.
+//! Names, types and merge strategies are complete; `descriptions.tsv` has descriptions of all kinds and of the most
+//! used fields.
+//!
+//! *Invariant:* it only renders; what is not in the tables is not in the documents.
 
 mod custom;
 mod gnostic;
@@ -21,30 +23,30 @@ use gantry_schema::encode;
 use gantry_schema::kinds::{GroupVersion, Kind, Kinds};
 use schemas::Schemas;
 
-/// Which of the two languages a document is written in.
+/// The version of OpenAPI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Dialect {
     V2,
     V3,
 }
 
-/// How the parts of a document are written.
+/// How the parts of a document are serialized.
 #[derive(Clone, Copy)]
 struct Writing {
     path: fn(&Value) -> Vec<u8>,
     schema: fn(&Value) -> Vec<u8>,
 }
 
-/// Parts of a document by name, as they are written.
+/// Serialized parts of a document by name.
 type Parts = BTreeMap<String, Vec<u8>>;
 
-/// The version that documents give themselves.
+/// The version in the `info` of documents.
 const VERSION: &str = "v1.37.0";
 
 const JSON: Writing = Writing { path: encode::plain, schema: encode::plain };
 const PROTOBUF: Writing = Writing { path: gnostic::path_item, schema: gnostic::schema };
 
-/// Everything that is served, in OpenAPI 2, as JSON.
+/// All kinds in OpenAPI 2, as JSON.
 pub fn v2(kinds: &Kinds) -> Vec<u8> {
     let (paths, schemas) = parts(kinds, kinds.all(), Dialect::V2, JSON);
     let mut document = head("swagger", "2.0");
@@ -55,7 +57,7 @@ pub fn v2(kinds: &Kinds) -> Vec<u8> {
     document
 }
 
-/// Everything that is served, in OpenAPI 2, as gnostic's protobuf.
+/// All kinds in OpenAPI 2, as gnostic's protobuf.
 pub fn gnostic(kinds: &Kinds) -> Vec<u8> {
     let (paths, schemas) = parts(kinds, kinds.all(), Dialect::V2, PROTOBUF);
     gnostic::document(&paths, &schemas)
@@ -75,7 +77,7 @@ pub fn v3(kinds: &Kinds, group: &str, version: &str) -> Option<Vec<u8>> {
     Some(document)
 }
 
-/// The group versions that have a document of their own.
+/// The group versions with a document of their own.
 pub fn group_versions(kinds: &Kinds) -> Vec<GroupVersion> {
     let groups = kinds.groups().iter();
     groups
@@ -98,7 +100,7 @@ fn parts<'k>(
     (paths, schemas.finish())
 }
 
-/// The beginning of a document, up to its paths.
+/// The start of a document, up to its paths.
 fn head(language: &str, version: &str) -> Vec<u8> {
     format!(
         "{{\"{language}\":\"{version}\",\"info\":{{\"title\":\"Kubernetes\",\"version\":\"{VERSION}\"}},\"paths\":"
@@ -106,7 +108,7 @@ fn head(language: &str, version: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-/// Writes parts as an object of JSON.
+/// Writes parts as a JSON object.
 fn members(parts: &Parts, out: &mut Vec<u8>) {
     out.push(b'{');
     for (index, (name, part)) in parts.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! One thing that can be done at a path, in either language.
+//! An operation at a path, in either version of OpenAPI.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::schemas::Schemas;
 use gantry_schema::kinds::{Nature, Verb};
 use gantry_schema::schema::schema;
 
-/// What is done.
+/// The actions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     Get,
@@ -19,19 +19,19 @@ pub(super) enum Action {
     DeleteCollection,
 }
 
-/// One thing that can be done at a path.
+/// An operation at a path.
 pub(super) struct Operation {
     pub(super) action: Action,
     pub(super) id: String,
     pub(super) tag: String,
     /// Group, version and kind.
     pub(super) kind: Value,
-    /// A reference to what is answered and, for writes, sent.
+    /// A reference to the schema of the response and, for writes, of the body.
     pub(super) object: Value,
     pub(super) media: &'static Media,
 }
 
-/// In which formats a kind is sent and answered.
+/// The media types of bodies and responses of a kind.
 #[derive(Debug)]
 pub(super) struct Media {
     sent: &'static [&'static str],
@@ -50,7 +50,7 @@ const BUILT_IN: Media = Media {
     answered: &["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"],
 };
 
-/// A custom kind has no protobuf, and nobody says how its lists merge strategically.
+/// Custom kinds have neither protobuf nor strategic merge patches.
 const CUSTOM: Media = Media {
     sent: &["application/json", "application/yaml"],
     patches: &["application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml"],
@@ -114,7 +114,7 @@ impl Action {
         }
     }
 
-    /// The first word of an operation's name.
+    /// The first word of the operation id.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Get => "read",
@@ -127,7 +127,7 @@ impl Action {
         }
     }
 
-    /// What `x-kubernetes-action` calls it.
+    /// The value of `x-kubernetes-action`.
     fn kubernetes(self) -> &'static str {
         match self {
             Self::Get => "get",
@@ -202,7 +202,7 @@ impl Operation {
         matches!(self.action, Action::Delete | Action::DeleteCollection)
     }
 
-    /// What is sent, if anything is.
+    /// The body parameter, if there is one.
     fn body(&self, schemas: &mut Schemas) -> Option<Value> {
         match self.action {
             Action::Get | Action::List => None,

@@ -1,4 +1,4 @@
-//! The paths of a kind: its collection, one object, and the parts of one.
+//! The paths of a kind: its collection, one object, and its subresources.
 
 use serde_json::{Map, Value, json};
 
@@ -8,7 +8,7 @@ use super::{Dialect, Parts};
 use gantry_schema::kinds::{GroupVersion, Kind, Nature, Scope, Subresource, Verb};
 use gantry_schema::schema::{MessageId, schema};
 
-/// Adds everything that can be done with a kind.
+/// Adds all operations of a kind.
 pub(super) fn add(kind: &Kind, schemas: &mut Schemas, paths: &mut Parts) {
     let prefix = match kind.group {
         "" => format!("/api/{}", kind.version),
@@ -42,23 +42,23 @@ pub(super) fn add(kind: &Kind, schemas: &mut Schemas, paths: &mut Parts) {
     }
 }
 
-/// The actions among these that the verbs allow.
+/// The actions that the verbs allow.
 fn verbs(allowed: &[Verb], actions: &[Action]) -> Vec<Action> {
     actions.iter().copied().filter(|action| allowed.contains(&action.verb())).collect()
 }
 
-/// What a path is about.
+/// The resource of a path.
 struct Described<'k> {
     kind: &'k Kind,
     subresource: &'k str,
     speaks: GroupVersion,
     spoken: &'k str,
-    /// What it speaks, if that is not the kind itself.
+    /// The kind of the subresource, if it is not that of the resource.
     message: Option<MessageId>,
 }
 
 impl<'k> Described<'k> {
-    /// A part of an object, if what it speaks is an object at all: streams are not described.
+    /// A subresource, if it has objects: streams are not described.
     fn part(kind: &'k Kind, subresource: &'k Subresource) -> Option<Self> {
         let own = GroupVersion { group: kind.group, version: kind.version };
         let speaks = subresource.foreign.unwrap_or(own);
@@ -72,7 +72,7 @@ impl<'k> Described<'k> {
             Some(schema().find(&format!("{package}/{}.{}", speaks.version, subresource.kind))?)
         };
         let name = subresource.name;
-        // Whatever a part of a custom kind speaks, it is announced as the kind's own.
+        // Subresources of a custom kind are documented with the kind itself.
         let (speaks, spoken) = match kind.nature {
             Nature::BuiltIn(_) => (speaks, subresource.kind),
             Nature::Custom(_) => (own, kind.kind),
@@ -118,7 +118,7 @@ impl<'k> Described<'k> {
         format!("{group}_{}", self.kind.version)
     }
 
-    /// A name that no other operation has: `readAppsV1NamespacedDeploymentStatus`.
+    /// A unique operation id: `readAppsV1NamespacedDeploymentStatus`.
     fn operation_id(&self, action: Action, in_path: &[&str]) -> String {
         let group = group_words(self.kind.group);
         let everywhere = self.kind.scope == Scope::Namespaced && !in_path.contains(&"namespace");
@@ -133,7 +133,7 @@ impl<'k> Described<'k> {
     }
 }
 
-/// A group as part of a name: `CertManagerIo`; what belongs to Kubernetes itself does not say so.
+/// A group in an operation id: `CertManagerIo`; suffixes of Kubernetes' own groups are dropped.
 fn group_words(group: &str) -> String {
     let group = if group.is_empty() { "core" } else { group.strip_suffix(".k8s.io").unwrap_or(group) };
     group.split(['.', '-']).map(capitalized).collect()

@@ -331,7 +331,7 @@ fn rows(table: &'static str) -> Rows {
     columns.collect()
 }
 
-/// Whether a field must be given: one that is always written, but for the fields that the two tables list.
+/// Whether a field is required: those that are always written, except for the fields in the two tables.
 fn is_required(message: &str, field: &Field) -> bool {
     static OPTIONAL: LazyLock<FieldSet> = LazyLock::new(|| field_set(include_str!("optional.tsv")));
     static REQUIRED: LazyLock<FieldSet> = LazyLock::new(|| field_set(include_str!("required.tsv")));

@@ -1,8 +1,8 @@
-//! JSON patch (RFC 6902), with the liberties that Kubernetes takes.
+//! JSON patch (RFC 6902), with Kubernetes' deviations.
 //!
-//! Where it departs from the RFC: `replace` of a member that is not there adds it; what stands before a path's first
-//! slash is not looked at, so the whole document cannot be named; indices may count from the end; a missing `value` is
-//! `null`; `copy` from a member that is not there copies `null`, and `test` finds `null` there.
+//! Deviations from the RFC: `replace` of a missing member adds it; the part of a path before its first slash is
+//! ignored, so the whole document cannot be addressed; indices may count from the end; a missing `value` is `null`;
+//! `copy` from a missing member copies `null`, and `test` finds `null` there.
 
 use serde_json::{Map, Value};
 
@@ -10,25 +10,25 @@ use super::{does_not_apply, unreadable};
 use gantry_primitives::Refusal;
 use gantry_schema::decode::Finding;
 
-/// More operations than this are too many for one patch (A0.11).
+/// The most operations of a patch (A0.11).
 const OPERATIONS_MAX: usize = 10_000;
 
-/// How many bytes of JSON one patch may copy; without a limit, copies of copies double what is there each time.
+/// The most bytes of JSON that one patch may copy; without a limit, copies of copies grow exponentially.
 const COPIED_BYTES_MAX: usize = 3 * 1024 * 1024;
 
-/// How deep an object may become. Bodies are bounded by their parser, but moves can put one into the other again and
-/// again, and whatever walks the outcome would run out of stack. No kind comes near it.
+/// The nesting limit of the result. Bodies are limited by their parser, but moves can nest further, and the result is
+/// walked recursively.
 const NESTING_MAX: usize = 500;
 
-/// Where something stands: a member or an element of a container.
+/// A location: a member or an element of a container.
 struct Place {
-    /// The way from the root to the container.
+    /// The path of the container.
     container: Vec<String>,
-    /// The member's name or the element's index, as written.
+    /// The name of the member or the index of the element, as written.
     key: String,
 }
 
-/// The object after all operations, one after the other.
+/// Applies all operations in order.
 pub(super) fn apply(current: &Value, body: &Value) -> Result<Value, Refusal> {
     let operations = operations(body)?;
     let mut document = current.clone();
@@ -39,7 +39,7 @@ pub(super) fn apply(current: &Value, body: &Value) -> Result<Value, Refusal> {
     Ok(document)
 }
 
-/// What strict validation finds in operations, one after the other: members that none has, and what stands twice.
+/// The findings of strict validation: unknown and duplicate members of operations.
 pub(super) fn findings(body: &Value, duplicates: Vec<Finding>) -> Vec<Finding> {
     let known = |name: &str| matches!(name, "op" | "path" | "from" | "value");
     let operations = body.as_array().map(Vec::as_slice).unwrap_or_default();
@@ -53,14 +53,14 @@ pub(super) fn findings(body: &Value, duplicates: Vec<Finding>) -> Vec<Finding> {
     findings.into_iter().map(|finding| Finding::Operation(Box::new(finding))).collect()
 }
 
-/// The operation in which something was found: the index at the start of its path.
+/// The operation of a finding: the index at the start of its path.
 fn operation_of(finding: &Finding) -> usize {
     let (Finding::Unknown(path) | Finding::Duplicate(path)) = finding else { return 0 };
     let index = path.strip_prefix('[').and_then(|path| path.split_once(']'));
     index.and_then(|(index, _)| index.parse().ok()).unwrap_or(0)
 }
 
-/// The operations of a body that is well-formed; whether they make sense is seen when they are carried out.
+/// Parses the operations of a body; whether they apply is checked when they are executed.
 fn operations(body: &Value) -> Result<&[Value], Refusal> {
     let refuse = |value: &Value, target: &str| {
         Refusal::bad_request(format!("error decoding patch: {}", unreadable(value, target)))
@@ -103,7 +103,7 @@ fn too_many(count: usize) -> Refusal {
     }
 }
 
-/// Carries out one operation; `None` if it does not apply.
+/// Executes one operation; `None` if it does not apply.
 fn operate(document: &mut Value, operation: &Value, copied_bytes: &mut usize) -> Option<()> {
     let text = |name| operation.get(name).and_then(Value::as_str);
     let value = operation.get("value").unwrap_or(&Value::Null);
@@ -117,7 +117,7 @@ fn operate(document: &mut Value, operation: &Value, copied_bytes: &mut usize) ->
         "move" => {
             let from = Place::parse(text("from")?)?;
             let moved = from.remove(document)?;
-            // What does not go down cannot make the object deeper.
+            // Only a descent can make the object deeper.
             let goes_down = place.container.len() > from.container.len();
             (!goes_down || place.has_room_for(&moved)).then_some(())?;
             place.add(document, moved)
@@ -142,7 +142,7 @@ impl Place {
         Some(Self { container, key })
     }
 
-    /// What stands there; `null` for a member that is not there.
+    /// The value at the location; `null` for a missing member.
     fn get<'a>(&self, document: &'a Value) -> Option<&'a Value> {
         let mut at = document;
         for step in &self.container {
@@ -166,7 +166,7 @@ impl Place {
             }
             Container::Array(elements) if self.key == "-" => elements.push(value),
             Container::Array(elements) => {
-                // One may be added behind the last, and from the end, -1 is there.
+                // An element may be added after the last one, which is -1 from the end.
                 let index = index(&self.key, elements.len() + 1)?;
                 elements.insert(index, value);
             }
@@ -221,13 +221,13 @@ impl Place {
     }
 }
 
-/// What a place can be in.
+/// A container.
 enum Container<'a> {
     Object(&'a mut Map<String, Value>),
     Array(&'a mut Vec<Value>),
 }
 
-/// `~1` is a slash and `~0` a tilde, read once from the left: `~01` is `~1`.
+/// Unescapes `~1` to a slash and `~0` to a tilde, once from the left: `~01` is `~1`.
 fn unescape(step: &str) -> String {
     step.split("~0").map(|part| part.replace("~1", "/")).collect::<Vec<_>>().join("~")
 }

@@ -1,8 +1,10 @@
-//! The patches that say what to change: JSON patch, merge patch and strategic merge patch.
+//! JSON patch, merge patch and strategic merge patch.
 //!
-//! [`apply`] takes the object as it is served and the body of the request, and gives the object as it is wished for.
-//! What comes after is not done here: decoding that wish (its refusal is worded by [`undecodable`]), defaults,
-//! validation, ownership of fields. Server-side apply is another thing altogether and is not here either.
+//! [`apply`] takes the served object and the body of the request, and returns the patched object. Decoding it
+//! ([`undecodable`] is the error), defaults, validation and field ownership are up to the caller. Server-side apply is
+//! not here.
+//!
+//! *Invariant:* object and patch in, object or error out.
 
 mod json;
 mod merge;
@@ -16,20 +18,20 @@ use gantry_schema::decode::UNREADABLE;
 use gantry_schema::decode::{Finding, TOO_DEEP, json_word};
 use gantry_schema::kinds::Nature;
 
-/// Which of the three a body is, as its content type says.
+/// The type of a patch, by its content type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PatchKind {
     /// A list of operations: RFC 6902.
     Json,
-    /// A partial object, in which lists replace: RFC 7386.
+    /// A partial object; lists are replaced: RFC 7386.
     Merge,
-    /// A partial object, in which lists merge as the schema says.
+    /// A partial object; lists merge as the schema says.
     Strategic,
 }
 
-/// The object as the patch wants it.
+/// Applies a patch.
 ///
-/// `nature` says what `current` looks like; only strategic merge patches want to know, and only of kinds that are built in.
+/// `nature` is the schema of `current`; only strategic merge patches need it, and only of built-in kinds.
 pub fn apply(kind: PatchKind, current: &Value, nature: &Nature, body: &Value) -> Result<Value, Refusal> {
     match (kind, nature) {
         (PatchKind::Json, _) => json::apply(current, body),
@@ -39,9 +41,9 @@ pub fn apply(kind: PatchKind, current: &Value, nature: &Nature, body: &Value) ->
     }
 }
 
-/// What strict validation finds in the patch itself: what stands twice, and members that no operation has.
+/// The findings of strict validation in the patch itself: duplicates, and unknown members of operations.
 ///
-/// Unknown fields of the result are found by whoever decodes it.
+/// Unknown fields of the result are found when it is decoded.
 pub fn findings(kind: PatchKind, body: &Value, duplicates: Vec<Finding>) -> Vec<Finding> {
     match kind {
         PatchKind::Json => json::findings(body, duplicates),
@@ -49,27 +51,27 @@ pub fn findings(kind: PatchKind, body: &Value, duplicates: Vec<Finding>) -> Vec<
     }
 }
 
-/// Custom kinds take no strategic merge patches: 415.
+/// The error about a strategic merge patch of a custom kind: 415.
 pub fn not_strategic() -> Refusal {
     Refusal::unknown_format(
         "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
     )
 }
 
-/// The body is no JSON at all: 400.
+/// The error about a body that is not JSON: 400.
 pub fn not_json() -> Refusal {
     Refusal::bad_request("invalid JSON patch")
 }
 
-/// The body could not be read; why is the reader's text.
+/// The error about a body that could not be parsed; `why` is the parser's.
 pub fn unread(why: &str) -> Refusal {
     if why == TOO_DEEP { Refusal::bad_request(format!("error decoding patch: {why}")) } else { not_json() }
 }
 
-/// What the patch makes of the object is none of its kind: 422, in the name of no kind and no object (A3.4).
+/// The error about a result that cannot be decoded: 422, without kind and name (A3.4).
 ///
-/// `why` is the decoder's error, or `strict decoding error: …`. A strategic merge patch is shown itself, of the others
-/// what they lead to.
+/// `why` is the decoder's error, or `strict decoding error: …`. The error shows a strategic merge patch itself, and of
+/// other patches the result.
 pub fn undecodable(kind: PatchKind, body: &Value, patched: &Value, why: &str) -> Refusal {
     if kind == PatchKind::Strategic && why.starts_with(UNREADABLE) {
         return Refusal::server_error(why);
@@ -81,7 +83,7 @@ pub fn undecodable(kind: PatchKind, body: &Value, patched: &Value, why: &str) ->
     Refusal::invalid("", "", "", &[FieldError::invalid("patch", &json!(shown), why)])
 }
 
-/// The patch is well-formed and does not fit the object: 422 without saying why (A3.5).
+/// The error about a valid patch that does not apply to the object: 422 without a reason (A3.5).
 fn does_not_apply() -> Refusal {
     Refusal {
         code: 422,
@@ -91,7 +93,7 @@ fn does_not_apply() -> Refusal {
     }
 }
 
-/// What Go says when a JSON value is read into something of another type.
+/// Go's error about a JSON value of the wrong type.
 fn unreadable(value: &Value, target: &str) -> String {
     format!("json: cannot unmarshal {} into Go {target}", json_word(value))
 }
@@ -102,7 +104,7 @@ mod tests {
 
     /// A3.4: the refusal has neither kind nor name, and one cause in the field `patch`.
     #[test]
-    fn a_result_that_cannot_be_decoded_is_refused_in_the_name_of_nobody() {
+    fn a_result_that_cannot_be_decoded_is_refused_without_kind_and_name() {
         let why = "json: cannot unmarshal number into Go struct field ConfigMap.data of type string";
         let (body, patched) = (json!({"data": {"k": 5}}), json!({"data": {"k": 5}, "kind": "ConfigMap"}));
         let status = undecodable(PatchKind::Merge, &body, &patched, why).status();
@@ -120,15 +122,15 @@ mod tests {
         assert!(strategic.message.contains(r#"Invalid value: "map[data:map[k:5]]": cannot"#), "{strategic}");
     }
 
-    /// A2.23: members that a JSON patch operation does not have are findings of strict validation.
+    /// A2.23: unknown members of operations are findings of strict validation.
     #[test]
     fn unknown_members_of_operations_are_found() {
         let body = json!([{"op": "remove", "path": "/a"}, {"op": "add", "path": "/a", "value": 1, "was": 2}]);
         let twice = || vec![Finding::Duplicate("[0].path".to_owned())];
-        let told: Vec<_> =
+        let messages: Vec<_> =
             findings(PatchKind::Json, &body, twice()).iter().map(ToString::to_string).collect();
         assert_eq!(
-            told,
+            messages,
             [r#"json patch duplicate field "[0].path""#, r#"json patch unknown field "[1].was""#]
         );
         assert_eq!(findings(PatchKind::Merge, &json!({"was": 2}), twice()), twice());

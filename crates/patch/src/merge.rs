@@ -1,11 +1,11 @@
-//! Merge patch (RFC 7386): objects merge, `null` takes away, anything else replaces.
+//! Merge patch (RFC 7386): objects merge, `null` removes, anything else replaces.
 
 use serde_json::{Map, Value};
 
 use super::{not_json, unreadable};
 use gantry_primitives::Refusal;
 
-/// The object with the patch merged in. The patch must be an object, unlike in the RFC.
+/// Merges a patch into an object. The patch must be an object, unlike in the RFC.
 pub(super) fn apply(current: &Value, body: &Value) -> Result<Value, Refusal> {
     match body {
         Value::Object(patch) => {
@@ -64,7 +64,7 @@ mod tests {
         }
     }
 
-    /// A3.11: a patch that is no object is a bad request, whatever it is.
+    /// A3.11: a patch that is not an object is a bad request.
     #[test]
     fn a_patch_that_is_no_object_is_a_bad_request() {
         let texts =

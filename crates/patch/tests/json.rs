@@ -209,7 +209,7 @@ fn copies_do_not_pile_up() {
     does_not_apply(&json!({"a": {"x": "some text"}}), &json!(many));
 }
 
-/// A0.11: no number of moves makes an object deeper than whoever reads it can stand.
+/// A0.11: no number of moves makes an object deeper than the limit.
 #[test]
 fn moves_do_not_dig_without_end() {
     let deeper = [

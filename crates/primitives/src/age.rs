@@ -1,29 +1,29 @@
-//! Short forms of durations: `75s`, `5m30s`, `3d4h`, `2y30d`.
+//! Ages in short: `75s`, `5m30s`, `3d4h`, `2y30d`.
 
 use serde_json::Value;
 
-use crate::Moment;
+use crate::Timestamp;
 
 const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 const YEAR: i64 = 365 * DAY;
 
-/// Parses a timestamp; drops a fraction of a second.
-pub fn moment(text: &str) -> Option<Moment> {
+/// Parses a time of an object; fractions of a second are dropped.
+pub fn parse_time(text: &str) -> Option<Timestamp> {
     match text.split_once('.') {
-        Some((whole, _)) => Moment::parse(&format!("{whole}Z")),
-        None => Moment::parse(text),
+        Some((whole, _)) => Timestamp::parse(&format!("{whole}Z")),
+        None => Timestamp::parse(text),
     }
 }
 
-/// Formats the time since a timestamp; `<unknown>` if it is not set.
-pub fn since(now: Moment, then: &Value) -> String {
-    let then = then.as_str().and_then(moment);
+/// The age of a time, in short; `<unknown>` if it is not set.
+pub fn since(now: Timestamp, then: &Value) -> String {
+    let then = then.as_str().and_then(parse_time);
     then.map_or_else(|| "<unknown>".to_owned(), |then| short(now.seconds_after(then)))
 }
 
-/// Formats a duration in at most two units.
+/// A duration in at most two units, coarser the longer it is.
 pub fn short(seconds: i64) -> String {
     let two = |whole: i64, unit: &str, rest: i64, smaller: &str| match rest {
         0 => format!("{whole}{unit}"),
@@ -52,9 +52,9 @@ mod tests {
     /// Appendix C: fractions of a second do not count.
     #[test]
     fn fractions_are_left_out() {
-        assert_eq!(moment("1970-01-01T00:00:01.999999Z"), Some(Moment::from_secs(1)));
-        assert_eq!(moment("1970-01-01T00:00:01Z"), Some(Moment::from_secs(1)));
-        assert_eq!(moment("now."), None);
+        assert_eq!(parse_time("1970-01-01T00:00:01.999999Z"), Some(Timestamp::from_secs(1)));
+        assert_eq!(parse_time("1970-01-01T00:00:01Z"), Some(Timestamp::from_secs(1)));
+        assert_eq!(parse_time("now."), None);
     }
 
     /// Appendix C: the format of durations.
@@ -91,17 +91,17 @@ mod tests {
         }
     }
 
-    /// Appendix C: an age that is not known, and one from a clock that is slightly ahead.
+    /// Appendix C: an unknown age, and one from a clock that is slightly ahead.
     #[test]
     fn ages_may_be_unknown_or_just_ahead() {
-        let now = Moment::parse("2026-01-01T00:00:10Z").unwrap();
+        let now = Timestamp::parse("2026-01-01T00:00:10Z").unwrap();
         assert_eq!(since(now, &Value::Null), "<unknown>");
         assert_eq!(since(now, &Value::from("2026-01-01T00:00:11Z")), "0s");
         assert_eq!(since(now, &Value::from("2026-01-01T00:00:12Z")), "<invalid>");
         assert_eq!(since(now, &Value::from("2026-01-01T00:00:01Z")), "9s");
     }
 
-    /// Parses a printed duration to seconds.
+    /// A printed duration in seconds.
     fn meaning(text: &str) -> i64 {
         let mut total = 0;
         let mut digits = String::new();
@@ -124,7 +124,7 @@ mod tests {
     }
 
     proptest! {
-        /// Appendix C: the longer ago, the more is printed, and never more than it was.
+        /// Appendix C: longer durations print as longer ones, and never as more than they are.
         #[test]
         fn durations_never_go_backwards(one in 0..20 * YEAR, more in 0..2 * YEAR) {
             prop_assert!(meaning(&short(one)) <= meaning(&short(one + more)));
@@ -133,7 +133,7 @@ mod tests {
 
         #[test]
         fn no_time_is_too_strange(text in ".*", seconds: i64) {
-            let _ = moment(&text);
+            let _ = parse_time(&text);
             prop_assert!(!short(seconds).is_empty());
         }
     }

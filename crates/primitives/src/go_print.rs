@@ -1,4 +1,4 @@
-//! JSON values as Go prints them, because some refusals show parts of the patch that way: `map[image:x:2 name:b]`.
+//! JSON values as Go prints them, for error messages: `map[image:x:2 name:b]`.
 
 use serde_json::{Number, Value};
 
@@ -64,7 +64,7 @@ fn print_list(values: &[Value], text: &mut String) {
     text.push(']');
 }
 
-/// Whole numbers are printed as they are, unless they are too large for Go's integers.
+/// Integers are printed as they are, unless they are too large for Go's integers.
 fn print_number(number: &Number, text: &mut String) {
     match number.as_f64() {
         Some(float) if number.is_f64() || number.as_i64().is_none() => text.push_str(&go_float(float)),

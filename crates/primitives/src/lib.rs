@@ -1,23 +1,21 @@
 //! Values of single fields as Kubernetes reads, checks and prints them, and the errors about them.
 //!
-//! Quantities, timestamps, base64, names, patterns and text formats are parsed here; [`Refusal`] and [`FieldError`] are
+//! Timestamps, names, patterns and text formats are parsed here; [`Refusal`] and [`FieldError`] are
 //! the errors of the API with Kubernetes' wording, and [`Path`] is where in an object a [`FieldError`] is.
 //!
 //! *Invariant:* this crate knows no object, kind or schema: every function takes one value.
 
 pub mod age;
-pub mod base64;
-pub mod base64url;
 pub mod go_print;
-pub mod moment;
+
 pub mod names;
 mod path;
 mod pattern;
-pub mod quantity;
 pub mod refusal;
 pub mod text_formats;
+pub mod timestamp;
 
-pub use moment::Moment;
 pub use path::Path;
 pub use pattern::{Pattern, Patterns, check_pattern};
 pub use refusal::{Cause, Details, FieldError, Refusal, Wrong};
+pub use timestamp::Timestamp;

@@ -1,4 +1,5 @@
-//! Validates strings: names, labels, keys, ports. Each function returns the errors in Kubernetes' words.
+//! Rules for names, labels, keys and ports. Each returns the errors with Kubernetes' wording; none if the name is
+//! valid.
 
 const LABEL_MAX: usize = 63;
 const SUBDOMAIN_MAX: usize = 253;
@@ -9,10 +10,10 @@ const SEARCH_DOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lowe
 const QUALIFIED_FORM: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 const QUALIFIED: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 
-/// A function that returns the errors in a string; none if it is valid.
-pub type Rule = fn(&str) -> Vec<String>;
+/// A rule: returns the errors of a name.
+pub type NameValidator = fn(&str) -> Vec<String>;
 
-/// Names such as `web` and `web.example.com`.
+/// DNS subdomains such as `web` and `web.example.com`.
 pub fn subdomain(name: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     if name.len() > SUBDOMAIN_MAX {
@@ -29,7 +30,7 @@ pub fn subdomain(name: &str) -> Vec<String> {
     wrong
 }
 
-/// Names such as `*.example.com`, where the star is one label.
+/// Wildcard subdomains such as `*.example.com`.
 pub fn wildcard_subdomain(name: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     if name.len() > SUBDOMAIN_MAX {
@@ -46,7 +47,7 @@ pub fn wildcard_subdomain(name: &str) -> Vec<String> {
     wrong
 }
 
-/// Names such as `web`.
+/// DNS labels such as `web`.
 pub fn label(name: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     if name.len() > LABEL_MAX {
@@ -67,7 +68,7 @@ pub fn label(name: &str) -> Vec<String> {
     wrong
 }
 
-/// Names such as `web` that start with a letter.
+/// DNS labels that start with a letter (RFC 1035).
 pub fn label_from_a_letter(name: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     if name.len() > LABEL_MAX {
@@ -84,7 +85,7 @@ pub fn label_from_a_letter(name: &str) -> Vec<String> {
     wrong
 }
 
-/// DNS search domains; unlike other names they may contain underscores.
+/// DNS search domains, which may have underscores.
 pub fn search_domain(name: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     if name.len() > SUBDOMAIN_MAX {
@@ -114,7 +115,7 @@ pub fn header_name(name: &str) -> Vec<String> {
     vec![with_examples(what, &["X-Header-Name"], "[-A-Za-z0-9]+")]
 }
 
-/// Names that are valid as a path segment.
+/// Names that must only be valid path segments.
 pub fn path_segment(name: &str) -> Vec<String> {
     let whole = [".", ".."].into_iter().filter(|bad| name == *bad).map(|bad| format!("may not be '{bad}'"));
     let part =
@@ -122,7 +123,7 @@ pub fn path_segment(name: &str) -> Vec<String> {
     whole.chain(part).collect()
 }
 
-/// Qualified names, such as keys of labels: an optional domain, a slash and a name.
+/// Qualified names, such as keys of labels, with an optional domain before a slash.
 pub fn qualified_name(key: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     let parts: Vec<_> = key.split('/').collect();
@@ -205,12 +206,12 @@ pub fn variable_name(name: &str) -> Vec<String> {
     vec![why.to_owned()]
 }
 
-/// Numbers of ports.
+/// Port numbers.
 pub fn port_number(port: i64) -> Vec<String> {
     within(port, 1, 65535)
 }
 
-/// Names of ports.
+/// Port names.
 pub fn port_name(name: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut refuse = |is_wrong: bool, why: &str| {
@@ -230,7 +231,7 @@ pub fn port_name(name: &str) -> Vec<String> {
     wrong
 }
 
-/// Ids of users and groups.
+/// User and group ids.
 pub fn user_id(id: i64) -> Vec<String> {
     within(id, 0, i64::from(i32::MAX))
 }
@@ -252,7 +253,7 @@ pub fn percent(text: &str) -> Vec<String> {
     vec![with_examples(why, &["1%", "93%"], "[0-9]+%")]
 }
 
-/// Returns the number of a percentage; saturates.
+/// The number of a percentage, saturating.
 pub fn percentage(text: &str) -> Option<i64> {
     let digits = text.strip_suffix('%')?;
     let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());

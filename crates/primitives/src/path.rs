@@ -33,17 +33,17 @@ impl<'a> Path<'a> {
         Self { parent: None, step: Step::Field(field) }
     }
 
-    /// A field of the object in this place.
+    /// A field of the object at this path.
     pub fn child<'b>(&'b self, field: &'b str) -> Path<'b> {
         Path { parent: Some(self), step: Step::Field(field) }
     }
 
-    /// An element of the list in this place.
+    /// An element of the list at this path.
     pub fn index(&self, index: usize) -> Path<'_> {
         Path { parent: Some(self), step: Step::Index(index) }
     }
 
-    /// A member of the map in this place.
+    /// A member of the map at this path.
     pub fn key<'b>(&'b self, key: &'b str) -> Path<'b> {
         Path { parent: Some(self), step: Step::Key(key) }
     }

@@ -1,7 +1,7 @@
-//! Patterns of text, in the syntax of Go's regular expressions.
+//! Regular expressions in Go's syntax.
 //!
-//! The engine here and Go's agree on almost everything. Where they do not, a pattern is rewritten: classes such as
-//! `\d` are ASCII in Go, `[` within a class and a brace that counts nothing are plain letters.
+//! Where Rust's engine and Go's differ, the pattern is rewritten: classes such as `\d` are ASCII in Go, and `[` within
+//! a class and a brace that is not a repetition are literals.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -11,26 +11,26 @@ use std::sync::Arc;
 
 use regex::{Regex, RegexBuilder};
 
-/// A pattern, ready to be matched.
+/// A compiled pattern.
 #[derive(Clone, Debug)]
 pub struct Pattern {
-    /// As it was written.
+    /// Its source.
     text: String,
-    /// Why nothing can match it, if it is none.
+    /// The error if it is invalid.
     compiled: Result<Regex, String>,
 }
 
-/// Patterns by their text: the same one is often written many times in a schema, and costs a lot to compile.
+/// A cache of patterns: schemas often repeat the same one, and compiling is slow.
 #[derive(Debug, Default)]
 pub struct Patterns(BTreeMap<String, Arc<Pattern>>);
 
-/// Says why a text is no pattern, if it is none.
+/// Returns the error of an invalid pattern.
 pub fn check_pattern(text: &str) -> Result<(), String> {
     Pattern::new(text).compiled.map(|_| ())
 }
 
 impl Patterns {
-    /// The pattern of this text.
+    /// The pattern with this source.
     pub fn get(&mut self, text: &str) -> Arc<Pattern> {
         if let Some(known) = self.0.get(text) {
             return Arc::clone(known);
@@ -42,19 +42,19 @@ impl Patterns {
 }
 
 impl Pattern {
-    /// The pattern of a text, or why it is none: also if it becomes larger than it may.
+    /// Compiles a pattern with a size limit.
     pub fn compiled(text: &str, most_bytes: usize) -> Result<Self, String> {
         let built = RegexBuilder::new(&translate(text)).size_limit(most_bytes).build();
         let regex = built.map_err(|error| reason(&error))?;
         Ok(Self { text: text.to_owned(), compiled: Ok(regex) })
     }
 
-    /// As it was written.
+    /// Its source.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The parts of a text that match.
+    /// The matches in a text.
     pub fn finds<'t>(&self, text: &'t str) -> impl Iterator<Item = &'t str> {
         self.compiled.iter().flat_map(move |regex| regex.find_iter(text)).map(|found| found.as_str())
     }
@@ -64,7 +64,7 @@ impl Pattern {
         Self { text: text.to_owned(), compiled }
     }
 
-    /// Whether text matches; if not, what it should have matched.
+    /// Checks that a text matches; the error is the expected pattern.
     pub fn check(&self, text: &str) -> Result<(), String> {
         match &self.compiled {
             Ok(regex) if regex.is_match(text) => Ok(()),
@@ -74,20 +74,20 @@ impl Pattern {
     }
 }
 
-/// The last line says what is wrong, the ones before draw where.
+/// The last line of an error is the reason, the lines before show the position.
 fn reason(error: &regex::Error) -> String {
     let drawn = error.to_string();
     drawn.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
 }
 
-/// Two patterns are the same if they are written the same.
+/// Patterns are equal if their sources are.
 impl PartialEq for Pattern {
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text
     }
 }
 
-/// A pattern of Go's, written for the engine.
+/// Translates a pattern from Go's syntax.
 fn translate(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len() + 8);
     let mut letters = pattern.chars().peekable();
@@ -102,7 +102,7 @@ fn translate(pattern: &str) -> String {
     out
 }
 
-/// What follows a backslash outside of a class.
+/// An escape outside of a class.
 fn escape(letters: &mut Peekable<Chars<'_>>, out: &mut String) {
     if letters.next_if_eq(&'b').is_some() {
         out.push_str("(?-u:\\b)");
@@ -113,7 +113,7 @@ fn escape(letters: &mut Peekable<Chars<'_>>, out: &mut String) {
     }
 }
 
-/// Everything up to `\E` stands for itself.
+/// Literal text up to `\E`.
 fn quoted(letters: &mut Peekable<Chars<'_>>, out: &mut String) {
     while let Some(letter) = letters.next() {
         if letter == '\\' && letters.peek() == Some(&'E') {
@@ -124,7 +124,7 @@ fn quoted(letters: &mut Peekable<Chars<'_>>, out: &mut String) {
     }
 }
 
-/// What follows a backslash anywhere.
+/// An escape anywhere.
 fn one_escape(letters: &mut Peekable<Chars<'_>>, out: &mut String) {
     match letters.next() {
         Some('d') => out.push_str("[0-9]"),
@@ -146,7 +146,7 @@ fn one_escape(letters: &mut Peekable<Chars<'_>>, out: &mut String) {
     }
 }
 
-/// A letter by its number; a single digit would refer back, which neither engine does.
+/// A character by its octal code; a single digit would be a back-reference, which neither engine supports.
 fn octal(first: char, letters: &mut Peekable<Chars<'_>>, out: &mut String) {
     let mut number = first.to_digit(8).unwrap_or_default();
     let mut digits = 1;
@@ -164,7 +164,7 @@ fn octal(first: char, letters: &mut Peekable<Chars<'_>>, out: &mut String) {
     }
 }
 
-/// A class, of which the opening bracket was read.
+/// A class after its opening bracket.
 fn class(letters: &mut Peekable<Chars<'_>>, out: &mut String) {
     out.push('[');
     if letters.next_if_eq(&'^').is_some() {
@@ -178,7 +178,7 @@ fn class(letters: &mut Peekable<Chars<'_>>, out: &mut String) {
             return;
         }
         is_first = false;
-        // Between two letters a dash is a range, anywhere else it is a dash.
+        // A dash between two characters is a range, elsewhere a literal.
         if class_member(letters, out) == Member::Letter && opens_a_range(letters.clone()) {
             letters.next();
             out.push('-');
@@ -222,7 +222,7 @@ fn named_class(letters: &mut Peekable<Chars<'_>>, out: &mut String) {
     until(']', letters, out);
 }
 
-/// Everything up to this letter, as it is.
+/// Copies everything up to this character.
 fn until(end: char, letters: &mut Peekable<Chars<'_>>, out: &mut String) {
     for letter in letters.by_ref() {
         out.push(letter);
@@ -232,7 +232,7 @@ fn until(end: char, letters: &mut Peekable<Chars<'_>>, out: &mut String) {
     }
 }
 
-/// A letter that stands for itself.
+/// A literal character.
 fn literal(letter: char, out: &mut String) {
     if letter.is_ascii_punctuation() {
         out.push_str(&regex::escape(letter.encode_utf8(&mut [0; 4])));
@@ -261,7 +261,7 @@ fn counts(mut letters: Peekable<Chars<'_>>) -> bool {
 mod tests {
     use super::*;
 
-    /// Appendix E: a pattern means what it means to Go.
+    /// Appendix E: patterns have Go's meaning.
     #[test]
     fn patterns_are_gos() {
         let table: [(&str, &[&str], &[&str]); 20] = [

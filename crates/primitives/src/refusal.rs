@@ -1,63 +1,63 @@
-//! What the API says when it does not do as asked: the `Status` object, and field errors within it.
+//! Errors of the API: the `Status` object and the field errors in it.
 
 use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-/// A request that is refused, in the words and with the code of Kubernetes' API.
+/// An error response, with the code and wording of Kubernetes' API.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
     /// The HTTP status code.
     pub code: u16,
     /// The machine-readable reason; empty for unclassified server errors.
     pub reason: &'static str,
-    /// What is wrong, for people.
+    /// The message.
     pub message: String,
-    /// What it is about. `None` leaves the field out; empty details are written as `{}`. Boxed, because a refusal is
-    /// the rare outcome and every result would have to make room for it.
+    /// The details. `None` omits the field; empty details are written as `{}`. Boxed, because errors are rare and
+    /// would make every result larger.
     pub details: Option<Box<Details>>,
 }
 
-/// What a refusal is about.
+/// The details of an error.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Details {
     /// The object's name.
     pub name: String,
     /// The group; empty for the core group.
     pub group: String,
-    /// The plural resource for most refusals, the kind for invalid objects and delete preconditions.
+    /// The plural resource in most errors, the kind for invalid objects and delete preconditions.
     pub kind: String,
     /// The object's uid.
     pub uid: String,
-    /// Everything that is wrong, one by one.
+    /// All causes.
     pub causes: Vec<Cause>,
-    /// After how many seconds to try again; zero for never.
+    /// After how many seconds to retry; zero for never.
     pub retry_after_seconds: u32,
-    /// Where an expired list may go on. It is told in the metadata, and then there are no details.
+    /// The continue token of an expired list. It is in the metadata, and then there are no details.
     pub next_page: String,
 }
 
-/// One thing that is wrong.
+/// A cause of an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cause {
     /// The machine-readable reason.
     pub reason: &'static str,
-    /// What is wrong.
+    /// The message.
     pub message: String,
-    /// The field it is about; empty if it is about none.
+    /// The field; empty if there is none.
     pub field: String,
 }
 
-/// A field that is wrong, before it is known of which object.
+/// An invalid field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldError {
-    /// Path of the field, such as `spec.template.spec.containers[0].name`.
+    /// The path of the field, such as `spec.template.spec.containers[0].name`.
     pub field: String,
-    /// How it is wrong.
+    /// The type of error.
     pub wrong: Wrong,
 }
 
-/// How a field is wrong; values are written as JSON.
+/// The type of a field error; values are JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wrong {
     /// It must be set; the text may be empty.
@@ -69,9 +69,9 @@ pub enum Wrong {
         /// Why.
         why: String,
     },
-    /// It is not of the type that it must have.
+    /// It has the wrong type.
     TypeInvalid {
-        /// The value, or what it is instead, as JSON.
+        /// The value, or its type, as JSON.
         value: String,
         /// What it must be.
         why: String,
@@ -80,44 +80,44 @@ pub enum Wrong {
     NotSupported {
         /// The value as JSON.
         value: String,
-        /// What it could be, each as it should be typed.
+        /// The supported values, quoted.
         supported: Vec<String>,
     },
-    /// It must not be set here, or not like that.
+    /// It must not be set here, or not to this value.
     Forbidden(String),
-    /// It stands twice.
+    /// It is a duplicate.
     Duplicate {
         /// The value as JSON; empty if it is not shown.
         value: String,
     },
-    /// It is longer than it may be.
+    /// It is too long.
     TooLong {
-        /// What it may not be more than, with its unit: `262144 bytes`.
+        /// The limit with its unit: `262144 bytes`.
         most: String,
     },
-    /// It has more members than it may have.
+    /// It has too many members.
     TooMany {
         /// How many there are.
         actual: usize,
         /// How many there may be.
         most: usize,
     },
-    /// What it names does not exist.
+    /// It refers to something that does not exist.
     NotFound {
         /// The value as JSON.
         value: String,
     },
-    /// It could not be judged.
+    /// It could not be validated.
     Internal(String),
 }
 
 impl Refusal {
-    /// The request makes no sense: 400.
+    /// The request is invalid: 400.
     pub fn bad_request(message: impl Into<String>) -> Self {
         Self { code: 400, reason: "BadRequest", message: message.into(), details: None }
     }
 
-    /// The body is written in a way that nobody here reads; these are the ways that somebody does: 415.
+    /// The media type of the body is not supported; `known` lists those that are: 415.
     pub fn unknown_format(known: &str) -> Self {
         let message = format!(
             "the body of the request was in an unknown format - accepted media types include: {known}"
@@ -125,13 +125,13 @@ impl Refusal {
         Self { code: 415, reason: "UnsupportedMediaType", message, details: None }
     }
 
-    /// The server cannot do it, unclassified: 500.
+    /// An unclassified server error: 500.
     pub fn server_error(message: impl Into<String>) -> Self {
         Self { code: 500, reason: "", message: message.into(), details: None }
     }
 
-    /// The object is not one that can be stored: 422. `group_kind` prints as `Deployment.apps` or `Pod`.
-    /// What is wrong for two reasons with the same words is told once.
+    /// The object is invalid: 422. Its group and kind are printed as `Deployment.apps` or `Pod`. Duplicate errors are
+    /// reported once.
     pub fn invalid(kind: &str, group: &str, name: &str, errors: &[FieldError]) -> Self {
         let is_first = |(index, error): &(usize, &FieldError)| !errors[..*index].contains(error);
         let errors: Vec<_> = errors.iter().enumerate().filter(is_first).map(|(_, error)| error).collect();
@@ -156,7 +156,7 @@ impl Refusal {
         }
     }
 
-    /// The `Status` object that is sent.
+    /// The `Status` object.
     pub fn status(&self) -> Value {
         let mut status = json!({
             "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
@@ -207,38 +207,38 @@ impl Details {
 }
 
 impl FieldError {
-    /// A field that must be set.
+    /// A missing field.
     pub fn required(field: impl Into<String>, why: impl Into<String>) -> Self {
         Self { field: field.into(), wrong: Wrong::Required(why.into()) }
     }
 
-    /// A field with a value that it must not have.
+    /// A field with an invalid value.
     pub fn invalid(field: impl Into<String>, value: &Value, why: impl Into<String>) -> Self {
         Self { field: field.into(), wrong: Wrong::Invalid { value: shown(value), why: why.into() } }
     }
 
-    /// A field with a value of another type than it must have.
+    /// A field with a value of the wrong type.
     pub fn type_invalid(field: impl Into<String>, value: &Value, why: impl Into<String>) -> Self {
         Self { field: field.into(), wrong: Wrong::TypeInvalid { value: shown(value), why: why.into() } }
     }
 
-    /// A field that must not be set like that.
+    /// A field that must not be set to this value.
     pub fn forbidden(field: impl Into<String>, why: impl Into<String>) -> Self {
         Self { field: field.into(), wrong: Wrong::Forbidden(why.into()) }
     }
 
-    /// A field that must be one of these words.
+    /// A field whose value is not one of these.
     pub fn not_supported(field: impl Into<String>, value: &Value, supported: &[&str]) -> Self {
         let supported = supported.iter().map(|word| quoted(word)).collect();
         Self { field: field.into(), wrong: Wrong::NotSupported { value: shown(value), supported } }
     }
 
-    /// A value that stands twice.
+    /// A duplicate value.
     pub fn duplicate(field: impl Into<String>, value: &Value) -> Self {
         Self { field: field.into(), wrong: Wrong::Duplicate { value: shown(value) } }
     }
 
-    /// The error without its field.
+    /// The message without the field.
     pub fn message(&self) -> String {
         match &self.wrong {
             Wrong::Required(why) if why.is_empty() => "Required value".to_owned(),
@@ -282,7 +282,7 @@ impl FieldError {
     }
 }
 
-/// A value as Go prints it in messages: text quoted by Go's rules, anything else as Go's JSON.
+/// A value as Go prints it in messages: strings quoted, anything else as JSON.
 fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => quoted(text),
@@ -311,7 +311,7 @@ pub fn go_float(number: f64) -> String {
     }
 }
 
-/// Text as Go quotes it.
+/// A string quoted as in Go.
 pub fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
@@ -356,7 +356,7 @@ impl std::error::Error for Refusal {}
 mod tests {
     use super::*;
 
-    /// A0.13: one error stands alone, several stand in brackets, and each is a cause.
+    /// A0.13: several errors are in brackets, and each is a cause.
     #[test]
     fn an_invalid_object_names_every_field() {
         let replicas = FieldError::invalid("spec.replicas", &json!(-1), "must be greater than or equal to 0");
@@ -380,7 +380,7 @@ mod tests {
         assert_eq!(two["details"].get("group"), None);
     }
 
-    /// A0.13: text is quoted as Go quotes it, everything else is Go's JSON.
+    /// A0.13: strings are quoted as in Go, everything else is JSON.
     #[test]
     fn values_are_shown_as_go_shows_them() {
         let shown = |value: Value| FieldError::invalid("f", &value, "no").message();

@@ -1,12 +1,12 @@
-//! Whether a text is a date, an address, a URI: the formats of text, one function each.
+//! String formats, one function each: whether a string is a date, an address, a URI.
 //!
-//! They accept what Kubernetes accepts, however odd.
+//! They accept what Kubernetes accepts.
 
 use std::net::IpAddr;
 
-use crate::moment;
+use crate::timestamp;
 
-/// Digits of base 16, and nothing else.
+/// Hexadecimal digits only.
 pub fn is_hex(text: &str) -> bool {
     text.bytes().all(|b| b.is_ascii_hexdigit())
 }
@@ -15,7 +15,7 @@ fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// Groups of so many digits, with one separator between each two.
+/// Groups of digits of these lengths, with one separator between them.
 pub fn is_digits_with(text: &str, groups: &[usize], separates: impl Fn(u8) -> bool) -> bool {
     let mut bytes = text.bytes();
     groups.iter().enumerate().all(|(index, digits)| {
@@ -24,7 +24,7 @@ pub fn is_digits_with(text: &str, groups: &[usize], separates: impl Fn(u8) -> bo
     }) && bytes.next().is_none()
 }
 
-/// At least four letters: an empty text is not base64 to Kubernetes.
+/// Base64 of at least four characters: to Kubernetes an empty string is not base64.
 pub fn is_base64(text: &str) -> bool {
     let body = text.strip_suffix("==").or_else(|| text.strip_suffix('=')).unwrap_or(text);
     !text.is_empty()
@@ -32,7 +32,7 @@ pub fn is_base64(text: &str) -> bool {
         && body.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/'))
 }
 
-/// An address; those of four numbers may have leading zeros.
+/// An IP address; IPv4 may have leading zeros.
 pub fn address(text: &str) -> Option<IpAddr> {
     if text.contains(':') {
         return text.parse().ok();
@@ -47,7 +47,7 @@ pub fn address(text: &str) -> Option<IpAddr> {
     plain.join(".").parse().ok()
 }
 
-/// An address and how many of its bits are the network's.
+/// A CIDR.
 pub fn is_cidr(text: &str) -> bool {
     let Some((network, bits)) = text.split_once('/') else { return false };
     let most = match address(network) {
@@ -58,7 +58,7 @@ pub fn is_cidr(text: &str) -> bool {
     is_digits(bits) && bits.parse::<u32>().is_ok_and(|bits| bits <= most)
 }
 
-/// The last digit makes the sum a multiple of ten, every second one doubled.
+/// Checks the Luhn checksum.
 pub fn is_credit_card(text: &str) -> bool {
     let digits: Vec<u32> = text.chars().filter_map(|letter| letter.to_digit(10)).collect();
     let number: String = text.chars().filter(char::is_ascii_digit).collect();
@@ -82,7 +82,7 @@ pub fn is_credit_card(text: &str) -> bool {
     is_known && sum.is_multiple_of(10)
 }
 
-/// `2024-02-29`, if there is such a day.
+/// A valid date such as `2024-02-29`.
 pub fn is_date(text: &str) -> bool {
     if !is_digits_with(text, &[4, 2, 2], |between| between == b'-') {
         return false;
@@ -91,7 +91,7 @@ pub fn is_date(text: &str) -> bool {
     let (Some(year), Some(month), Some(day)) = (number(0, 4), number(5, 7), number(8, 10)) else {
         return false;
     };
-    (1..=12).contains(&month) && moment::date(moment::days(year, month, day)) == (year, month, day)
+    (1..=12).contains(&month) && timestamp::date(timestamp::days(year, month, day)) == (year, month, day)
 }
 
 /// A date, a time and a zone.
@@ -105,7 +105,7 @@ pub fn is_date_time(text: &str) -> bool {
     is_date(date) && is_digits_with(clock, &[2, 2, 2], |between| between == b':') && in_day && is_zone(rest)
 }
 
-/// What follows the seconds: perhaps a fraction, then `z` or an offset.
+/// The end of a time: an optional fraction, then `z` or an offset.
 fn is_zone(text: &str) -> bool {
     let zone = match text.strip_prefix(['.', ',']) {
         Some(fraction) => match fraction.find(|letter: char| !letter.is_ascii_digit()) {
@@ -118,7 +118,7 @@ fn is_zone(text: &str) -> bool {
     zone == "z" || offset.is_some_and(|offset| is_digits_with(offset, &[2, 2], |between| between == b':'))
 }
 
-/// Go's durations and, as go-openapi has it, any text with a number and a unit in it: `2 weeks`.
+/// A Go duration or, as in go-openapi, any text with a number and a unit in it: `2 weeks`.
 pub fn is_duration(text: &str) -> bool {
     let mut rest = text;
     while let Some(start) = rest.find(|letter: char| letter.is_ascii_digit()) {
@@ -139,7 +139,7 @@ fn is_unit(unit: &str) -> bool {
         || WORDS.iter().any(|word| unit.starts_with(word))
 }
 
-/// `a@b`, with or without a name before it: `Ada <a@b>`.
+/// `a@b`, optionally with a display name: `Ada <a@b>`.
 pub fn is_email(text: &str) -> bool {
     let text = text.trim();
     let address = match text.strip_suffix('>') {
@@ -154,7 +154,7 @@ pub fn is_email(text: &str) -> bool {
     (is_quoted || is_dotted(local)) && (is_dotted(domain) || domain.starts_with('[') && domain.ends_with(']'))
 }
 
-/// Words of an address, with dots between them.
+/// Atoms of an address, separated by dots.
 fn is_dotted(text: &str) -> bool {
     let is_word = |letter: char| {
         !letter.is_ascii() || letter.is_ascii_alphanumeric() || "!#$%&'*+-/=?^_`{|}~".contains(letter)
@@ -162,7 +162,7 @@ fn is_dotted(text: &str) -> bool {
     text.split('.').all(|word| !word.is_empty() && word.chars().all(is_word))
 }
 
-/// A word (a dash may stand in its second place only), or words with dots between them, of which the last is letters.
+/// A label (with a dash only as its second character), or labels separated by dots of which the last has only letters.
 pub fn is_hostname(text: &str) -> bool {
     let is_word = |letter: char| letter.is_ascii_alphanumeric() || !letter.is_ascii();
     if text.len() > 255 || text.split('.').any(|part| part.is_empty() || part.len() > 63) {
@@ -193,7 +193,7 @@ fn without_spaces_and_dashes(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_ascii_whitespace() && *letter != '-').collect()
 }
 
-/// Ten digits, of which the last is checked; `X` is ten.
+/// Ten digits with a checksum; `X` is ten.
 pub fn is_isbn10(text: &str) -> bool {
     let text = without_spaces_and_dashes(text);
     let digits: Option<Vec<u32>> = text
@@ -207,7 +207,7 @@ pub fn is_isbn10(text: &str) -> bool {
     })
 }
 
-/// Thirteen digits, of which the last is checked.
+/// Thirteen digits with a checksum.
 pub fn is_isbn13(text: &str) -> bool {
     let text = without_spaces_and_dashes(text);
     let digits: Option<Vec<u32>> = text.chars().map(|letter| letter.to_digit(10)).collect();
@@ -217,7 +217,7 @@ pub fn is_isbn13(text: &str) -> bool {
     })
 }
 
-/// 6, 8 or 20 bytes: two digits between colons or dashes, or four between dots.
+/// 6, 8 or 20 bytes: groups of two digits with colons or dashes, or of four with dots.
 pub fn is_mac(text: &str) -> bool {
     let groups_of = |separator: char, digits: usize, counts: [usize; 3]| {
         let groups: Vec<_> = text.split(separator).collect();
@@ -258,7 +258,7 @@ pub fn is_uri(text: &str) -> bool {
     }
 }
 
-/// Perhaps a user, a host, perhaps a port.
+/// An optional user, a host, and an optional port.
 fn is_authority(text: &str) -> bool {
     let host = text.rsplit_once('@').map_or(text, |(_, host)| host);
     let (name, port) = match (host.starts_with('['), host.rfind(']')) {
@@ -271,12 +271,12 @@ fn is_authority(text: &str) -> bool {
     is_port && !name.contains([' ', '\\', '^', '`', '{', '}', '|']) && is_escaped(name)
 }
 
-/// Whether every percent sign is followed by two digits.
+/// Whether every percent sign is followed by two hexadecimal digits.
 fn is_escaped(text: &str) -> bool {
     text.split('%').skip(1).all(|rest| rest.get(..2).is_some_and(is_hex))
 }
 
-/// 32 digits, with or without dashes; of a version, if it matters.
+/// 32 digits, with or without dashes, of this version if one is given.
 pub fn is_uuid(text: &str, version: Option<u8>) -> bool {
     let mut rest = text;
     let mut groups = Vec::with_capacity(5);

@@ -19,6 +19,5 @@ pub mod table;
 pub mod target;
 pub mod validation;
 
-use gantry_primitives::moment;
-pub use gantry_primitives::{Cause, Details, FieldError, Moment, Refusal, Wrong, base64url, quantity};
+pub use gantry_primitives::{Cause, Details, FieldError, Refusal, Timestamp, Wrong};
 pub use gantry_schema::{custom, decode, empties, encode, jsonpath, kinds, schema};

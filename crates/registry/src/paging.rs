@@ -1,6 +1,6 @@
-//! What a list or a watch asks for, judged: options from the query, pages, and the version that is wanted.
+//! The options of lists and watches: parsed from the query and validated, with pages and resource versions.
 //!
-//! Nothing is listed here. A server carries a [`ListPlan`] or a [`WatchPlan`] out on its store.
+//! A server executes a [`ListPlan`] or a [`WatchPlan`] on its store.
 
 mod token;
 
@@ -14,16 +14,16 @@ use crate::selector::fields::Terms;
 use crate::selector::{LabelSelector, Selectable, Selection};
 use crate::{Cause, Details, FieldError, Refusal};
 
-/// The options of a list, a watch or a collection's deletion, as typed but free of contradictions.
+/// The options of a list, a watch or a deletion of a collection, validated.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ListOptions {
-    /// Which objects.
+    /// The selected objects.
     pub selection: Selection,
-    /// For how long to watch, in seconds, or how long a list may take.
+    /// The timeout in seconds.
     pub timeout_seconds: Option<i64>,
     /// Whether it is a watch.
     pub watch: bool,
-    /// Whether a watcher understands bookmarks.
+    /// Whether the client accepts bookmarks.
     pub bookmarks: bool,
     limit: i64,
     token: String,
@@ -32,12 +32,12 @@ pub struct ListOptions {
     initial_events: Option<bool>,
 }
 
-/// Which state of the store a list shows.
+/// Which state of the store a list returns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListPlan {
     /// The most recent one.
     Latest,
-    /// One that is at least as new; zero is any.
+    /// One at least as new as this version; zero is any.
     AtLeast(u64),
     /// This one.
     Exactly(u64),
@@ -45,35 +45,35 @@ pub enum ListPlan {
     Continue(Continue),
 }
 
-/// What a page leaves for later ones.
+/// What follows a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rest {
-    /// Where the next page begins.
+    /// The start of the next page.
     pub next: Continue,
-    /// How many objects are left in all, whether they match a selector or not.
+    /// How many objects remain, whether they match a selector or not.
     pub remaining: u64,
 }
 
-/// Where a watch begins.
+/// Where a watch starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WatchPlan {
-    /// With what happens after this version.
+    /// After this version.
     After(u64),
-    /// With what happens from now on.
+    /// Now.
     FromNow,
-    /// With every object there is, in a state at least as new as this version, and then what happens to them.
+    /// With all existing objects, in a state at least as new as this version, and then their changes.
     Initial {
-        /// Zero is any, but never older than what is known when the watch begins.
+        /// Zero is any, but never older than the state known when the watch starts.
         at_least: u64,
-        /// Whether a bookmark says where the initial objects end.
+        /// Whether a bookmark marks the end of the initial objects.
         end_bookmark: bool,
     },
 }
 
 impl ListOptions {
-    /// Reads the query of a request for objects of a kind with these fields; of a repeated parameter the first counts.
+    /// Parses the query of a request for objects of a kind with these fields; of a repeated parameter the first is used.
     ///
-    /// Mistakes are found in the order in which the reference finds them: numbers, selectors, contradictions, fields.
+    /// Errors are reported in Kubernetes' order: numbers, selectors, contradictions, fields.
     pub fn read<S: AsRef<str>>(query: &[(S, S)], selectable: Selectable<'_>) -> Result<Self, Refusal> {
         let first =
             |name: &str| query.iter().find(|(key, _)| key.as_ref() == name).map(|(_, value)| value.as_ref());
@@ -101,7 +101,7 @@ impl ListOptions {
         Ok(options)
     }
 
-    /// Which state a list shows.
+    /// The state that a list returns.
     pub fn list_plan(&self) -> Result<ListPlan, Refusal> {
         if !self.token.is_empty() {
             let page = Continue::decode(&self.token)?;
@@ -124,17 +124,16 @@ impl ListOptions {
         })
     }
 
-    /// How many objects a page holds at most; `None` is no limit.
+    /// The most objects of a page; `None` is no limit.
     ///
-    /// A list that takes any state (`resourceVersion=0`) is not cut into pages, as the reference does not either.
+    /// A list of any state (`resourceVersion=0`) is not paged, as in Kubernetes.
     pub fn page_size(&self) -> Option<NonZeroU64> {
         let any_state = self.version == "0" && self.token.is_empty();
         let limit = u64::try_from(self.limit).ok().filter(|_| !any_state)?;
         NonZeroU64::new(limit)
     }
 
-    /// The metadata of a list that shows this version. How many objects remain is only said where it is known: without
-    /// selectors.
+    /// The metadata of a list at this version. The number of remaining objects is only known without selectors.
     pub fn metadata(&self, version: u64, rest: Option<&Rest>) -> Value {
         let mut metadata = json!({"resourceVersion": version.to_string()});
         if let Some(rest) = rest {
@@ -146,7 +145,7 @@ impl ListOptions {
         metadata
     }
 
-    /// Where a watch begins.
+    /// Where a watch starts.
     pub fn watch_plan(&self) -> Result<WatchPlan, Refusal> {
         let version = get_version(&self.version)?;
         Ok(match (self.initial_events, version) {
@@ -157,7 +156,7 @@ impl ListOptions {
         })
     }
 
-    /// The list with which a watch begins: the same selection, the latest state, all of it.
+    /// The list with which a watch starts: the same selection, the latest state, unpaged.
     pub fn initial(&self) -> Self {
         Self { selection: self.selection.clone(), ..Self::default() }
     }
@@ -210,7 +209,7 @@ impl ListOptions {
     }
 }
 
-/// The `resourceVersion` that a get or a watch asks for, at least; nothing and zero are any.
+/// The minimal `resourceVersion` of a get or a watch; absent and zero are any.
 pub fn get_version(text: &str) -> Result<u64, Refusal> {
     if text.is_empty() {
         return Ok(0);
@@ -218,7 +217,7 @@ pub fn get_version(text: &str) -> Result<u64, Refusal> {
     parse_version(text).map_err(|wrong| Refusal::server_error(wrong.to_string()))
 }
 
-/// A version is wanted that the store does not reach in time: 504.
+/// The error about a version that the store does not reach in time: 504.
 pub fn too_large(wanted: u64, current: u64) -> Refusal {
     let cause = Cause {
         reason: "ResourceVersionTooLarge",
@@ -237,12 +236,12 @@ pub fn too_large(wanted: u64, current: u64) -> Refusal {
     }
 }
 
-/// A list of a state that is no longer remembered: 410.
+/// The error about a list of a compacted version: 410.
 pub fn expired_list() -> Refusal {
     expired("The resourceVersion for the provided list is too old.")
 }
 
-/// A page of a state that is no longer remembered: 410, with a token that goes on with the latest state.
+/// The error about a page of a compacted version: 410, with a token that continues with the latest state.
 pub fn expired_page(page: &Continue) -> Refusal {
     let refusal = expired(
         "The provided continue parameter is too old to display a consistent list result. You can start a new list \
@@ -254,12 +253,12 @@ pub fn expired_page(page: &Continue) -> Refusal {
     Refusal { details: Some(Box::new(Details { next_page, ..Details::default() })), ..refusal }
 }
 
-/// A watch from a version that is no longer remembered; sent as an ERROR event.
+/// The error about a watch from a compacted version; sent as an ERROR event.
 pub fn expired_watch(wanted: u64, oldest: u64) -> Refusal {
     expired(format!("too old resource version: {wanted} ({oldest})"))
 }
 
-/// A boolean query value: everything but `false` and `0` is true, nothing at all included.
+/// A boolean query value: everything but `false` and `0` is true, including the empty string.
 pub fn flag(text: &str) -> bool {
     text != "0" && !text.eq_ignore_ascii_case("false")
 }
@@ -270,7 +269,7 @@ pub fn integer(text: &str) -> Result<i64, Refusal> {
 }
 
 fn parse_version(text: &str) -> Result<u64, FieldError> {
-    // Unlike Rust, the reference takes no sign here.
+    // Unlike Rust, Go accepts no sign here.
     let parsed = if text.starts_with('+') { "".parse() } else { text.parse::<u64>() };
     parsed.map_err(|problem| {
         let why = number_problem("ParseUint", text, &problem);

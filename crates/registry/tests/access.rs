@@ -4,7 +4,7 @@
 #![allow(clippy::disallowed_methods, reason = "the recordings are files")]
 
 use gantry_registry::access::{
-    EscalationCheck, Policy, RequestAttributes, RequestTarget, Rule, User, Verdict,
+    AccessRule, EscalationCheck, Policy, RequestAttributes, RequestTarget, User, Verdict,
 };
 use gantry_registry::kinds::{Scope, kinds};
 use serde_json::{Value, json};
@@ -118,8 +118,8 @@ fn refusals_say_who_may_not_do_what_where() {
     );
 }
 
-fn rule(value: &Value) -> Rule {
-    Rule::parse(value)
+fn rule(value: &Value) -> AccessRule {
+    AccessRule::parse(value)
 }
 
 /// A7.9: wildcards, parts of resources, names.

@@ -6,13 +6,13 @@ mod real;
 mod words;
 
 use gantry_registry::FieldError;
-use gantry_registry::custom::Structure;
+use gantry_registry::custom::StructuralSchema;
 use gantry_registry::validation::custom_objects;
 use serde_json::{Value, json};
 
 /// A kind whose spec looks like that.
-fn with_spec(spec: &Value) -> Structure {
-    Structure::read(&json!({"type": "object", "properties": {"spec": spec}}))
+fn with_spec(spec: &Value) -> StructuralSchema {
+    StructuralSchema::read(&json!({"type": "object", "properties": {"spec": spec}}))
 }
 
 fn texts(errors: &[FieldError]) -> Vec<String> {
@@ -20,12 +20,12 @@ fn texts(errors: &[FieldError]) -> Vec<String> {
 }
 
 /// What a new object hears.
-fn created(structure: &Structure, spec: &Value) -> Vec<String> {
-    texts(&custom_objects::create(&structure, &json!({"metadata": {"name": "one"}, "spec": spec}), None))
+fn created(structure: &StructuralSchema, spec: &Value) -> Vec<String> {
+    texts(&custom_objects::create(structure, &json!({"metadata": {"name": "one"}, "spec": spec}), None))
 }
 
 /// What a changed object hears.
-fn changed(structure: &Structure, old: &Value, new: &Value) -> Vec<String> {
+fn changed(structure: &StructuralSchema, old: &Value, new: &Value) -> Vec<String> {
     let object = |spec: &Value| json!({"metadata": {"name": "one"}, "spec": spec});
-    texts(&custom_objects::update(&structure, &object(old), &object(new), None).errors)
+    texts(&custom_objects::update(structure, &object(old), &object(new), None).errors)
 }

@@ -1,13 +1,13 @@
 //! What is wrong with objects of custom kinds, in Kubernetes' words: a schema of `spec`, a value, what is said.
 
 use gantry_registry::Refusal;
-use gantry_registry::custom::{Scaling, Structure};
+use gantry_registry::custom::{Scaling, StructuralSchema};
 use gantry_registry::validation::custom_objects;
 use serde_json::{Value, json};
 
 /// The structure of objects of which the spec is like this.
-fn with_spec(spec: &Value) -> Structure {
-    Structure::read(&json!({"type": "object", "properties": {"spec": spec}}))
+fn with_spec(spec: &Value) -> StructuralSchema {
+    StructuralSchema::read(&json!({"type": "object", "properties": {"spec": spec}}))
 }
 
 fn texts(errors: &[gantry_registry::FieldError]) -> Vec<String> {
@@ -186,7 +186,8 @@ fn values_are_there_and_within_limits() {
 /// Appendix E: what a spec itself must hold is said of the spec, and what the object must hold, of the object.
 #[test]
 fn the_root_has_no_name() {
-    let structure = Structure::read(&json!({"type": "object", "required": ["spec"], "minProperties": 1,
+    let structure =
+        StructuralSchema::read(&json!({"type": "object", "required": ["spec"], "minProperties": 1,
         "oneOf": [{"required": ["a"]}, {"required": ["b"]}]}));
     assert_eq!(
         texts(&custom_objects::create(&structure, &json!({}), None)),
@@ -359,7 +360,7 @@ fn what_did_not_change_is_not_held_against_a_change() {
 /// Appendix E: a write to the status is judged by the status, in sentences that start there.
 #[test]
 fn a_status_is_judged_by_itself() {
-    let structure = Structure::read(&json!({"type": "object", "properties": {
+    let structure = StructuralSchema::read(&json!({"type": "object", "properties": {
         "spec": {"type": "object", "required": ["size"]},
         "status": {"type": "object", "required": ["phase"], "properties": {"ready": {"type": "integer"}},
             "anyOf": [{"required": ["ready"]}]},
@@ -399,8 +400,8 @@ fn expressions_wait_until_the_rest_is_right() {
     let rule = json!([{"rule": "self > 1"}]);
     let with = with_spec(&json!({"type": "object", "properties": {"list": {"type": "array",
         "items": {"type": "integer", "x-kubernetes-validations": rule}}}}));
-    assert!(with.is_ruled);
-    assert!(!with_spec(&json!({"type": "object"})).is_ruled);
+    assert!(with.has_rules);
+    assert!(!with_spec(&json!({"type": "object"})).has_rules);
     assert_eq!(
         texts(&custom_objects::create(&with, &json!({"spec": {"list": 1}}), None)),
         [

@@ -4,7 +4,7 @@
 
 use gantry_registry::kinds::{Kind, kinds};
 use gantry_registry::lifecycle::{self, Part, Stamp, Updated};
-use gantry_registry::{Moment, admission, defaults, validation};
+use gantry_registry::{Timestamp, admission, defaults, validation};
 use serde_json::{Value, json};
 
 const RBAC: &str = "rbac.authorization.k8s.io";
@@ -274,7 +274,7 @@ fn metadata_is_judged_in_order() {
 /// A2.4: fields of features that are off are not kept, nor is more of an account's secrets than their names.
 #[test]
 fn what_is_not_served_is_not_kept() {
-    let stamp = Stamp { uid: "u", now: Moment::parse("2026-01-01T00:00:00Z").unwrap(), name_suffix: "" };
+    let stamp = Stamp { uid: "u", now: Timestamp::parse("2026-01-01T00:00:00Z").unwrap(), name_suffix: "" };
     let created = |kind: &Kind, object: Value| lifecycle::create(object, kind, &stamp);
     let lease = created(
         kind("coordination.k8s.io", "Lease"),

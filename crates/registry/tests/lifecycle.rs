@@ -2,14 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
-use gantry_registry::Moment;
+use gantry_registry::Timestamp;
 use gantry_registry::kinds::{Kind, kinds};
 use gantry_registry::lifecycle::{
     DeleteOptions, Deletion, Part, Stamp, Updated, create, delete, generated_name, update,
 };
 use serde_json::{Value, json};
 
-const NOON: Moment = Moment::from_secs(1_767_268_800);
+const NOON: Timestamp = Timestamp::from_secs(1_767_268_800);
 
 fn kind(resource: &str) -> &'static Kind {
     let group = match resource {
@@ -262,7 +262,7 @@ fn a_leaving_pod_can_be_hurried() {
     else {
         panic!("it is given time")
     };
-    let end = |wanted: Value, now: Moment| delete(&leaving, &options(&wanted), kind("pods"), now);
+    let end = |wanted: Value, now: Timestamp| delete(&leaving, &options(&wanted), kind("pods"), now);
     assert_eq!(end(json!({}), NOON), Deletion::Unchanged);
     assert_eq!(end(json!({"gracePeriodSeconds": 700}), NOON), Deletion::Unchanged);
     let hurried = end_of(&end(json!({"gracePeriodSeconds": 300}), NOON.plus(10)));

@@ -2,14 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
-use gantry_registry::Moment;
+use gantry_registry::Timestamp;
 use gantry_registry::kinds::kinds;
 use gantry_registry::lifecycle::{Part, Updated, update};
 use gantry_registry::pods::eviction::{EvictionCost, check, mark, spend};
 use gantry_registry::pods::{binding, container};
 use serde_json::{Value, json};
 
-const NOON: Moment = Moment::from_secs(1_767_268_800);
+const NOON: Timestamp = Timestamp::from_secs(1_767_268_800);
 
 fn running(is_ready: bool) -> Value {
     let ready = if is_ready { "True" } else { "False" };

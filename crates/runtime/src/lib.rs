@@ -4,8 +4,8 @@
 //!
 //! ```text
 //! let api = Api::new(client, "gantry-controllers", metrics);    // requests, retries, classified failures
-//! let mut informers = Informers::new();
-//! let pods: Informer<Pod> = informers.of();                     // shared: one watch for all users
+//! let informers = Informers::new();                            // shared by all components of the process
+//! let pods: Informer<Pod> = informers.of();                     // one watch per resource, whatever the type
 //! let queue = Queue::new("replicaset", clock, metrics);         // decide::queue with workers
 //! pods.subscribe(move |event| queue.add(key_of(event)));        // called synchronously, in order
 //! informers.start(&mut tasks, &api, &shutdown);
@@ -15,7 +15,8 @@
 //!
 //! - [`informer`]: caches of resources that follow the server, with indexes.
 //! - [`Queue`]: one worker per key, back-off, delays, metrics.
-//! - [`Api`], [`ResourcePath`], [`DeleteParams`]: reads and writes, over the client of `gantry-client`. Every write is strict and has a field manager.
+//! - [`Api`], [`ResourcePath`], [`DeleteParams`]: reads and writes, by the client of `gantry-client`. Every write is strict and
+//!   has a field manager.
 //! - [`EventRecorder`]: events as client-go records them, without delaying a sync.
 //! - [`Election`]: leader election by a Lease, as in client-go.
 //! - [`Clock`], [`Shutdown`], [`Metrics`]: time, shutdown and metrics as values; [`Tasks`]: tasks that end together.

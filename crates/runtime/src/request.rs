@@ -2,10 +2,9 @@
 //!
 //! Every write has a field manager and strict validation: an unknown field is a bug of ours.
 
-use gantry_client::{
-    ApiRequest, DISCOVERY, METADATA, METADATA_LIST, OBJECTS, collection_path, percent_encoded,
-};
+use gantry_client::{ApiRequest, DISCOVERY, METADATA, METADATA_LIST, OBJECTS, collection_path};
 use gantry_decide::gc::{Propagation, Resource, ResourceScope};
+use gantry_formats::percent;
 use gantry_model::patch::PatchForm;
 use gantry_model::{Name, Namespace, ResourceVersion, Uid};
 use serde_json::{Value, json};
@@ -49,7 +48,7 @@ impl ResourcePath {
     /// One object.
     pub fn object(resource: &Resource, namespace: Option<&Namespace>, name: &Name) -> Self {
         let collection = Self::collection(resource, namespace).path;
-        Self { path: format!("{collection}/{}", percent_encoded(name.as_str())) }
+        Self { path: format!("{collection}/{}", percent::encode(name.as_str())) }
     }
 
     /// A subresource, like `status`.

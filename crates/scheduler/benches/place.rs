@@ -3,14 +3,11 @@
 //! Sizes come in pairs, so that growth can be read off: twice the nodes must cost about twice as much, and pods that
 //! are already assigned nothing.
 
-#[path = "../../../xtask/benches/protocol/mod.rs"]
-mod protocol;
-
 use std::hint::black_box;
 use std::process::ExitCode;
 
+use gantry_bench_protocol::Case;
 use gantry_scheduler::place::{ClusterState, Node, Placement, PodInfo, place};
-use protocol::Case;
 use serde_json::{Value, json};
 
 const CASES: &[Case] = &[
@@ -22,7 +19,7 @@ const CASES: &[Case] = &[
 ];
 
 fn main() -> ExitCode {
-    protocol::answer(CASES)
+    gantry_bench_protocol::main(CASES)
 }
 
 fn node(n: usize) -> Node {

@@ -1,25 +1,23 @@
-//! Stories of the scheduler over an API server in the same process, in tokio's time.
+//! Stories of the scheduler over an API server in the same process, on tokio's paused clock.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod server;
 
 use std::time::Duration;
 
 use gantry_runtime::{Switch, shutdown};
 use gantry_scheduler::Options;
+use gantry_test_cluster::TestServer;
 use serde_json::{Value, json};
-use server::Server;
 use tokio::task::JoinHandle;
 
 struct Cluster {
-    server: Server,
+    server: TestServer,
     scheduler: Option<(Switch, JoinHandle<()>)>,
 }
 
 impl Cluster {
     async fn start() -> Self {
-        let mut cluster = Self { server: Server::start().await, scheduler: None };
+        let mut cluster = Self { server: TestServer::start().await, scheduler: None };
         cluster.start_scheduler();
         cluster
     }

@@ -1,7 +1,7 @@
-//! Empty lists and maps: how long an object that was sent with some keeps them.
+//! Empty lists and maps, and when they are dropped.
 //!
-//! As in Go, an empty list is not an absent one: defaults, validation and error messages tell them apart. JSON leaves
-//! an empty one out if its field is omitted when empty, so ownership sees it only in the others; what is stored has none.
+//! As in Go, an empty list is not an absent one: defaults, validation and error messages distinguish them. JSON omits
+//! an empty list if its field is omitted when empty, so ownership sees only the others; stored objects have none.
 
 use std::borrow::Cow;
 
@@ -9,20 +9,20 @@ use serde_json::{Map, Value};
 
 use crate::decode::complete::{absent, is_unset};
 use crate::kinds::Nature;
-use crate::schema::{Field, MessageId, Omit, Type, schema};
+use crate::schema::{Field, MessageId, Omit, Other, Type, schema};
 
 /// A form of an object in which some or all empty lists and maps are absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// As JSON: without those whose fields are omitted when empty.
     Written,
-    /// As it is read back from the store: without any.
+    /// As read from the store: without any.
     Stored,
 }
 
-/// The object in this form; it is only copied if something has to be dropped.
+/// The object in this form; it is only cloned if something is dropped.
 ///
-/// Objects of custom kinds are what was sent: they keep their empty lists and maps.
+/// Objects of custom kinds keep their empty lists and maps.
 pub fn in_form<'a>(form: Form, nature: &Nature, object: &'a Value) -> Cow<'a, Value> {
     match nature {
         Nature::BuiltIn(id) if message_has_any(form, *id, object) => {
@@ -51,12 +51,12 @@ pub(crate) fn without_empties(
     members
 }
 
-/// Whether JSON leaves the field out if it has this value.
+/// Whether JSON omits the field if it has this value.
 pub fn is_omitted(field: &Field, value: &Value) -> bool {
     is_unset(field, value) || is_omitted_if_empty(field, value)
 }
 
-/// Whether JSON leaves the field out because its list or map is empty.
+/// Whether JSON omits the field because its list or map is empty.
 pub fn is_omitted_if_empty(field: &Field, value: &Value) -> bool {
     is_dropped(Form::Written, field, value)
 }
@@ -85,6 +85,9 @@ fn typed_has_any(form: Form, kind: &Type, value: &Value) -> bool {
             message_has_any(form, *id, value)
         }
         (Type::List(element), Value::Array(list)) => list.iter().any(|one| typed_has_any(form, element, one)),
+        (Type::Or(Other::List, id), Value::Array(list)) => {
+            list.iter().any(|one| message_has_any(form, *id, one))
+        }
         (Type::Map(kind), Value::Object(map)) => map.values().any(|one| typed_has_any(form, kind, one)),
         _ => false,
     }
@@ -119,6 +122,11 @@ fn drop_from_typed(form: Form, kind: &Type, value: &mut Value) {
                 drop_from_typed(form, element, one);
             }
         }
+        (Type::Or(Other::List, id), Value::Array(list)) => {
+            for one in list {
+                drop_from_message(form, *id, one);
+            }
+        }
         (Type::Map(kind), Value::Object(map)) => {
             map.values_mut().for_each(|one| drop_from_typed(form, kind, one));
         }
@@ -144,12 +152,20 @@ mod tests {
         assert_eq!(in_form(Form::Stored), json!({"metadata": {}, "rules": null}));
     }
 
-    /// A2.7: structs behind pointers are no maps, and stay although they are empty.
+    /// A2.7: structs behind pointers are kept although they are empty.
     #[test]
     fn empty_structs_stay_within_lists_and_maps() {
         let pod = json!({"spec": {"volumes": [{"name": "v", "emptyDir": {}}], "containers": [{"args": []}], "nodeSelector": {}}});
         let expected = json!({"spec": {"volumes": [{"name": "v", "emptyDir": {}}], "containers": [{}]}});
         assert_eq!(*in_form(Form::Stored, &nature("core/v1.Pod"), &pod), expected);
+    }
+
+    /// A2.7: `items` of a schema may be a list of schemas, whose empty lists are dropped as anywhere else.
+    #[test]
+    fn empty_lists_are_dropped_from_lists_of_schemas() {
+        let schema = json!({"items": [{"type": "string", "anyOf": []}, {"not": {"enum": []}}]});
+        let expected = json!({"items": [{"type": "string"}, {"not": {}}]});
+        assert_eq!(*in_form(Form::Written, &nature("apiextensions/v1.JSONSchemaProps"), &schema), expected);
     }
 
     #[test]

@@ -5,8 +5,8 @@
 //! every served resource. [`custom`] reads both from a CustomResourceDefinition. [`decode`] and [`encode`] convert
 //! between objects and JSON, YAML and protobuf.
 //!
-//! *Invariant:* this crate changes no object on behalf of a request: it knows no defaults, admission or lifecycle, and of
-//! validation only what a schema declares.
+//! *Invariant:* this crate changes no object on behalf of a request: it knows no defaults, admission or lifecycle, and
+//! of validation only what a schema declares.
 
 pub mod custom;
 pub mod decode;

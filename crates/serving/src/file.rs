@@ -46,10 +46,11 @@ pub(crate) fn restrict_to_owner(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error),
     };
-    if mode & 0o077 == 0 {
+    let private = mode & !0o077;
+    if mode == private {
         return Ok(());
     }
-    match fs::set_permissions(path, fs::Permissions::from_mode(mode & !0o077)) {
+    match fs::set_permissions(path, fs::Permissions::from_mode(private)) {
         // Its owner decides, or a mounted Secret is read-only.
         Err(error)
             if matches!(

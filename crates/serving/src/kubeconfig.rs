@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use gantry_registry::decode::base64;
+use gantry_formats::base64;
 
 use crate::file::{self, FileMode};
 use crate::pki::{Certified, Pki};

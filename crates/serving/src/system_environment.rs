@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use gantry_apiserver::Environment;
-use gantry_registry::Moment;
+use gantry_registry::Timestamp;
 
 /// The environment of a real server.
 #[derive(Clone, Copy, Debug, Default)]
@@ -13,9 +13,9 @@ pub struct SystemEnvironment;
 const LETTERS: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
 
 impl Environment for SystemEnvironment {
-    fn now(&self) -> Moment {
+    fn now(&self) -> Timestamp {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Moment::from_secs(i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
+        Timestamp::from_secs(i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
     }
 
     fn uid(&self) -> String {

@@ -10,11 +10,9 @@
 
 mod cluster;
 mod controllers;
-mod rng;
 pub mod snapshot;
 pub mod story;
 mod world;
 
 pub use cluster::{NewDeployment, NewReplicaSet, Propagation, SimCluster, WorkloadKind};
-pub use rng::Rng;
 pub use world::{Interleaving, World};

@@ -11,7 +11,7 @@ use crate::controllers::EventLog;
 use crate::controllers::deployment::{self, Deployments};
 use crate::controllers::garbage::Garbage;
 use crate::controllers::replica_set::ReplicaSets;
-use crate::rng::Rng;
+use gantry_rng::Rng;
 
 /// How long nothing may happen until the world counts as settled.
 const QUIET: Duration = Duration::from_millis(500);
@@ -128,7 +128,7 @@ impl World {
         self.deliver_changes();
         let first = match &mut self.interleaving {
             Interleaving::FixedOrder => 0,
-            Interleaving::Random(rng) => rng.below(3),
+            Interleaving::Random(rng) => rng.index(3),
         };
         let worked = (0..3).any(|turn| self.work_of((first + turn) % 3));
         worked || (self.reaping && self.reap())

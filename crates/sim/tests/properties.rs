@@ -6,8 +6,9 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
 use gantry_model::{Deployment, ReplicaSet};
+use gantry_rng::Rng;
+use gantry_sim::Interleaving;
 use gantry_sim::story::{Command, Player};
-use gantry_sim::{Interleaving, Rng};
 use proptest::prelude::*;
 use proptest::test_runner::{FailurePersistence, FileFailurePersistence};
 

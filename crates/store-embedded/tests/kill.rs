@@ -14,7 +14,6 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::time::Duration;
 
 use gantry_store::suite::{Rng, is_long_run, key, seeds};
 use gantry_store::{Revision, Store, Transaction};
@@ -48,7 +47,7 @@ async fn kill_many() {
     let mut rng = Rng::new(seed);
     let mut acknowledged = Acknowledged::new();
     for kill in 0..kills {
-        let new = run_and_kill(scratch.path(), Duration::from_millis(1 + rng.below(80)));
+        let new = run_and_kill(scratch.path(), 1 + rng.index(300));
         let highest = acknowledged.values().map(|(_, revision)| *revision).max();
         for (name, (number, revision)) in new {
             assert!(Some(revision) > highest, "kill {kill}: revision {revision} was given out before");
@@ -139,8 +138,8 @@ async fn verify(store: &EmbeddedStore, acknowledged: &mut Acknowledged, kill: u6
     }
 }
 
-/// Starts a writer, lets it live for a while after its first write, and kills it; says what it was told.
-fn run_and_kill(directory: &Path, life: Duration) -> Acknowledged {
+/// Starts a writer, kills it after that many acknowledged writes, and returns all that were acknowledged.
+fn run_and_kill(directory: &Path, writes: usize) -> Acknowledged {
     let this = std::env::current_exe().expect("this program has a path");
     let mut child =
         Command::new(this).env(DIRECTORY, directory).stdout(Stdio::piped()).spawn().expect("it runs again");
@@ -153,9 +152,9 @@ fn run_and_kill(directory: &Path, life: Duration) -> Acknowledged {
             acknowledged.insert(name.to_owned(), numbers);
         }
     };
-    let first = lines.next().and_then(Result::ok).expect("the writer wrote something");
-    note(first);
-    std::thread::sleep(life);
+    for _ in 0..writes {
+        note(lines.next().and_then(Result::ok).expect("the writer writes until it is killed"));
+    }
     child.kill().expect("it can be killed");
     child.wait().expect("it is dead");
     lines.map_while(Result::ok).for_each(&mut note);

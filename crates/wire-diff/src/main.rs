@@ -10,7 +10,6 @@ mod bases;
 mod cache;
 mod case;
 mod compare;
-mod dice;
 mod families;
 mod mask;
 mod play;

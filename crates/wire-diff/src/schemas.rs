@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use crate::cache::Cache;
-use crate::dice::Dice;
 use crate::server::Server;
+use gantry_rng::Rng;
 
 /// Fields that are the server's or say what the object is; random changes leave them alone.
 const KEPT: [&str; 6] =
@@ -64,39 +64,39 @@ impl Schemas {
     }
 
     /// Returns a value that the schema allows, now and then one that it does not.
-    pub(crate) fn value(&self, dice: &mut Dice, schema: &Value, depth: usize) -> Value {
+    pub(crate) fn value(&self, rng: &mut Rng, schema: &Value, depth: usize) -> Value {
         let reference = schema.to_string();
         let schema = self.resolved(schema);
-        if dice.percent(4) {
-            return dice.pick(&[Value::Null, json!("odd"), json!(7), json!([]), json!({}), json!(true)]);
+        if rng.percent(4) {
+            return rng.pick(&[Value::Null, json!("odd"), json!(7), json!([]), json!({}), json!(true)]);
         }
         if let Some(choices) = schema["enum"].as_array().filter(|choices| !choices.is_empty())
-            && dice.percent(85)
+            && rng.percent(85)
         {
-            return dice.pick(choices);
+            return rng.pick(choices);
         }
         if reference.contains("resource.Quantity") {
-            return quantity(dice);
+            return quantity(rng);
         }
         if reference.contains("IntOrString") || schema["x-kubernetes-int-or-string"] == true {
-            return dice.pick(&[json!(1), json!("50%"), json!("http"), json!(0), json!("x%"), json!(-1)]);
+            return rng.pick(&[json!(1), json!("50%"), json!("http"), json!(0), json!("x%"), json!(-1)]);
         }
         match schema["type"].as_str() {
-            Some("object") => self.object(dice, schema, depth),
+            Some("object") => self.object(rng, schema, depth),
             Some("array") => {
                 let items =
                     if schema["items"].is_object() { &schema["items"] } else { &json!({"type": "string"}) };
-                (0..dice.pick(&[0, 1, 1, 2])).map(|_| self.value(dice, items, depth + 1)).collect()
+                (0..rng.pick(&[0, 1, 1, 2])).map(|_| self.value(rng, items, depth + 1)).collect()
             }
-            Some("boolean") => json!(dice.percent(50)),
-            Some("integer" | "number") => number(dice),
-            Some("string") => text(dice, schema["format"].as_str().unwrap_or_default()),
-            _ if schema["properties"].is_object() => self.object(dice, schema, depth),
-            _ => dice.pick(&[json!("free"), json!(3), json!({"free": "form"})]),
+            Some("boolean") => json!(rng.percent(50)),
+            Some("integer" | "number") => number(rng),
+            Some("string") => text(rng, schema["format"].as_str().unwrap_or_default()),
+            _ if schema["properties"].is_object() => self.object(rng, schema, depth),
+            _ => rng.pick(&[json!("free"), json!(3), json!({"free": "form"})]),
         }
     }
 
-    fn object(&self, dice: &mut Dice, schema: &Value, depth: usize) -> Value {
+    fn object(&self, rng: &mut Rng, schema: &Value, depth: usize) -> Value {
         let Some(properties) = schema["properties"].as_object().filter(|properties| !properties.is_empty())
         else {
             let values = if schema["additionalProperties"].is_object() {
@@ -104,8 +104,8 @@ impl Schemas {
             } else {
                 &json!({"type": "string"})
             };
-            return (0..dice.below(3))
-                .map(|_| (word(dice), self.value(dice, values, depth + 1)))
+            return (0..rng.index(3))
+                .map(|_| (word(rng), self.value(rng, values, depth + 1)))
                 .collect::<Map<_, _>>()
                 .into();
         };
@@ -115,34 +115,33 @@ impl Schemas {
         let likely = if depth < 3 { 98 } else { 68 };
         let mut object = Map::new();
         for (name, below) in properties.iter().filter(|(name, _)| is_required(name)) {
-            if dice.percent(likely) {
-                object.insert(name.clone(), self.value(dice, below, depth + 1));
+            if rng.percent(likely) {
+                object.insert(name.clone(), self.value(rng, below, depth + 1));
             }
         }
         let more: Vec<&String> = properties.keys().filter(|name| !object.contains_key(*name)).collect();
-        let count = dice.pick(&[0, 1, 1, 2]);
-        for name in dice.sample(&more, count) {
+        let count = rng.pick(&[0, 1, 1, 2]);
+        for name in rng.sample(&more, count) {
             let value =
-                if depth < DEEPEST { self.value(dice, &properties[name], depth + 1) } else { json!({}) };
+                if depth < DEEPEST { self.value(rng, &properties[name], depth + 1) } else { json!({}) };
             object.insert(name.clone(), value);
         }
         Value::Object(object)
     }
 
     /// Sets, changes or removes one field somewhere in the object. Lists are entered only if `in_lists`.
-    pub(crate) fn mutate(&self, dice: &mut Dice, object: &mut Value, schema: &Value, in_lists: bool) {
+    pub(crate) fn mutate(&self, rng: &mut Rng, object: &mut Value, schema: &Value, in_lists: bool) {
         let mut at = object;
         let mut schema = self.resolved(schema);
         let mut is_metadata = false;
-        for depth in 0..dice.between(1, DEEPEST) {
+        for depth in 0..rng.between(1, DEEPEST) {
             let Some(properties) = schema["properties"].as_object() else { return };
             let names: Vec<&String> =
                 properties.keys().filter(|name| !KEPT.contains(&name.as_str())).collect();
             let Some(fields) = at.as_object_mut().filter(|_| !names.is_empty()) else { return };
             let held: Vec<&String> =
                 names.iter().copied().filter(|name| fields.contains_key(*name)).collect();
-            let name =
-                if !held.is_empty() && dice.percent(60) { dice.pick(&held) } else { dice.pick(&names) };
+            let name = if !held.is_empty() && rng.percent(60) { rng.pick(&held) } else { rng.pick(&names) };
             let below = self.resolved(&properties[name]);
             let is_entered = depth + 1 < DEEPEST
                 && match fields.get(name) {
@@ -152,10 +151,10 @@ impl Schemas {
                 };
             if !is_entered {
                 let is_name = is_metadata && name == "name";
-                if dice.percent(12) && fields.contains_key(name) {
+                if rng.percent(12) && fields.contains_key(name) {
                     fields.remove(name);
                 } else if name != "metadata" && !is_name {
-                    fields.insert(name.clone(), self.value(dice, &properties[name], depth));
+                    fields.insert(name.clone(), self.value(rng, &properties[name], depth));
                 }
                 return;
             }
@@ -163,7 +162,7 @@ impl Schemas {
             at = match fields.get_mut(name) {
                 Some(Value::Array(items)) => {
                     schema = self.resolved(&below["items"]);
-                    let index = dice.below(items.len());
+                    let index = rng.index(items.len());
                     &mut items[index]
                 }
                 Some(field) => {
@@ -173,43 +172,43 @@ impl Schemas {
                 None => return,
             };
         }
-        if let Some(fields) = at.as_object_mut().filter(|_| dice.percent(30)) {
+        if let Some(fields) = at.as_object_mut().filter(|_| rng.percent(30)) {
             fields.insert("unknownField".to_owned(), json!(1));
         }
     }
 }
 
-fn quantity(dice: &mut Dice) -> Value {
+fn quantity(rng: &mut Rng) -> Value {
     let texts = ["1", "100m", "1Gi", "0", "-1", "1.5", "x", "1e3", "0.0001", "999999999999999999999"];
-    if dice.percent(10) { json!(2) } else { json!(dice.pick(&texts)) }
+    if rng.percent(10) { json!(2) } else { json!(rng.pick(&texts)) }
 }
 
-fn number(dice: &mut Dice) -> Value {
+fn number(rng: &mut Rng) -> Value {
     let numbers = [0, 1, 2, -1, 80, 65_536, 2_147_483_647, 2_147_483_648_i64, 100];
-    match dice.below(11) {
+    match rng.index(11) {
         0 => json!(1.5),
         1 => json!("7"),
-        _ => json!(dice.pick(&numbers)),
+        _ => json!(rng.pick(&numbers)),
     }
 }
 
-fn text(dice: &mut Dice, format: &str) -> Value {
+fn text(rng: &mut Rng, format: &str) -> Value {
     match format {
         "date-time" => {
-            json!(dice.pick(&["2024-01-02T03:04:05Z", "2024-01-02T03:04:05.000006Z", "yesterday"]))
+            json!(rng.pick(&["2024-01-02T03:04:05Z", "2024-01-02T03:04:05.000006Z", "yesterday"]))
         }
-        "byte" => json!(dice.pick(&["YQ==", "", "%%"])),
-        _ => json!(word(dice)),
+        "byte" => json!(rng.pick(&["YQ==", "", "%%"])),
+        _ => json!(word(rng)),
     }
 }
 
 /// Returns a word that is a name, a value of some enum, or nothing good.
-pub(crate) fn word(dice: &mut Dice) -> String {
+pub(crate) fn word(rng: &mut Rng) -> String {
     let words = [
         "a", "web", "x-1", "A_b", "", "a.b/c", "1", "http", "None", "Always", "../x", "é", "10.0.0.1", "/p",
         "*", "5s",
     ];
-    if dice.percent(5) { "very-".repeat(14) + "long" } else { dice.pick(&words).to_owned() }
+    if rng.percent(5) { "very-".repeat(14) + "long" } else { rng.pick(&words).to_owned() }
 }
 
 #[cfg(test)]
@@ -238,7 +237,7 @@ mod tests {
         let schemas = schemas();
         let changed = |seed| {
             let mut object = json!({"metadata": {"name": "p"}, "spec": {"size": 1}});
-            schemas.mutate(&mut Dice::new("", seed), &mut object, schemas.kind("v1", "Pod"), true);
+            schemas.mutate(&mut Rng::new(seed), &mut object, schemas.kind("v1", "Pod"), true);
             object
         };
         assert!((0..50).all(|seed| changed(seed) == changed(seed)));
@@ -250,9 +249,9 @@ mod tests {
     #[test]
     fn most_values_are_of_the_schema_and_some_are_not() {
         let schema = json!({"type": "boolean"});
-        let mut dice = Dice::new("", 3);
+        let mut rng = Rng::new(3);
         let wrong =
-            (0..1000).filter(|_| !Schemas::default().value(&mut dice, &schema, 0).is_boolean()).count();
+            (0..1000).filter(|_| !Schemas::default().value(&mut rng, &schema, 0).is_boolean()).count();
         assert!((10..100).contains(&wrong), "{wrong}");
     }
 }

@@ -1,6 +1,6 @@
 //! Crate edges: the table in ARCHITECTURE.md and the manifests say the same, in both directions.
 //!
-//! Development dependencies are free, except that the test builders may be nothing but one.
+//! Development dependencies are free, except that crates for tests may be nothing else.
 
 use super::{Finding, Repository, numbered};
 use crate::workspace::{Package, Purpose, Workspace};
@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const DOCUMENT: &str = "ARCHITECTURE.md";
 const HEADING: &str = "## Crate edges";
-const TESTS_ONLY: &str = "gantry-testkit";
+/// Crates that may only be dev-dependencies, except of each other.
+const TESTS_ONLY: [&str; 3] = ["gantry-bench-protocol", "gantry-test-cluster", "gantry-testkit"];
 
 /// One row of the table: a crate and what it may use.
 #[derive(Debug, PartialEq, Eq)]
@@ -34,11 +35,11 @@ pub(super) fn check(repository: &Repository) -> Vec<Finding> {
 }
 
 fn tests_only(workspace: &Workspace) -> Vec<Finding> {
-    let offenders =
-        workspace.packages.iter().filter(|package| product_names(package).any(|it| it == TESTS_ONLY));
-    offenders
-        .map(|package| {
-            let message = format!("`{TESTS_ONLY}` is for tests; move it to [dev-dependencies]");
+    let products = workspace.packages.iter().filter(|package| !TESTS_ONLY.contains(&package.name.as_str()));
+    let uses = products.flat_map(|package| product_names(package).map(move |name| (package, name)));
+    uses.filter(|(_, name)| TESTS_ONLY.contains(name))
+        .map(|(package, name)| {
+            let message = format!("`{name}` is for tests; move it to [dev-dependencies]");
             Finding::new(&manifest(package), 1, message)
         })
         .collect()

@@ -6,11 +6,12 @@ use super::{Finding, Repository, numbered};
 use crate::workspace::{Package, Purpose};
 
 /// The crates that know no clock, client, async, randomness or I/O.
-const PURE: [&str; 12] = [
+const PURE: [&str; 13] = [
     "model",
     "decide",
     "check",
     "sim",
+    "formats",
     "primitives",
     "cel",
     "schema",

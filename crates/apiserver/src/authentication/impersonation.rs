@@ -8,7 +8,6 @@ use gantry_registry::access::{
 use http::HeaderMap;
 
 use crate::error::ApiError;
-use crate::query::unescape_path;
 
 const EXTRA: &str = "impersonate-extra-";
 const AUTHENTICATION: &str = "authentication.k8s.io";
@@ -33,7 +32,10 @@ impl Impersonation {
         let mut extra: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (name, value) in headers {
             if let (Some(key), Ok(value)) = (name.as_str().strip_prefix(EXTRA), value.to_str()) {
-                extra.entry(unescape_path(key).into_owned()).or_default().push(value.to_owned());
+                extra
+                    .entry(gantry_formats::percent::decode_path(key).into_owned())
+                    .or_default()
+                    .push(value.to_owned());
             }
         }
         let impersonation = Self {

@@ -1,6 +1,6 @@
 //! JSON web tokens in compact form, signed with RS256. No other algorithm is supported.
 
-use gantry_registry::base64url;
+use gantry_formats::base64;
 use serde_json::{Value, json};
 
 use super::signing_key::SigningKey;
@@ -19,12 +19,12 @@ impl<'t> UnverifiedToken<'t> {
     pub(crate) fn parse(token: &'t str) -> Option<Self> {
         let (signed, signature) = token.rsplit_once('.')?;
         let (header, claims) = signed.split_once('.')?;
-        let json = |part: &str| serde_json::from_slice(&base64url::decode(part)?).ok();
+        let json = |part: &str| serde_json::from_slice(&base64::decode_url(part)?).ok();
         Some(Self {
             header: json(header)?,
             claims: json(claims)?,
             signed,
-            signature: base64url::decode(signature)?,
+            signature: base64::decode_url(signature)?,
         })
     }
 
@@ -37,10 +37,10 @@ impl<'t> UnverifiedToken<'t> {
 /// Encodes and signs a token.
 pub(crate) fn sign(claims: &Value, key: &SigningKey) -> Option<String> {
     let header = json!({"alg": "RS256", "kid": key.id()});
-    let part = |value: &Value| base64url::encode(value.to_string().as_bytes());
+    let part = |value: &Value| base64::encode_url(value.to_string().as_bytes());
     let signed = format!("{}.{}", part(&header), part(claims));
     let signature = key.sign(signed.as_bytes())?;
-    Some(format!("{signed}.{}", base64url::encode(&signature)))
+    Some(format!("{signed}.{}", base64::encode_url(&signature)))
 }
 
 #[cfg(test)]
@@ -56,10 +56,10 @@ mod tests {
         assert!(read.is_signed_by(&key) && read.claims["sub"] == "robot");
         assert!(!read.is_signed_by(&other));
         let parts: Vec<_> = token.split('.').collect();
-        let forged = base64url::encode(br#"{"sub":"admin"}"#);
+        let forged = base64::encode_url(br#"{"sub":"admin"}"#);
         let forged = format!("{}.{forged}.{}", parts[0], parts[2]);
         assert!(!UnverifiedToken::parse(&forged).unwrap().is_signed_by(&key));
-        let unsigned = base64url::encode(br#"{"alg":"none"}"#);
+        let unsigned = base64::encode_url(br#"{"alg":"none"}"#);
         let unsigned = format!("{unsigned}.{}.", parts[1]);
         assert!(!UnverifiedToken::parse(&unsigned).unwrap().is_signed_by(&key));
         for garbage in ["", "a", "a.b", "a.b.c", "..", "....", "Zg.Zg.Zg"] {

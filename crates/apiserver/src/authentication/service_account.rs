@@ -1,6 +1,6 @@
 //! Service account tokens: their claims, and whether these still hold.
 
-use gantry_registry::Moment;
+use gantry_registry::Timestamp;
 use gantry_registry::access::User;
 use gantry_registry::kinds::kinds;
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ pub(crate) struct Claims<'a> {
     pub(crate) namespace: &'a str,
     pub(crate) account: &'a Value,
     pub(crate) audiences: &'a Value,
-    pub(crate) now: Moment,
+    pub(crate) now: Timestamp,
     pub(crate) lifetime_seconds: i64,
     /// The objects the token is bound to, by lower-case kind: `pod`, `node`, `secret`.
     pub(crate) bound: Vec<(&'static str, Value)>,
@@ -122,7 +122,7 @@ fn invalid<T>(why: impl Into<String>) -> Result<T, BadToken> {
     Err(BadToken::Invalid(why.into()))
 }
 
-fn check_time(claims: &Value, now: Moment) -> Result<(), BadToken> {
+fn check_time(claims: &Value, now: Timestamp) -> Result<(), BadToken> {
     let now = seconds(now);
     match (claims["exp"].as_i64(), claims["nbf"].as_i64()) {
         (Some(ends), _) if now > ends.saturating_add(LEEWAY_SECONDS) => {
@@ -167,7 +167,7 @@ async fn check_exists(
     if reference["uid"] != Metadata::of(&found).uid() {
         return invalid(format!("{resource} \"{name}\" is not the one that the token was made for"));
     }
-    let deleted = Metadata::of(&found).deletion_timestamp().and_then(Moment::parse);
+    let deleted = Metadata::of(&found).deletion_timestamp().and_then(Timestamp::parse);
     if deleted.is_some_and(|deleted| server.environment.now().seconds_after(deleted) > LEEWAY_SECONDS) {
         return invalid(format!("{resource} \"{name}\" is being deleted"));
     }
@@ -185,6 +185,6 @@ fn reference(object: &Value) -> Value {
 }
 
 /// Seconds since 1970.
-fn seconds(moment: Moment) -> i64 {
-    moment.seconds_after(Moment::from_secs(0))
+fn seconds(moment: Timestamp) -> i64 {
+    moment.seconds_after(Timestamp::from_secs(0))
 }

@@ -15,7 +15,7 @@ use aws_lc_rs::signature::{
 };
 use aws_lc_rs::{digest, encoding};
 use bytes::Bytes;
-use gantry_registry::base64url;
+use gantry_formats::base64;
 use gantry_store::{Error, Key, Store, Transaction};
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
@@ -75,7 +75,7 @@ impl SigningKey {
 
     fn of(pair: KeyPair) -> Option<Self> {
         let public: encoding::PublicKeyX509Der<'_> = pair.public_key().as_der().ok()?;
-        let id = base64url::encode(digest::digest(&digest::SHA256, public.as_ref()).as_ref());
+        let id = base64::encode_url(digest::digest(&digest::SHA256, public.as_ref()).as_ref());
         Some(Self { pair, id })
     }
 
@@ -103,7 +103,7 @@ impl SigningKey {
     /// The public key as a JSON web key.
     pub(crate) fn public(&self) -> Value {
         let public = self.pair.public_key();
-        let number = |bytes: &[u8]| base64url::encode(bytes);
+        let number = |bytes: &[u8]| base64::encode_url(bytes);
         json!({
             "use": "sig", "kty": "RSA", "kid": self.id, "alg": "RS256",
             "n": number(public.modulus().big_endian_without_leading_zero()),

@@ -13,9 +13,8 @@ const GROUP: &str = "rbac.authorization.k8s.io";
 
 /// All default roles and bindings.
 pub(super) fn all() -> Result<Vec<DefaultObject>, ApiError> {
-    parse(TABLE).map_err(|line| {
-        ApiError::unclassified(format!("the table of roles has a line that says nothing: {line}"))
-    })
+    parse(TABLE)
+        .map_err(|line| ApiError::unclassified(format!("the table of roles has a malformed line: {line}")))
 }
 
 /// Parses the table; the error is the malformed line.

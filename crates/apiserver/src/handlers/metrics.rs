@@ -1,4 +1,4 @@
-//! `/metrics`.
+//! `/metrics`: all metrics in Prometheus' text format.
 
 use std::collections::BTreeMap;
 

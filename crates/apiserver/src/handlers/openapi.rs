@@ -1,4 +1,4 @@
-//! Serves the OpenAPI documents: ETags, hashes, redirects. The registry writes their content.
+//! Serves the OpenAPI documents: ETags, hashes, redirects. The crate `openapi` renders them.
 //!
 //! A document is built on first use and kept compressed: most clients accept gzip, and it is a tenth of the size. The
 //! index of version 3 contains the hash of every document and builds them all.

@@ -2,7 +2,7 @@
 
 use gantry_managed_fields::ownership::track_update;
 use gantry_registry::FieldError;
-use gantry_registry::access::{RequestAttributes, RequestTarget, Rule, User, Verdict};
+use gantry_registry::access::{AccessRule, RequestAttributes, RequestTarget, User, Verdict};
 use serde_json::{Map, Value, json};
 
 use super::call::Call;
@@ -199,7 +199,7 @@ fn user_info(user: &User) -> Value {
     info
 }
 
-fn rendered(rule: &Rule) -> Value {
+fn rendered(rule: &AccessRule) -> Value {
     let mut shown = json!({"verbs": rule.verbs});
     for (field, list) in [
         ("apiGroups", &rule.groups),

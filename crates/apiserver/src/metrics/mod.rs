@@ -107,7 +107,7 @@ impl Metrics {
         }
         self.store.render(&mut text);
         process::render(&mut text);
-        text.family("kubernetes_build_info", "gauge", "Always 1; the labels say what runs.");
+        text.family("kubernetes_build_info", "gauge", "Always 1; the labels have the version.");
         let version =
             [("git_version", "v1.37.0"), ("major", "1"), ("minor", "37"), ("platform", "linux/amd64")];
         text.sample("kubernetes_build_info", &version, 1);

@@ -24,7 +24,7 @@ pub(super) fn render(text: &mut Text) {
             text,
             "process_start_time_seconds",
             "gauge",
-            "When the process began, in seconds since 1970.",
+            "Start time of the process, in seconds since 1970.",
             ticks,
         );
     }

@@ -75,7 +75,7 @@ impl Store for TimedStore {
 impl Operations {
     pub(super) fn render(&self, text: &mut Text) {
         let name = "etcd_request_duration_seconds";
-        text.family(name, "histogram", "How long the store took to answer.");
+        text.family(name, "histogram", "Latency of the store.");
         for (operation, times) in [("get", &self.get), ("list", &self.list), ("txn", &self.commit)] {
             times.render(name, &[("operation", operation)], text);
         }

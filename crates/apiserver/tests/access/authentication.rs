@@ -1,4 +1,4 @@
-//! Authentication.
+//! Authentication by tokens and certificates, and anonymous requests.
 
 use gantry_apiserver::{Access, Anonymous};
 use gantry_registry::access::User;

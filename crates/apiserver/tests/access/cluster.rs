@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use gantry_apiserver::{Access, ApiServer, AuthenticatedUser, Body, Environment, Settings, StaticToken};
-use gantry_registry::Moment;
+use gantry_registry::Timestamp;
 use gantry_registry::access::User;
 use gantry_store::Store;
 use gantry_store::memory::{HistoryLimits, MemoryStore};
@@ -30,8 +30,8 @@ impl Clock {
 }
 
 impl Environment for Clock {
-    fn now(&self) -> Moment {
-        Moment::from_secs(self.now.load(Ordering::Relaxed))
+    fn now(&self) -> Timestamp {
+        Timestamp::from_secs(self.now.load(Ordering::Relaxed))
     }
     fn uid(&self) -> String {
         format!("{:08x}-0000-4000-8000-000000000000", 1 + self.uids.fetch_add(1, Ordering::Relaxed))

@@ -1,4 +1,4 @@
-//! Impersonation.
+//! Impersonation by the `Impersonate-…` headers.
 
 use http::Method;
 use serde_json::{Value, json};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use gantry_apiserver::{ApiServer, Body, Environment, Settings};
-use gantry_registry::Moment;
+use gantry_registry::Timestamp;
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use http::{Method, Request, Response};
 use http_body_util::BodyExt as _;
@@ -20,11 +20,11 @@ pub struct Noon(AtomicU64);
 
 impl Noon {
     /// The current time.
-    pub const NOW: Moment = Moment::from_secs(1_767_268_800);
+    pub const NOW: Timestamp = Timestamp::from_secs(1_767_268_800);
 }
 
 impl Environment for Noon {
-    fn now(&self) -> Moment {
+    fn now(&self) -> Timestamp {
         Self::NOW
     }
     fn uid(&self) -> String {

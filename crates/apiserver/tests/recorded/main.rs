@@ -81,7 +81,7 @@ areas!(
 );
 
 /// Randomly changed objects get the responses of Kubernetes.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn random_requests() {
     let only = std::env::var("CASE").unwrap_or_default();
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/recorded/random");

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gantry_registry::Moment;
+use gantry_registry::Timestamp;
 use serde_json::{Map, Value};
 
 /// The namespace of every conversation.
@@ -16,7 +16,7 @@ pub(crate) const ADDRESS: &str = "127.0.0.1:6443";
 /// The values of the placeholders.
 #[derive(Clone, Debug)]
 pub(crate) struct Marks {
-    pub(crate) now: Moment,
+    pub(crate) now: Timestamp,
     /// The field managers of the conversation: only their managed fields were recorded.
     pub(crate) managers: BTreeSet<String>,
     uids: BTreeMap<String, String>,
@@ -31,7 +31,7 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
-    pub(crate) fn new(now: Moment, managers: BTreeSet<String>) -> Self {
+    pub(crate) fn new(now: Timestamp, managers: BTreeSet<String>) -> Self {
         Self {
             now,
             managers,

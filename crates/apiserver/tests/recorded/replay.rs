@@ -18,7 +18,7 @@ use super::part;
 
 /// The timeout of expected events.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The time without an event after which none is expected.
+/// The time without an event after which none is expected. The clock is paused, so it passes when every task is idle.
 const LINGER: Duration = Duration::from_millis(30);
 
 /// The headers that are compared on every response.

@@ -1,12 +1,13 @@
-//! From one type to another.
+//! Conversions between types.
 
 use std::borrow::Cow;
 
 use super::Called;
-use crate::meter::{Fault, Meter};
+use crate::cost::{CostMeter, EvaluationError};
 use crate::text::Bytes;
 use crate::time;
 use crate::value::Value;
+use gantry_formats::duration;
 use gantry_primitives::refusal::go_float;
 
 pub(super) const FUNCTIONS: &[&str] = &[
@@ -50,10 +51,10 @@ pub(super) const FUNCTIONS: &[&str] = &[
 
 const RANGE: &str = "range error";
 
-pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Called<'a> {
+pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut CostMeter) -> Called<'a> {
     let [value] = args else { return None };
     if let Value::Text(text) = value
-        && let Err(fault) = meter.glances(text.len())
+        && let Err(fault) = meter.traverse(text.len())
     {
         return Some(Err(fault));
     }
@@ -78,7 +79,7 @@ pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Cal
             Value::Duration(_) => Ok(value.clone()),
             Value::Int(nanos) => Ok(Value::Duration(*nanos)),
             Value::Text(text) => {
-                time::duration(text).map(Value::Duration).ok_or_else(|| bad("duration", text))
+                duration::parse(text).map(Value::Duration).map_err(|_| bad("duration", text))
             }
             _ => return None,
         },
@@ -89,18 +90,18 @@ pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Cal
             }
             Value::Int(seconds) => time::in_range(i128::from(*seconds) * i128::from(time::SECOND))
                 .map(Value::Timestamp)
-                .ok_or_else(|| Fault::new(RANGE)),
+                .ok_or_else(|| EvaluationError::new(RANGE)),
             _ => return None,
         },
         _ => return None,
     })
 }
 
-fn bad(what: &str, text: &str) -> Fault {
-    Fault::new(format!("type conversion error from 'string' to '{what}': {text}"))
+fn bad(what: &str, text: &str) -> EvaluationError {
+    EvaluationError::new(format!("type conversion error from 'string' to '{what}': {text}"))
 }
 
-fn truth<'a>(text: &str) -> Result<Value<'a>, Fault> {
+fn truth<'a>(text: &str) -> Result<Value<'a>, EvaluationError> {
     match text {
         "1" | "t" | "true" | "T" | "TRUE" | "True" => Ok(Value::Bool(true)),
         "0" | "f" | "false" | "F" | "FALSE" | "False" => Ok(Value::Bool(false)),
@@ -113,13 +114,13 @@ fn int<'a>(value: &Value<'a>) -> Called<'a> {
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     let number = match value {
         Value::Int(number) => Ok(*number),
-        Value::Uint(number) => i64::try_from(*number).map_err(|_| Fault::new(RANGE)),
+        Value::Uint(number) => i64::try_from(*number).map_err(|_| EvaluationError::new(RANGE)),
         Value::Double(number) if number.abs() < LIMIT => Ok(*number as i64),
-        Value::Double(_) => Err(Fault::new(RANGE)),
+        Value::Double(_) => Err(EvaluationError::new(RANGE)),
         Value::Duration(nanos) => Ok(*nanos),
         Value::Text(text) => text.parse().map_err(|_| bad("int", text)),
         Value::Timestamp(nanos) => {
-            i64::try_from(nanos.div_euclid(i128::from(time::SECOND))).map_err(|_| Fault::new(RANGE))
+            i64::try_from(nanos.div_euclid(i128::from(time::SECOND))).map_err(|_| EvaluationError::new(RANGE))
         }
         _ => return None,
     };
@@ -131,9 +132,9 @@ fn uint<'a>(value: &Value<'a>) -> Called<'a> {
     const LIMIT: f64 = 18_446_744_073_709_551_616.0;
     let number = match value {
         Value::Uint(number) => Ok(*number),
-        Value::Int(number) => u64::try_from(*number).map_err(|_| Fault::new(RANGE)),
+        Value::Int(number) => u64::try_from(*number).map_err(|_| EvaluationError::new(RANGE)),
         Value::Double(number) if *number > -1.0 && *number < LIMIT => Ok(*number as u64),
-        Value::Double(_) => Err(Fault::new(RANGE)),
+        Value::Double(_) => Err(EvaluationError::new(RANGE)),
         Value::Text(text) => text.parse().map_err(|_| bad("uint", text)),
         _ => return None,
     };
@@ -152,7 +153,7 @@ fn double<'a>(value: &Value<'a>) -> Called<'a> {
     Some(number.map(Value::Double))
 }
 
-fn text<'a>(value: &Value<'a>, meter: &mut Meter) -> Called<'a> {
+fn text<'a>(value: &Value<'a>, meter: &mut CostMeter) -> Called<'a> {
     Some(Ok(match value {
         Value::Text(_) => value.clone(),
         Value::Bool(truth) => Value::text(truth.to_string()),
@@ -161,8 +162,9 @@ fn text<'a>(value: &Value<'a>, meter: &mut Meter) -> Called<'a> {
         Value::Double(number) => Value::text(go_float(*number)),
         Value::Bytes(bytes) => {
             let why = "invalid UTF-8 in bytes, cannot convert to string";
-            let text =
-                |bytes: Cow<'_, [u8]>| String::from_utf8(bytes.into_owned()).map_err(|_| Fault::new(why));
+            let text = |bytes: Cow<'_, [u8]>| {
+                String::from_utf8(bytes.into_owned()).map_err(|_| EvaluationError::new(why))
+            };
             return Some(bytes.read(meter).and_then(text).map(Value::text));
         }
         Value::Timestamp(nanos) => Value::text(time::timestamp_text(*nanos)),

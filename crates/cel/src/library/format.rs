@@ -3,25 +3,25 @@
 use std::fmt::Write;
 
 use super::Called;
-use crate::meter::{Fault, Meter};
+use crate::cost::{CostMeter, EvaluationError};
 use crate::time;
 use crate::value::{List, Value};
 use gantry_primitives::refusal::go_float;
 
 pub(super) const FUNCTIONS: &[&str] = &["string.format(list<dyn>) string"];
 
-/// More digits than these say nothing more.
+/// The most digits that are printed.
 const MOST_DIGITS: usize = 100;
 
-pub(super) fn call<'a>(_: &str, args: &[Value<'a>], meter: &mut Meter) -> Called<'a> {
+pub(super) fn call<'a>(_: &str, args: &[Value<'a>], meter: &mut CostMeter) -> Called<'a> {
     match args {
         [Value::Text(form), Value::List(list)] => Some(formatted(form, list, meter).map(Value::text)),
         _ => None,
     }
 }
 
-fn formatted(form: &str, list: &List<'_>, meter: &mut Meter) -> Result<String, Fault> {
-    meter.glances(form.len())?;
+fn formatted(form: &str, list: &List<'_>, meter: &mut CostMeter) -> Result<String, EvaluationError> {
+    meter.traverse(form.len())?;
     let mut out = String::new();
     let mut values = list.iter();
     let mut rest = form;
@@ -36,13 +36,13 @@ fn formatted(form: &str, list: &List<'_>, meter: &mut Meter) -> Result<String, F
         let mut digits = 6;
         if let Some(after) = rest.strip_prefix('.') {
             let end = after.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(after.len());
-            digits = after[..end].parse().map_err(|_| Fault::new("could not parse precision"))?;
+            digits = after[..end].parse().map_err(|_| EvaluationError::new("could not parse precision"))?;
             rest = &after[end..];
         }
         let mut letters = rest.chars();
-        let verb = letters.next().ok_or_else(|| Fault::new("unexpected end of string"))?;
+        let verb = letters.next().ok_or_else(|| EvaluationError::new("unexpected end of string"))?;
         rest = letters.as_str();
-        let value = values.next().ok_or_else(|| Fault::new("index out of range"))??;
+        let value = values.next().ok_or_else(|| EvaluationError::new("index out of range"))??;
         one(&mut out, verb, digits.min(MOST_DIGITS), &value, meter)?;
     }
     out.push_str(rest);
@@ -54,11 +54,12 @@ fn one(
     verb: char,
     digits: usize,
     value: &Value<'_>,
-    meter: &mut Meter,
-) -> Result<(), Fault> {
+    meter: &mut CostMeter,
+) -> Result<(), EvaluationError> {
     let before = out.len();
-    let wrong =
-        || Fault::new(format!("error during formatting: %{verb} does not take {}", value.type_name()));
+    let wrong = || {
+        EvaluationError::new(format!("error during formatting: %{verb} does not take {}", value.type_name()))
+    };
     match (verb, value) {
         ('s', value) => shown(out, value, meter)?,
         ('d', Value::Int(number)) => _ = write!(out, "{number}"),
@@ -84,9 +85,9 @@ fn one(
             out.push_str(&if verb == 'X' { text.to_uppercase() } else { text });
         }
         ('d' | 'f' | 'e' | 'b' | 'o', _) => return Err(wrong()),
-        _ => return Err(Fault::new(format!("unrecognized formatting clause \"{verb}\""))),
+        _ => return Err(EvaluationError::new(format!("unrecognized formatting clause \"{verb}\""))),
     }
-    meter.glances(out.len() - before)
+    meter.traverse(out.len() - before)
 }
 
 fn signed(out: &mut String, number: i64, digits: impl Fn(u64) -> String) {
@@ -116,7 +117,7 @@ fn real(number: f64) -> String {
 }
 
 /// A value as `%s` shows it.
-fn shown(out: &mut String, value: &Value<'_>, meter: &mut Meter) -> Result<(), Fault> {
+fn shown(out: &mut String, value: &Value<'_>, meter: &mut CostMeter) -> Result<(), EvaluationError> {
     meter.steps(1)?;
     match value {
         Value::Null => out.push_str("null"),
@@ -125,7 +126,7 @@ fn shown(out: &mut String, value: &Value<'_>, meter: &mut Meter) -> Result<(), F
         Value::Uint(number) => _ = write!(out, "{number}"),
         Value::Double(number) => out.push_str(&real(*number)),
         Value::Text(text) => {
-            meter.glances(text.len())?;
+            meter.traverse(text.len())?;
             out.push_str(text);
         }
         Value::Bytes(bytes) => out.push_str(&String::from_utf8_lossy(&bytes.read(meter)?)),
@@ -154,7 +155,7 @@ fn shown(out: &mut String, value: &Value<'_>, meter: &mut Meter) -> Result<(), F
         _ => {
             let why = "error during formatting: string clause can only be used on strings, bools, bytes, ints, doubles, \
                        maps, lists, types, durations, and timestamps, was given ";
-            return Err(Fault::new(format!("{why}{}", value.type_name())));
+            return Err(EvaluationError::new(format!("{why}{}", value.type_name())));
         }
     }
     Ok(())

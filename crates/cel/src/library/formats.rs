@@ -1,7 +1,7 @@
 //! Formats that Kubernetes knows by name: `format.dns1123Label().validate(name)`.
 
 use super::Called;
-use crate::meter::Meter;
+use crate::cost::CostMeter;
 use crate::value::Value;
 use gantry_primitives::names;
 use gantry_primitives::text_formats as texts;
@@ -40,7 +40,7 @@ const NAMES: [&str; 13] = [
     "datetime",
 ];
 
-pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Called<'a> {
+pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut CostMeter) -> Called<'a> {
     let known = |wanted: &str| NAMES.into_iter().find(|known| *known == wanted);
     match (name, args) {
         ("format.named", [Value::Text(wanted)]) => {
@@ -48,7 +48,7 @@ pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Cal
             Some(Ok(found.map_or(Value::Optional(None), Value::some)))
         }
         ("validate", [Value::Format(format), Value::Text(text)]) => {
-            if let Err(fault) = meter.glances(text.len().saturating_mul(3)) {
+            if let Err(fault) = meter.traverse(text.len().saturating_mul(3)) {
                 return Some(Err(fault));
             }
             let wrong = wrong(format, text);
@@ -63,7 +63,7 @@ pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Cal
 }
 
 fn wrong(format: &str, text: &str) -> Vec<String> {
-    // A prefix is followed by letters that nobody knows yet, so it may end in a dash.
+    // A prefix is completed with generated characters, so it may end in a dash.
     let prefix =
         |text: &str| text.strip_suffix('-').map(|rest| format!("{rest}a")).unwrap_or(text.to_owned());
     let unless = |fits: bool, why: &str| if fits { Vec::new() } else { vec![why.to_owned()] };

@@ -1,11 +1,11 @@
-//! Lists, maps and sets: sizes, sums, orders, places.
+//! Functions of lists, maps and sets.
 
 use std::rc::Rc;
 
 use super::Called;
 use crate::arithmetic;
 use crate::compare::{contains, equal, is_within, order, sort};
-use crate::meter::{Fault, Meter};
+use crate::cost::{CostMeter, EvaluationError};
 use crate::syntax::Operator;
 use crate::value::{List, Value};
 
@@ -39,11 +39,11 @@ pub(super) const FUNCTIONS: &[&str] = &[
     "sets.intersects(list<T>, list<T>) bool",
 ];
 
-pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Called<'a> {
+pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut CostMeter) -> Called<'a> {
     Some(match (name, args) {
         ("size", [Value::Text(text)]) => {
-            // Counting is quicker than anything else that is done with a text.
-            meter.glances(text.len() / 100).map(|()| Value::count(text.chars().count()))
+            // Counting characters is cheap compared with other functions of strings.
+            meter.traverse(text.len() / 100).map(|()| Value::count(text.chars().count()))
         }
         ("size", [Value::Bytes(bytes)]) => bytes.read(meter).map(|bytes| Value::count(bytes.len())),
         ("size", [Value::List(list)]) => Ok(Value::count(list.len())),
@@ -69,7 +69,7 @@ pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Cal
     })
 }
 
-fn of_list<'a>(name: &str, list: &List<'a>, rest: &[Value<'a>], meter: &mut Meter) -> Called<'a> {
+fn of_list<'a>(name: &str, list: &List<'a>, rest: &[Value<'a>], meter: &mut CostMeter) -> Called<'a> {
     if let Err(fault) = meter.steps(list.len()) {
         return Some(Err(fault));
     }
@@ -86,7 +86,7 @@ fn of_list<'a>(name: &str, list: &List<'a>, rest: &[Value<'a>], meter: &mut Mete
         ("flatten", []) => flatten(list, 1, meter).map(Value::list),
         ("flatten", [Value::Int(depth)]) => match usize::try_from(*depth) {
             Ok(depth) => flatten(list, depth, meter).map(Value::list),
-            Err(_) => Err(Fault::new("level must be non-negative")),
+            Err(_) => Err(EvaluationError::new("level must be non-negative")),
         },
         ("sort", []) => list.all().and_then(|all| {
             let mut keyed: Vec<_> = all.into_iter().map(|value| (value, Value::Null)).collect();
@@ -101,11 +101,14 @@ fn of_list<'a>(name: &str, list: &List<'a>, rest: &[Value<'a>], meter: &mut Mete
     })
 }
 
-fn optional(found: Option<Result<Value<'_>, Fault>>) -> Result<Value<'_>, Fault> {
+fn optional(found: Option<Result<Value<'_>, EvaluationError>>) -> Result<Value<'_>, EvaluationError> {
     Ok(Value::Optional(found.transpose()?.map(Rc::new)))
 }
 
-fn any<'a>(list: &List<'a>, mut is: impl FnMut(&Value<'a>) -> Result<bool, Fault>) -> Result<bool, Fault> {
+fn any<'a>(
+    list: &List<'a>,
+    mut is: impl FnMut(&Value<'a>) -> Result<bool, EvaluationError>,
+) -> Result<bool, EvaluationError> {
     for element in list.iter() {
         if is(&element?)? {
             return Ok(true);
@@ -114,7 +117,7 @@ fn any<'a>(list: &List<'a>, mut is: impl FnMut(&Value<'a>) -> Result<bool, Fault
     Ok(false)
 }
 
-fn is_sorted<'a>(list: &List<'a>, meter: &mut Meter) -> Result<Value<'a>, Fault> {
+fn is_sorted<'a>(list: &List<'a>, meter: &mut CostMeter) -> Result<Value<'a>, EvaluationError> {
     for (one, next) in list.iter().zip(list.iter().skip(1)) {
         if order(&one?, &next?, meter)?.is_some_and(std::cmp::Ordering::is_gt) {
             return Ok(Value::Bool(false));
@@ -123,12 +126,12 @@ fn is_sorted<'a>(list: &List<'a>, meter: &mut Meter) -> Result<Value<'a>, Fault>
     Ok(Value::Bool(true))
 }
 
-fn sum<'a>(list: &List<'a>, meter: &mut Meter) -> Result<Value<'a>, Fault> {
+fn sum<'a>(list: &List<'a>, meter: &mut CostMeter) -> Result<Value<'a>, EvaluationError> {
     let mut total: Option<Value<'a>> = None;
     for element in list.iter() {
         let element = element?;
         if !matches!(element, Value::Int(_) | Value::Uint(_) | Value::Double(_) | Value::Duration(_)) {
-            return Err(Fault::no_overload());
+            return Err(EvaluationError::no_overload());
         }
         total = Some(match total {
             None => element,
@@ -140,10 +143,10 @@ fn sum<'a>(list: &List<'a>, meter: &mut Meter) -> Result<Value<'a>, Fault> {
 
 fn extreme<'a>(
     list: &List<'a>,
-    meter: &mut Meter,
+    meter: &mut CostMeter,
     name: &str,
     beats: impl Fn(std::cmp::Ordering) -> bool,
-) -> Result<Value<'a>, Fault> {
+) -> Result<Value<'a>, EvaluationError> {
     let mut best: Option<Value<'a>> = None;
     for element in list.iter() {
         let element = element?;
@@ -155,14 +158,14 @@ fn extreme<'a>(
             best = Some(element);
         }
     }
-    best.ok_or_else(|| Fault::new(format!("{name} called on empty list")))
+    best.ok_or_else(|| EvaluationError::new(format!("{name} called on empty list")))
 }
 
 fn place<'a>(
-    elements: impl Iterator<Item = (usize, Result<Value<'a>, Fault>)>,
+    elements: impl Iterator<Item = (usize, Result<Value<'a>, EvaluationError>)>,
     wanted: &Value<'a>,
-    meter: &mut Meter,
-) -> Result<Value<'a>, Fault> {
+    meter: &mut CostMeter,
+) -> Result<Value<'a>, EvaluationError> {
     for (index, element) in elements {
         if equal(&element?, wanted, meter)? {
             return Ok(Value::count(index));
@@ -171,24 +174,28 @@ fn place<'a>(
     Ok(Value::Int(-1))
 }
 
-fn slice<'a>(list: &List<'a>, from: i64, to: i64) -> Result<Value<'a>, Fault> {
+fn slice<'a>(list: &List<'a>, from: i64, to: i64) -> Result<Value<'a>, EvaluationError> {
     match (usize::try_from(from), usize::try_from(to)) {
         (Ok(start), Ok(end)) if start <= end && end <= list.len() => {
             list.iter().skip(start).take(end - start).collect::<Result<_, _>>().map(Value::list)
         }
         (Err(_), _) | (_, Err(_)) => {
-            Err(Fault::new(format!("cannot slice({from}, {to}), negative indexes not supported")))
+            Err(EvaluationError::new(format!("cannot slice({from}, {to}), negative indexes not supported")))
         }
         (Ok(start), Ok(end)) if start > end => {
             let why = "start index must be less than or equal to end index";
-            Err(Fault::new(format!("cannot slice({from}, {to}), {why}")))
+            Err(EvaluationError::new(format!("cannot slice({from}, {to}), {why}")))
         }
-        _ => Err(Fault::new(format!("cannot slice({from}, {to}), list is length {}", list.len()))),
+        _ => Err(EvaluationError::new(format!("cannot slice({from}, {to}), list is length {}", list.len()))),
     }
 }
 
-/// Lists within are as deep as the expression that made them, or the schema.
-fn flatten<'a>(list: &List<'a>, depth: usize, meter: &mut Meter) -> Result<Vec<Value<'a>>, Fault> {
+/// The nesting of lists is bounded by that of the expression or the schema.
+fn flatten<'a>(
+    list: &List<'a>,
+    depth: usize,
+    meter: &mut CostMeter,
+) -> Result<Vec<Value<'a>>, EvaluationError> {
     let mut flat = Vec::new();
     for element in list.iter() {
         meter.steps(1)?;
@@ -200,7 +207,7 @@ fn flatten<'a>(list: &List<'a>, depth: usize, meter: &mut Meter) -> Result<Vec<V
     Ok(flat)
 }
 
-fn distinct<'a>(list: &List<'a>, meter: &mut Meter) -> Result<Value<'a>, Fault> {
+fn distinct<'a>(list: &List<'a>, meter: &mut CostMeter) -> Result<Value<'a>, EvaluationError> {
     let mut kept: Vec<Value<'a>> = Vec::new();
     for element in list.iter() {
         let element = element?;

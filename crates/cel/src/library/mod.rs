@@ -1,7 +1,7 @@
-//! The functions that expressions can call, a file for each library of Kubernetes' environment.
+//! The functions of expressions, one file for each library of Kubernetes' environment.
 //!
-//! Each file has its functions twice: in a table that says what they take and give, and in a `call` that gives it. To add one is
-//! a line in the table and an arm in the `call` beside it.
+//! Each file has a table of declarations and a `call` that implements them. To add a function, add a line to the table
+//! and an arm to `call`.
 
 mod conversions;
 mod format;
@@ -19,7 +19,7 @@ mod versions;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use super::meter::{Fault, Meter};
+use super::cost::{CostMeter, EvaluationError};
 use super::syntax::Call;
 use super::types::Type;
 use super::value::Value;
@@ -29,21 +29,21 @@ pub(super) use regexes::pattern;
 pub(super) use urls::Url;
 pub(super) use versions::Version;
 
-/// Evaluates a function of a library; `None` if it has none of this name for these values.
-type Called<'a> = Option<Result<Value<'a>, Fault>>;
-type Library = for<'a> fn(&str, &[Value<'a>], &mut Meter) -> Called<'a>;
+/// Evaluates a function of a library; `None` if it has no such function for these values.
+type Called<'a> = Option<Result<Value<'a>, EvaluationError>>;
+type Library = for<'a> fn(&str, &[Value<'a>], &mut CostMeter) -> Called<'a>;
 
-/// The functions of one name.
+/// The overloads of a function.
 #[derive(Debug, Default)]
 pub(super) struct Function {
     pub(super) forms: Vec<Form>,
     libraries: Vec<Library>,
 }
 
-/// One way to call a function.
+/// One overload.
 #[derive(Debug)]
 pub(super) struct Form {
-    /// Whether the first argument is what it is called on.
+    /// Whether the first argument is the receiver.
     pub(super) has_target: bool,
     pub(super) args: Vec<Type<'static>>,
     pub(super) result: Type<'static>,
@@ -78,22 +78,26 @@ static FUNCTIONS: LazyLock<BTreeMap<&'static str, Function>> = LazyLock::new(|| 
     functions
 });
 
-/// The functions of this name; those of a namespace have it before a dot.
+/// The function of this name; a namespace comes before a dot.
 pub(super) fn find(name: &str) -> Option<&'static Function> {
     FUNCTIONS.get(name)
 }
 
 /// Calls a function.
-pub(super) fn call<'a>(call: &Call, args: &[Value<'a>], meter: &mut Meter) -> Result<Value<'a>, Fault> {
+pub(super) fn call<'a>(
+    call: &Call,
+    args: &[Value<'a>],
+    meter: &mut CostMeter,
+) -> Result<Value<'a>, EvaluationError> {
     if let Some(pattern) = &call.pattern {
         return regexes::call_with(&call.function, args, pattern, meter);
     }
     let libraries = find(&call.function).map(|function| function.libraries.as_slice()).unwrap_or_default();
     let called = libraries.iter().find_map(|library| library(&call.function, args, meter));
-    called.unwrap_or_else(|| Err(Fault::no_overload()))
+    called.unwrap_or_else(|| Err(EvaluationError::no_overload()))
 }
 
-/// The type that a name stands for.
+/// The type that an identifier names.
 pub(super) fn type_named(name: &str) -> Option<&'static str> {
     const TYPES: [&str; 18] = [
         "bool",
@@ -118,7 +122,7 @@ pub(super) fn type_named(name: &str) -> Option<&'static str> {
     TYPES.into_iter().find(|known| *known == name)
 }
 
-/// Reads `target.name(args) result`.
+/// Parses `target.name(args) result`.
 fn read(line: &'static str) -> Option<(&'static str, Form)> {
     let (callee, rest) = line.split_once('(')?;
     let (args, result) = rest.rsplit_once(") ")?;
@@ -137,7 +141,7 @@ fn read(line: &'static str) -> Option<(&'static str, Form)> {
 mod tests {
     use super::*;
 
-    /// Appendix E: what every library declares is read, none of it silently dropped.
+    /// Appendix E: all declarations of the libraries are parsed, none is dropped silently.
     #[test]
     fn every_line_of_every_table_declares_a_function() {
         for line in LIBRARIES.iter().flat_map(|(lines, _)| *lines) {

@@ -1,10 +1,10 @@
-//! Addresses and networks: `ip('::1').isLoopback()`, `cidr('10.0.0.0/8').containsIP('10.1.2.3')`.
+//! IP addresses and CIDRs: `ip('::1').isLoopback()`, `cidr('10.0.0.0/8').containsIP('10.1.2.3')`.
 
 use std::fmt;
 use std::net::IpAddr;
 
 use super::Called;
-use crate::meter::{Fault, Meter};
+use crate::cost::{CostMeter, EvaluationError};
 use crate::value::Value;
 
 pub(super) const FUNCTIONS: &[&str] = &[
@@ -31,16 +31,16 @@ pub(super) const FUNCTIONS: &[&str] = &[
 /// An address.
 pub(crate) type Address = IpAddr;
 
-/// An address, and how many of its bits are the network's.
+/// A CIDR: an address and the length of its prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Network {
     address: Address,
     bits: u32,
 }
 
-pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Called<'a> {
+pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut CostMeter) -> Called<'a> {
     if let Some(Value::Text(text)) = args.last()
-        && let Err(fault) = meter.glances(text.len())
+        && let Err(fault) = meter.traverse(text.len())
     {
         return Some(Err(fault));
     }
@@ -81,22 +81,22 @@ pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Cal
     })
 }
 
-/// No zones, no addresses of one family within the other.
-fn address(text: &str) -> Result<Address, Fault> {
+/// Parses an address without a zone that is not an IPv4-mapped IPv6 address.
+fn address(text: &str) -> Result<Address, EvaluationError> {
     match text.parse() {
         Ok(IpAddr::V6(six)) if six.to_ipv4_mapped().is_some() => {
-            Err(Fault::new(format!("IPv4-mapped IPv6 address {text:?} is not allowed")))
+            Err(EvaluationError::new(format!("IPv4-mapped IPv6 address {text:?} is not allowed")))
         }
         Ok(address) => Ok(address),
         Err(_) => {
             let why =
                 format!("IP Address {text:?} parse error during conversion from string: unable to parse IP");
-            Err(Fault::new(why))
+            Err(EvaluationError::new(why))
         }
     }
 }
 
-fn network(text: &str) -> Result<Network, Fault> {
+fn network(text: &str) -> Result<Network, EvaluationError> {
     let read = || {
         let (address_text, bits) = text.split_once('/')?;
         let address = address(address_text).ok()?;
@@ -106,7 +106,7 @@ fn network(text: &str) -> Result<Network, Fault> {
     };
     let why =
         || format!("network address parse error during conversion from string: network address {text:?}");
-    read().ok_or_else(|| Fault::new(why()))
+    read().ok_or_else(|| EvaluationError::new(why()))
 }
 
 fn width(address: Address) -> u32 {

@@ -1,7 +1,7 @@
-//! What may be missing: `optional.of(x)`, `a.?b.orValue(c)`.
+//! Optional values: `optional.of(x)`, `a.?b.orValue(c)`.
 
 use super::Called;
-use crate::meter::{Fault, Meter};
+use crate::cost::{CostMeter, EvaluationError};
 use crate::value::Value;
 
 pub(super) const FUNCTIONS: &[&str] = &[
@@ -16,7 +16,7 @@ pub(super) const FUNCTIONS: &[&str] = &[
     "optional<T>.orValue(T) T",
 ];
 
-pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Called<'a> {
+pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut CostMeter) -> Called<'a> {
     Some(match (name, args) {
         ("optional.ofNonZeroValue", [value]) if value.is_zero() => Ok(Value::Optional(None)),
         ("optional.of" | "optional.ofNonZeroValue", [value]) => Ok(Value::some(value.clone())),
@@ -26,13 +26,13 @@ pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Cal
             for element in list.iter() {
                 match element? {
                     Value::Optional(inner) => there.extend(inner.map(|inner| (*inner).clone())),
-                    _ => return Err(Fault::no_overload()),
+                    _ => return Err(EvaluationError::no_overload()),
                 }
             }
             Ok(Value::list(there))
         }),
         ("hasValue", [Value::Optional(inner)]) => Ok(Value::Bool(inner.is_some())),
-        ("value", [Value::Optional(None)]) => Err(Fault::new("optional.none() dereference")),
+        ("value", [Value::Optional(None)]) => Err(EvaluationError::new("optional.none() dereference")),
         ("or", [there @ Value::Optional(Some(_)), _]) => Ok(there.clone()),
         ("or", [_, other @ Value::Optional(_)]) | ("orValue", [Value::Optional(None), other]) => {
             Ok(other.clone())

@@ -3,9 +3,9 @@
 use std::cmp::Ordering;
 
 use super::Called;
-use crate::meter::{Fault, Meter};
+use crate::cost::{CostMeter, EvaluationError};
 use crate::value::Value;
-use gantry_primitives::quantity::{NotAQuantity, Quantity};
+use gantry_formats::quantity::{InvalidQuantity, Quantity};
 
 pub(super) const FUNCTIONS: &[&str] = &[
     "quantity(string) Quantity",
@@ -25,22 +25,22 @@ pub(super) const FUNCTIONS: &[&str] = &[
 
 const BILLION: i128 = 1_000_000_000;
 
-pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Called<'a> {
+pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut CostMeter) -> Called<'a> {
     Some(Ok(match (name, args) {
         ("quantity" | "isQuantity", [Value::Text(text)]) => {
-            if let Err(fault) = meter.glances(text.len()) {
+            if let Err(fault) = meter.traverse(text.len()) {
                 return Some(Err(fault));
             }
             match (name, Quantity::parse(text)) {
                 ("isQuantity", read) => Value::Bool(read.is_ok()),
                 (_, Ok(quantity)) => Value::Quantity(quantity),
-                (_, Err(NotAQuantity::Form)) => {
+                (_, Err(InvalidQuantity::Form)) => {
                     let why = "quantities must match the regular expression \
                                '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
-                    return Some(Err(Fault::new(why)));
+                    return Some(Err(EvaluationError::new(why)));
                 }
-                (_, Err(NotAQuantity::Suffix)) => {
-                    return Some(Err(Fault::new("unable to parse quantity's suffix")));
+                (_, Err(InvalidQuantity::Suffix)) => {
+                    return Some(Err(EvaluationError::new("unable to parse quantity's suffix")));
                 }
             }
         }
@@ -72,7 +72,7 @@ fn of_one<'a>(name: &str, quantity: Quantity) -> Called<'a> {
         "isInteger" => Value::Bool(integer.is_some()),
         "asInteger" => match integer {
             Some(integer) => Value::Int(integer),
-            None => return Some(Err(Fault::new("cannot convert value to integer"))),
+            None => return Some(Err(EvaluationError::new("cannot convert value to integer"))),
         },
         #[expect(clippy::cast_precision_loss, reason = "it is approximate by name")]
         "asApproximateFloat" => Value::Double(billionths as f64 / BILLION as f64),

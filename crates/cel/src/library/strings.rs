@@ -1,7 +1,7 @@
-//! Texts: the standard functions and the extended ones. Places are counted in letters.
+//! Functions of strings, standard and extended. Positions are counted in characters.
 
 use super::Called;
-use crate::meter::{Fault, Meter};
+use crate::cost::{CostMeter, EvaluationError};
 use crate::value::Value;
 
 pub(super) const FUNCTIONS: &[&str] = &[
@@ -27,7 +27,7 @@ pub(super) const FUNCTIONS: &[&str] = &[
     "strings.quote(string) string",
 ];
 
-pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Called<'a> {
+pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut CostMeter) -> Called<'a> {
     let Some(Value::Text(text)) = args.first() else {
         return match (name, args) {
             ("join", [Value::List(list)]) => Some(join(&list.all(), "", meter)),
@@ -39,7 +39,7 @@ pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Cal
         ("startsWith" | "endsWith", [_, Value::Text(part)]) => part.len(),
         _ => text.len(),
     };
-    if let Err(fault) = meter.glances(looked_at) {
+    if let Err(fault) = meter.traverse(looked_at) {
         return Some(Err(fault));
     }
     Some(Ok(match (name, &args[1..]) {
@@ -78,11 +78,11 @@ pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Cal
     }))
 }
 
-fn out_of_range<'a>(index: i64) -> Result<Value<'a>, Fault> {
-    Err(Fault::new(format!("index out of range: {index}")))
+fn out_of_range<'a>(index: i64) -> Result<Value<'a>, EvaluationError> {
+    Err(EvaluationError::new(format!("index out of range: {index}")))
 }
 
-fn letter<'a>(text: &str, at: i64) -> Result<Value<'a>, Fault> {
+fn letter<'a>(text: &str, at: i64) -> Result<Value<'a>, EvaluationError> {
     let count = text.chars().count();
     match usize::try_from(at) {
         Ok(at) if at <= count => Ok(Value::text(text.chars().nth(at).map(String::from).unwrap_or_default())),
@@ -90,28 +90,28 @@ fn letter<'a>(text: &str, at: i64) -> Result<Value<'a>, Fault> {
     }
 }
 
-fn part<'a>(text: &str, from: i64, to: i64) -> Result<Value<'a>, Fault> {
+fn part<'a>(text: &str, from: i64, to: i64) -> Result<Value<'a>, EvaluationError> {
     let count = text.chars().count();
     match (usize::try_from(from), usize::try_from(to)) {
         (Ok(first), Ok(last)) if first <= last && last <= count => {
             Ok(Value::text(text.chars().skip(first).take(last - first).collect::<String>()))
         }
         (Ok(first), Ok(last)) if last <= count && first > last => {
-            Err(Fault::new(format!("invalid substring range. start: {from}, end: {to}")))
+            Err(EvaluationError::new(format!("invalid substring range. start: {from}, end: {to}")))
         }
         (Ok(first), _) if first <= count => out_of_range(to),
         _ => out_of_range(from),
     }
 }
 
-/// Where a part stands first, or last, from a place on, or up to one.
+/// The first or last index of a substring, from a position on or up to one.
 fn place<'a>(
     text: &str,
     part: &str,
     bound: Option<i64>,
     last: bool,
-    meter: &mut Meter,
-) -> Result<Value<'a>, Fault> {
+    meter: &mut CostMeter,
+) -> Result<Value<'a>, EvaluationError> {
     meter.product(text.len() / 10 + 1, part.len() / 10 + 1)?;
     let (letters, part): (Vec<char>, Vec<char>) = (text.chars().collect(), part.chars().collect());
     let bound = match bound {
@@ -127,19 +127,25 @@ fn place<'a>(
     Ok(found.map_or(Value::Int(-1), Value::count))
 }
 
-fn replace<'a>(text: &str, from: &str, to: &str, most: i64, meter: &mut Meter) -> Result<Value<'a>, Fault> {
+fn replace<'a>(
+    text: &str,
+    from: &str,
+    to: &str,
+    most: i64,
+    meter: &mut CostMeter,
+) -> Result<Value<'a>, EvaluationError> {
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     let times = text.matches(from).count().min(most);
-    meter.glances(text.len().saturating_add(times.saturating_mul(to.len())))?;
+    meter.traverse(text.len().saturating_add(times.saturating_mul(to.len())))?;
     Ok(Value::text(text.replacen(from, to, times)))
 }
 
-fn split<'a>(text: &str, at: &str, most: i64, meter: &mut Meter) -> Result<Value<'a>, Fault> {
+fn split<'a>(text: &str, at: &str, most: i64, meter: &mut CostMeter) -> Result<Value<'a>, EvaluationError> {
     meter.steps(text.len() / 2)?;
     let parts = |most: usize| -> Vec<Value<'a>> {
         let part = |part: &str| Value::text(part.to_owned());
         if at.is_empty() {
-            // Every letter by itself, and the rest where there may be no more.
+            // Splits into characters; the last part holds the rest if there is a limit.
             let cut = text.char_indices().nth(most.saturating_sub(1)).map_or(text.len(), |(at, _)| at);
             let (letters, rest) = text.split_at(cut);
             let letters = letters.chars().map(|letter| Value::text(letter.to_string()));
@@ -155,14 +161,14 @@ fn split<'a>(text: &str, at: &str, most: i64, meter: &mut Meter) -> Result<Value
 }
 
 fn join<'a>(
-    parts: &Result<Vec<Value<'a>>, Fault>,
+    parts: &Result<Vec<Value<'a>>, EvaluationError>,
     between: &str,
-    meter: &mut Meter,
-) -> Result<Value<'a>, Fault> {
+    meter: &mut CostMeter,
+) -> Result<Value<'a>, EvaluationError> {
     let mut texts = Vec::new();
     for part in parts.as_ref().map_err(Clone::clone)? {
-        let Value::Text(text) = part else { return Err(Fault::no_overload()) };
-        meter.glances(text.len() + between.len())?;
+        let Value::Text(text) = part else { return Err(EvaluationError::no_overload()) };
+        meter.traverse(text.len() + between.len())?;
         texts.push(&**text);
     }
     Ok(Value::text(texts.join(between)))

@@ -1,7 +1,7 @@
-//! The parts of moments and durations.
+//! The parts of timestamps and durations.
 
 use super::Called;
-use crate::meter::{Fault, Meter};
+use crate::cost::{CostMeter, EvaluationError};
 use crate::time::{self, SECOND};
 use crate::value::Value;
 
@@ -32,7 +32,7 @@ pub(super) const FUNCTIONS: &[&str] = &[
     "duration.getMilliseconds() int",
 ];
 
-pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Called<'a> {
+pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut CostMeter) -> Called<'a> {
     match args {
         [Value::Duration(nanos)] => {
             let unit = match name {
@@ -45,12 +45,12 @@ pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Cal
             Some(Ok(Value::Int(nanos / unit)))
         }
         [Value::Timestamp(nanos)] => part(name, *nanos),
-        [Value::Timestamp(_), Value::Text(zone)] if meter.glances(zone.len()).is_err() => {
-            Some(Err(Fault::Exhausted))
+        [Value::Timestamp(_), Value::Text(zone)] if meter.traverse(zone.len()).is_err() => {
+            Some(Err(EvaluationError::CostExceeded))
         }
         [Value::Timestamp(nanos), Value::Text(zone)] => match time::offset(zone) {
             Some(seconds) => part(name, nanos + i128::from(seconds) * i128::from(SECOND)),
-            None => Some(Err(Fault::new(format!("unknown time zone {zone}")))),
+            None => Some(Err(EvaluationError::new(format!("unknown time zone {zone}")))),
         },
         _ => None,
     }

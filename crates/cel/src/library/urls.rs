@@ -1,12 +1,12 @@
 //! URLs: `url(self.endpoint).getScheme() == 'https'`.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::rc::Rc;
 
 use super::Called;
-use crate::meter::{Fault, Meter};
+use crate::cost::{CostMeter, EvaluationError};
 use crate::value::{Key, Value};
+use gantry_formats::percent;
 use gantry_primitives::text_formats as texts;
 
 pub(super) const FUNCTIONS: &[&str] = &[
@@ -29,10 +29,10 @@ pub(crate) struct Url {
     query: String,
 }
 
-pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Called<'a> {
+pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut CostMeter) -> Called<'a> {
     Some(Ok(match (name, args) {
         ("url" | "isURL", [Value::Text(text)]) => {
-            if let Err(fault) = meter.glances(text.len().saturating_mul(4)) {
+            if let Err(fault) = meter.traverse(text.len().saturating_mul(4)) {
                 return Some(Err(fault));
             }
             match (name, Url::read(text)) {
@@ -40,19 +40,19 @@ pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Cal
                 (_, Some(url)) => Value::Url(Rc::new(url)),
                 (_, None) => {
                     let why = "URL parse error during conversion from string: invalid URI for request";
-                    return Some(Err(Fault::new(format!("{why}: {text:?}"))));
+                    return Some(Err(EvaluationError::new(format!("{why}: {text:?}"))));
                 }
             }
         }
-        (_, [Value::Url(url)]) if meter.glances(url.letters()).is_err() => {
-            return Some(Err(Fault::Exhausted));
+        (_, [Value::Url(url)]) if meter.traverse(url.letters()).is_err() => {
+            return Some(Err(EvaluationError::CostExceeded));
         }
         (_, [Value::Url(url)]) => match name {
             "getScheme" => Value::text(url.scheme.clone()),
             "getHost" => Value::text(url.host.clone()),
             "getHostname" => Value::text(url.split_host().0.to_owned()),
             "getPort" => Value::text(url.split_host().1.to_owned()),
-            "getEscapedPath" => Value::text(escaped(&url.path)),
+            "getEscapedPath" => Value::text(percent::encode_path(&url.path).into_owned()),
             "getQuery" => url.query(),
             _ => return None,
         },
@@ -61,7 +61,7 @@ pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Cal
 }
 
 impl Url {
-    /// Reads an absolute URL or an absolute path.
+    /// Parses an absolute URL or an absolute path.
     pub(super) fn read(text: &str) -> Option<Self> {
         if !texts::is_uri(text) || text == "*" {
             return None;
@@ -85,7 +85,7 @@ impl Url {
             None => "",
         };
         path.clone_into(&mut url.path);
-        // One colon before a port is all there may be.
+        // Only the port may follow a colon.
         let bare = if url.host.starts_with('[') { url.split_host().1 } else { url.host.as_str() };
         (bare.matches(':').count() <= 1).then_some(url)
     }
@@ -94,7 +94,7 @@ impl Url {
         self.scheme.len() + self.host.len() + self.path.len() + self.query.len()
     }
 
-    /// The name without its brackets, and the port.
+    /// The host without brackets, and the port.
     fn split_host(&self) -> (&str, &str) {
         match self.host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
             Some((name, port)) => (name, port.trim_start_matches(':')),
@@ -106,32 +106,11 @@ impl Url {
         let mut found: BTreeMap<Key<'a>, Vec<Value<'a>>> = BTreeMap::new();
         for pair in self.query.split('&').filter(|pair| !pair.is_empty()) {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-            found.entry(Key::Text(unescaped(key).into())).or_default().push(Value::text(unescaped(value)));
+            found
+                .entry(Key::Text(percent::decode_query(key).into_owned().into()))
+                .or_default()
+                .push(Value::text(percent::decode_query(value).into_owned()));
         }
         Value::map(found.into_iter().map(|(key, values)| (key, Value::list(values))).collect())
     }
-}
-
-fn escaped(path: &str) -> String {
-    let mut out = String::with_capacity(path.len());
-    for byte in path.bytes() {
-        if byte.is_ascii_alphanumeric() || b"$&+,/:;=@-_.~!'()*%[]".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            let _ = write!(out, "%{byte:02X}");
-        }
-    }
-    out
-}
-
-fn unescaped(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let code = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        let code = code.filter(|_| *first == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        rest = if code.is_some() { &after[2..] } else { after };
-        bytes.push(code.unwrap_or(if *first == b'+' { b' ' } else { *first }));
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }

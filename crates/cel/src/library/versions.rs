@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::rc::Rc;
 
 use super::Called;
-use crate::meter::{Fault, Meter};
+use crate::cost::{CostMeter, EvaluationError};
 use crate::value::Value;
 
 pub(super) const FUNCTIONS: &[&str] = &[
@@ -20,23 +20,23 @@ pub(super) const FUNCTIONS: &[&str] = &[
     "Semver.compareTo(Semver) int",
 ];
 
-/// A version; what follows a plus tells nothing apart.
+/// A semantic version; build metadata is ignored in comparisons.
 #[derive(Clone, Debug)]
 pub(crate) struct Version {
     numbers: [u64; 3],
     before: Vec<String>,
-    /// How long it is, which is what looking at it costs.
+    /// The length of its text, which is the cost of comparing it.
     letters: usize,
 }
 
-pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Called<'a> {
+pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut CostMeter) -> Called<'a> {
     if let Some(Value::Text(text)) = args.first()
-        && let Err(fault) = meter.glances(text.len())
+        && let Err(fault) = meter.traverse(text.len())
     {
         return Some(Err(fault));
     }
     if let [Value::Version(one), Value::Version(other)] = args
-        && let Err(fault) = meter.glances(one.letters.min(other.letters))
+        && let Err(fault) = meter.traverse(one.letters.min(other.letters))
     {
         return Some(Err(fault));
     }
@@ -49,7 +49,7 @@ pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut Meter) -> Cal
     Some(Ok(match (name, args) {
         ("semver", [Value::Text(text), rest @ ..]) => match read(text, rest)? {
             Some(version) => Value::Version(Rc::new(version)),
-            None => return Some(Err(Fault::new(format!("invalid semver {text:?}")))),
+            None => return Some(Err(EvaluationError::new(format!("invalid semver {text:?}")))),
         },
         ("isSemver", [Value::Text(text), rest @ ..]) => Value::Bool(read(text, rest)?.is_some()),
         ("major", [Value::Version(version)]) => number(version.numbers[0]),
@@ -81,7 +81,7 @@ impl Version {
         is_whole.then(|| Self { numbers, before: before.into_iter().map(str::to_owned).collect(), letters })
     }
 
-    /// What is tagged comes before what is not; numbers before words.
+    /// The order of pre-releases: before releases, numbers before words.
     pub(crate) fn order(&self, other: &Self) -> Ordering {
         let tagged = |version: &Self| version.before.is_empty();
         let by_parts = || {
@@ -102,13 +102,13 @@ fn is_digits(text: &str) -> bool {
     text.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// A number without needless zeros.
+/// A number without leading zeros.
 fn whole(text: &str) -> Option<u64> {
     let is_plain = !text.is_empty() && is_digits(text) && (text == "0" || !text.starts_with('0'));
     if is_plain { text.parse().ok() } else { None }
 }
 
-/// `v01.2` as `1.2.0`.
+/// Normalizes `v01.2` to `1.2.0`.
 fn normal(text: &str) -> String {
     let text = text.strip_prefix('v').unwrap_or(text);
     let (core, rest) = text.split_at(text.find(['-', '+']).unwrap_or(text.len()));

@@ -1,10 +1,10 @@
-//! Numbers, texts and bytes that are written out.
+//! Literals: numbers, strings and bytes.
 
 use std::str::Chars;
 
 use super::Literal;
 
-/// The number at the start of a text, and how long it is.
+/// Parses the number at the start of a text; returns it and its length.
 pub(super) fn number(text: &str) -> Result<(Literal, usize), String> {
     let bad = |number: &str| format!("invalid literal: {number}");
     if let Some(hex) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
@@ -38,14 +38,14 @@ fn whole(digits: &str, radix: u32, after: &str, length: usize) -> Option<(Litera
     if after.starts_with(['u', 'U']) {
         return Some((Literal::Uint(u64::from_str_radix(digits, radix).ok()?), length + 1));
     }
-    // The one number that fits only with the sign before it.
+    // The smallest integer, whose absolute value does not fit.
     match u64::from_str_radix(digits, radix).ok()? {
         number if number == 1 << 63 => Some((Literal::Int(i64::MIN), length)),
         number => Some((Literal::Int(i64::try_from(number).ok()?), length)),
     }
 }
 
-/// The quoted text at the start of a text, and how long it is with its quotes; `None` if there is none.
+/// Parses the quoted string at the start of a text; returns it and its length with the quotes. `None` if there is none.
 pub(super) fn text(text: &str) -> Result<Option<(Literal, usize)>, String> {
     let (mut raw, mut bytes) = (false, false);
     let mut rest = text;
@@ -71,7 +71,7 @@ pub(super) fn text(text: &str) -> Result<Option<(Literal, usize)>, String> {
     Ok(Some((literal, length)))
 }
 
-/// Where the quote closes; a short one does not go on in the next line.
+/// The position of the closing quote; a single-quoted string ends with its line.
 fn closing(text: &str, quote: &str, raw: bool) -> Option<usize> {
     let mut letters = text.char_indices();
     while let Some((at, letter)) = letters.next() {
@@ -113,7 +113,7 @@ fn unescaped_bytes(text: &str) -> Result<Vec<u8>, String> {
 
 enum Part {
     Letter(char),
-    /// A letter of a text, or a byte, by its number.
+    /// A character of a string, or a byte, by its code.
     Code(u32),
 }
 

@@ -1,10 +1,10 @@
-//! Calls that are none: `has`, `all`, `map` and their like, which evaluate what they are given in their own way.
+//! Macros: `has`, `all`, `map` and others, whose arguments are not evaluated like those of functions.
 
 use super::parse::call;
-use super::{Complaint, Expr, Loop, LoopKind, Mode, Node};
+use super::{Expr, Loop, LoopKind, Mode, Node, SourceError};
 use crate::library;
 
-type Parsed = Result<Expr, Complaint>;
+type Parsed = Result<Expr, SourceError>;
 
 /// `name(args)`.
 pub(super) fn function(name: &str, args: Vec<Expr>, at: usize) -> Parsed {
@@ -13,11 +13,11 @@ pub(super) fn function(name: &str, args: Vec<Expr>, at: usize) -> Parsed {
     }
     match only(args).map(|arg| arg.node) {
         Some(Node::Select { of, field, mode: Mode::Plain }) => Expr::new(Node::Has { of, field }, at),
-        _ => Err(Complaint::new(at, "invalid argument to has() macro")),
+        _ => Err(SourceError::new(at, "invalid argument to has() macro")),
     }
 }
 
-/// `target.name(args)`; `at` is the dot, `open` the bracket.
+/// `target.name(args)`; `at` is the position of the dot, `open` that of the parenthesis.
 pub(super) fn method(target: Expr, name: String, args: Vec<Expr>, at: usize, open: usize) -> Parsed {
     if let Node::Name(space) = &target.node {
         let qualified = format!("{space}.{name}");
@@ -35,7 +35,7 @@ pub(super) fn method(target: Expr, name: String, args: Vec<Expr>, at: usize, ope
                     let (of, then) = (Box::new(target), Box::new(then));
                     Expr::new(Node::IfPresent { of, name, then, wraps }, open)
                 }
-                _ => Err(Complaint::new(at, "optMap() wants a name and an expression")),
+                _ => Err(SourceError::new(at, "optMap() wants a name and an expression")),
             }
         }
         _ => match loop_of(&name, args.len()) {
@@ -45,7 +45,8 @@ pub(super) fn method(target: Expr, name: String, args: Vec<Expr>, at: usize, ope
     }
 }
 
-/// What a method with so many arguments repeats, with how many names, and whether it has a filter; `None` if it is plain.
+/// The comprehension that a method with this many arguments is: its kind, number of variables, and whether it filters.
+/// `None` if it is an ordinary method.
 fn loop_of(name: &str, args: usize) -> Option<(LoopKind, usize, bool)> {
     Some(match (name, args) {
         ("all", 2) => (LoopKind::All, 1, false),
@@ -74,19 +75,19 @@ fn looped(kind: LoopKind, names: usize, has_filter: bool, range: Expr, args: Vec
     for variable in args.by_ref().take(names) {
         let name = variable_name(&variable)?;
         if variables.contains(&name) {
-            return Err(Complaint::new(variable.at, "two variables have the same name"));
+            return Err(SourceError::new(variable.at, "two variables have the same name"));
         }
         variables.push(name);
     }
     let filter = if has_filter { args.next() } else { None };
-    let body = args.next().ok_or_else(|| Complaint::new(at, "an expression is missing"))?;
+    let body = args.next().ok_or_else(|| SourceError::new(at, "an expression is missing"))?;
     Expr::new(Node::Loop(Box::new(Loop { kind, range, names: variables, filter, body })), at)
 }
 
-fn variable_name(expr: &Expr) -> Result<String, Complaint> {
+fn variable_name(expr: &Expr) -> Result<String, SourceError> {
     match &expr.node {
         Node::Name(name) => Ok(name.clone()),
-        _ => Err(Complaint::new(expr.at, "argument must be a simple name")),
+        _ => Err(SourceError::new(expr.at, "argument must be a simple name")),
     }
 }
 

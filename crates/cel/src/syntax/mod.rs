@@ -1,4 +1,4 @@
-//! The text of an expression and the tree it stands for.
+//! The syntax tree of an expression.
 
 mod literal;
 mod macros;
@@ -11,20 +11,20 @@ use gantry_primitives::Pattern;
 
 pub(super) use parse::{RESERVED, parse};
 
-/// An expression, and where it stands in its text.
+/// A node of the syntax tree and its position in the source.
 #[derive(Debug)]
 pub(super) struct Expr {
     pub(super) node: Node,
-    /// In bytes from the start; of an operator, where the operator stands.
+    /// The offset in bytes; of a binary operation, that of the operator.
     pub(super) at: usize,
-    /// How many levels it has; bounded, so that it can be walked recursively.
+    /// Its depth; limited, so that it can be walked recursively.
     height: usize,
 }
 
-/// How many levels an expression may have.
+/// The greatest depth of an expression.
 const HIGHEST: usize = 150;
 
-/// What an expression is made of. What Kubernetes calls macros are nodes of their own.
+/// The kinds of nodes. Macros are nodes of their own.
 #[derive(Debug)]
 pub(super) enum Node {
     Literal(Literal),
@@ -53,7 +53,7 @@ pub(super) enum Node {
     Binary(Operator, Box<[Expr; 2]>),
     Call(Call),
     Loop(Box<Loop>),
-    /// `value.optMap(name, then)`: `then` of what is there.
+    /// `value.optMap(name, then)`: `then` of the value inside the optional.
     IfPresent {
         of: Box<Expr>,
         name: String,
@@ -62,28 +62,28 @@ pub(super) enum Node {
     },
 }
 
-/// A call of a function, the target among the arguments if it has one.
+/// A function call; the receiver is the first argument.
 #[derive(Debug)]
 pub(super) struct Call {
     pub(super) function: String,
     pub(super) has_target: bool,
     pub(super) args: Vec<Expr>,
-    /// The pattern among the arguments, where it is written out.
+    /// The compiled pattern, if it is a literal argument.
     pub(super) pattern: Option<Arc<Pattern>>,
 }
 
-/// An expression that is evaluated for each element of a list or key of a map.
+/// A comprehension over a list or map.
 #[derive(Debug)]
 pub(super) struct Loop {
     pub(super) kind: LoopKind,
     pub(super) range: Expr,
-    /// One name for elements or keys, or two: index and element, key and value.
+    /// One variable for elements or keys, or two: index and element, key and value.
     pub(super) names: Vec<String>,
     pub(super) filter: Option<Expr>,
     pub(super) body: Expr,
 }
 
-/// What is made of the results.
+/// The result of a comprehension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LoopKind {
     All,
@@ -101,14 +101,14 @@ pub(super) enum LoopKind {
     SortBy,
 }
 
-/// Whether something may be missing: `a.?b`, `a[?b]`, `[?a]`.
+/// Whether an access or element is optional: `a.?b`, `a[?b]`, `[?a]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     Plain,
     Optional,
 }
 
-/// A value that is written out.
+/// A literal.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Literal {
     Null,
@@ -120,7 +120,7 @@ pub(super) enum Literal {
     Bytes(Vec<u8>),
 }
 
-/// Operators with two sides, except those of logic.
+/// Binary operators, except `&&` and `||`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operator {
     Equal,
@@ -137,24 +137,24 @@ pub(super) enum Operator {
     Modulo,
 }
 
-/// What is wrong with an expression, and where.
+/// An error in an expression and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Complaint {
+pub(super) struct SourceError {
     pub(super) at: usize,
     pub(super) why: String,
 }
 
 impl Expr {
-    fn new(node: Node, at: usize) -> Result<Self, Complaint> {
+    fn new(node: Node, at: usize) -> Result<Self, SourceError> {
         let mut height = 0;
         node.each_part(&mut |part| height = height.max(part.height));
         if height >= HIGHEST {
-            return Err(Complaint::new(at, format!("expression nests deeper than {HIGHEST} levels")));
+            return Err(SourceError::new(at, format!("expression nests deeper than {HIGHEST} levels")));
         }
         Ok(Self { node, at, height: height + 1 })
     }
 
-    /// Whether a variable is mentioned anywhere in it that is not one of its own.
+    /// Whether it mentions a variable that it does not declare itself.
     pub(super) fn mentions(&self, variable: &str) -> bool {
         let own = |names: &[String]| names.iter().any(|name| name == variable);
         match &self.node {
@@ -171,7 +171,7 @@ impl Expr {
 }
 
 impl Node {
-    /// Shows the expressions that it is made of.
+    /// Visits its direct subexpressions.
     fn each_part(&self, look: &mut dyn FnMut(&Expr)) {
         match self {
             Self::Literal(_) | Self::Name(_) => {}
@@ -197,7 +197,7 @@ impl Node {
 }
 
 impl Operator {
-    /// As complaints name it.
+    /// The operator in error messages.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Equal => "_==_",
@@ -216,12 +216,12 @@ impl Operator {
     }
 }
 
-impl Complaint {
+impl SourceError {
     pub(super) fn new(at: usize, why: impl Into<String>) -> Self {
         Self { at, why: why.into() }
     }
 
-    /// With the line it is about, unless that is very long, and a mark under the place.
+    /// Renders the error with its line, unless that is very long, and a mark under the position.
     pub(super) fn shown(&self, text: &str) -> String {
         const LONGEST: usize = 1_000;
         let before = text.get(..self.at).unwrap_or(text);

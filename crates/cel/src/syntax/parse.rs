@@ -1,18 +1,18 @@
-//! From words and signs to a tree.
+//! The parser of expressions.
 //!
-//! Chains of `&&` and `||` are flat, everything else nests, and what nests too deep is refused: whoever walks the tree
-//! later may do so recursively.
+//! Chains of `&&` and `||` are flat, everything else nests. Expressions that nest too deeply are rejected, so that the
+//! tree can be walked recursively.
 
 use super::token::{Token, tokens};
-use super::{Call, Complaint, Expr, Literal, Mode, Node, Operator, macros};
+use super::{Call, Expr, Literal, Mode, Node, Operator, SourceError, macros};
 use crate::library;
 
-/// How deep an expression may nest.
+/// The greatest nesting of an expression.
 const DEEPEST: usize = 100;
-/// How long an expression may be, in bytes.
+/// The greatest length of an expression, in bytes.
 const LONGEST: usize = 64 * 1024;
 
-/// Words that name nothing.
+/// Words that cannot be identifiers.
 pub(crate) const RESERVED: [&str; 18] = [
     "as",
     "break",
@@ -34,10 +34,10 @@ pub(crate) const RESERVED: [&str; 18] = [
     "while",
 ];
 
-/// Reads an expression.
-pub(crate) fn parse(text: &str) -> Result<Expr, Complaint> {
+/// Parses an expression.
+pub(crate) fn parse(text: &str) -> Result<Expr, SourceError> {
     if text.len() > LONGEST {
-        return Err(Complaint::new(0, format!("expression is longer than {LONGEST} bytes")));
+        return Err(SourceError::new(0, format!("expression is longer than {LONGEST} bytes")));
     }
     let mut parser = Parser { tokens: tokens(text)?, next: 0, depth: 0 };
     let expr = parser.expression()?;
@@ -53,7 +53,7 @@ struct Parser<'t> {
     depth: usize,
 }
 
-type Parsed = Result<Expr, Complaint>;
+type Parsed = Result<Expr, SourceError>;
 
 impl<'t> Parser<'t> {
     fn expression(&mut self) -> Parsed {
@@ -115,7 +115,7 @@ impl<'t> Parser<'t> {
         )
     }
 
-    /// Operands with operators of one rank between them, from left to right.
+    /// Parses operands with left-associative operators of one precedence.
     fn operators(
         &mut self,
         ranked: &[(&'static str, Operator)],
@@ -194,8 +194,10 @@ impl<'t> Parser<'t> {
     fn primary(&mut self) -> Parsed {
         let at = self.at();
         let node = match self.peek() {
-            // It was read for the sake of its negative, and stands alone.
-            Token::Literal(Literal::Int(i64::MIN)) => return Err(Complaint::new(at, "invalid int literal")),
+            // It was only valid with a minus sign before it, and there is none.
+            Token::Literal(Literal::Int(i64::MIN)) => {
+                return Err(SourceError::new(at, "invalid int literal"));
+            }
             Token::Literal(literal) => {
                 self.next += 1;
                 Node::Literal(literal)
@@ -237,7 +239,7 @@ impl<'t> Parser<'t> {
         let at = self.at();
         let name = self.name()?;
         if RESERVED.contains(&name) {
-            return Err(Complaint::new(at, format!("reserved identifier: {name}")));
+            return Err(SourceError::new(at, format!("reserved identifier: {name}")));
         }
         if !self.take("(") {
             return Expr::new(Node::Name(name.to_owned()), at);
@@ -246,12 +248,12 @@ impl<'t> Parser<'t> {
         macros::function(name, args, at)
     }
 
-    /// What is listed up to a closing sign; a comma may stand before it.
+    /// Parses a list up to a closing token; a trailing comma is allowed.
     fn list<T>(
         &mut self,
         end: &'static str,
-        element: impl Fn(&mut Self) -> Result<T, Complaint>,
-    ) -> Result<Vec<T>, Complaint> {
+        element: impl Fn(&mut Self) -> Result<T, SourceError>,
+    ) -> Result<Vec<T>, SourceError> {
         let mut elements = Vec::new();
         while !self.take(end) {
             elements.push(element(self)?);
@@ -267,7 +269,7 @@ impl<'t> Parser<'t> {
         if self.take("?") { Mode::Optional } else { Mode::Plain }
     }
 
-    fn name(&mut self) -> Result<&'t str, Complaint> {
+    fn name(&mut self) -> Result<&'t str, SourceError> {
         match self.peek() {
             Token::Name(name) if name != "in" => {
                 self.next += 1;
@@ -284,10 +286,13 @@ impl<'t> Parser<'t> {
         parsed
     }
 
-    fn nest(&mut self) -> Result<(), Complaint> {
+    fn nest(&mut self) -> Result<(), SourceError> {
         self.depth += 1;
         if self.depth > DEEPEST {
-            return Err(Complaint::new(self.at(), format!("expression nests deeper than {DEEPEST} levels")));
+            return Err(SourceError::new(
+                self.at(),
+                format!("expression nests deeper than {DEEPEST} levels"),
+            ));
         }
         Ok(())
     }
@@ -309,29 +314,29 @@ impl<'t> Parser<'t> {
         is_next
     }
 
-    fn expect(&mut self, sign: &str) -> Result<(), Complaint> {
+    fn expect(&mut self, sign: &str) -> Result<(), SourceError> {
         if self.take(sign) { Ok(()) } else { Err(self.unexpected()) }
     }
 
-    /// The text ends where a value should be.
-    fn ended(&self) -> Complaint {
+    /// The error for a source that ends where a value is expected.
+    fn ended(&self) -> SourceError {
         let why = "Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', \
                    NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
-        Complaint::new(self.at(), why)
+        SourceError::new(self.at(), why)
     }
 
-    fn unexpected(&self) -> Complaint {
+    fn unexpected(&self) -> SourceError {
         let found = match self.peek() {
             Token::End => "<EOF>".to_owned(),
             Token::Name(name) => name.to_owned(),
             Token::Sign(sign) => sign.to_owned(),
             Token::Literal(literal) => format!("{literal:?}"),
         };
-        Complaint::new(self.at(), format!("Syntax error: mismatched input '{found}'"))
+        SourceError::new(self.at(), format!("Syntax error: mismatched input '{found}'"))
     }
 }
 
-/// A member of something, or the type that has a dotted name.
+/// Selects a field, or names a type if the whole is a dotted type name.
 fn selected(of: Expr, field: String, mode: Mode, at: usize) -> Parsed {
     let dotted = dotted(&of).map(|space| format!("{space}.{field}"));
     if let Some(name) = dotted.and_then(|name| library::type_named(&name)) {
@@ -351,13 +356,13 @@ fn dotted(expr: &Expr) -> Option<String> {
     }
 }
 
-/// A call that is no macro.
+/// Parses a call that is not a macro.
 pub(super) fn call(function: String, has_target: bool, args: Vec<Expr>, at: usize) -> Parsed {
     let pattern = match (function.as_str(), args.get(1)) {
         ("matches" | "find" | "findAll", Some(Expr { node: Node::Literal(Literal::Text(text)), at, .. })) => {
             Some(
                 library::pattern(text)
-                    .map_err(|why| Complaint::new(*at, format!("invalid {function} argument: {why}")))?,
+                    .map_err(|why| SourceError::new(*at, format!("invalid {function} argument: {why}")))?,
             )
         }
         _ => None,

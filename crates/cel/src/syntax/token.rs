@@ -1,9 +1,9 @@
-//! The words and signs of an expression.
+//! The tokens of an expression.
 
 use super::literal;
-use super::{Complaint, Literal};
+use super::{Literal, SourceError};
 
-/// A word or sign.
+/// A token.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token<'t> {
     Name(&'t str),
@@ -12,14 +12,14 @@ pub(super) enum Token<'t> {
     End,
 }
 
-/// The longer ones first, as none may be cut.
+/// The operators, longest first, so that none is split.
 const SIGNS: [&str; 24] = [
     "&&", "||", "==", "!=", "<=", ">=", "<", ">", "+", "-", "*", "/", "%", "!", "?", ":", ".", ",", "(", ")",
     "[", "]", "{", "}",
 ];
 
-/// Cuts a text into words and signs, each with where it starts; the last one is its end.
-pub(super) fn tokens(text: &str) -> Result<Vec<(Token<'_>, usize)>, Complaint> {
+/// Splits a text into tokens with their offsets; the last token is the end.
+pub(super) fn tokens(text: &str) -> Result<Vec<(Token<'_>, usize)>, SourceError> {
     let mut tokens = Vec::new();
     let mut at = 0;
     loop {
@@ -29,7 +29,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(Token<'_>, usize)>, Complaint> {
             tokens.push((Token::End, at));
             return Ok(tokens);
         };
-        let (token, length) = next(rest, first).map_err(|why| Complaint::new(at, why))?;
+        let (token, length) = next(rest, first).map_err(|why| SourceError::new(at, why))?;
         tokens.push((token, at));
         at += length;
     }
@@ -60,7 +60,7 @@ fn next(rest: &str, first: char) -> Result<(Token<'_>, usize), String> {
     Ok((Token::Sign(sign), sign.len()))
 }
 
-/// How much of a text is space and comments.
+/// The length of leading white space and comments.
 fn blank(text: &str) -> usize {
     let mut rest = text;
     loop {

@@ -112,7 +112,7 @@ fn types_are_converted() {
 /// Appendix E: moments and durations have parts, and can be added.
 #[test]
 fn moments_have_parts() {
-    let moment = "timestamp('2024-02-29T13:14:15.016Z')";
+    let timestamp = "timestamp('2024-02-29T13:14:15.016Z')";
     for (part, value) in [
         ("getFullYear", 2024),
         ("getMonth", 1),
@@ -125,7 +125,7 @@ fn moments_have_parts() {
         ("getSeconds", 15),
         ("getMilliseconds", 16),
     ] {
-        assert_eq!(truth(&format!("{moment}.{part}() == {value}")), Ok(true), "{part}");
+        assert_eq!(truth(&format!("{timestamp}.{part}() == {value}")), Ok(true), "{part}");
     }
     all_true(&[
         "timestamp('2024-01-01T23:30:00Z').getDate('+01:00') == 2 && timestamp('2024-01-01T00:30:00Z').getHours('-01:00') == 23",

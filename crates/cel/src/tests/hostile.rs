@@ -1,10 +1,12 @@
-//! Expressions that somebody wrote to do harm: they end, with an error.
+//! Malicious expressions: their evaluation ends with an error.
 
 use proptest::prelude::*;
 
 use serde_json::json;
 
-use super::{Before, Fault, Meter, PlainSchema, Program, Subject, Wanted, object, schema, truth};
+use super::{
+    CostMeter, EvaluationError, Input, OldSelf, PlainSchema, Program, ResultType, object, schema, truth,
+};
 
 fn fails(text: &str) -> String {
     truth(text).err().unwrap_or_else(|| panic!("it should not end well: {text:.100}"))
@@ -48,7 +50,7 @@ fn the_deepest_expressions_are_evaluated() {
         ("dyn(", "true", ")"),
     ] {
         let at = |times: usize| format!("{}{inner}{}", open.repeat(times), close.repeat(times));
-        let deepest = (1..200).take_while(|times| Program::read(&at(*times)).is_ok()).last();
+        let deepest = (1..200).take_while(|times| Program::parse(&at(*times)).is_ok()).last();
         let deepest = deepest.unwrap_or_else(|| panic!("{open} is refused"));
         assert!((10..200).contains(&deepest), "{open} nests {deepest} times");
         assert!(truth(&at(deepest)).is_ok(), "{open}: {:?}", truth(&at(deepest)));
@@ -82,15 +84,15 @@ fn large_values_are_not_copied_for_nothing() {
     let structure = PlainSchema::read(&json!({"type": "object", "properties": {
         "text": {"type": "string"}, "key": {"type": "string", "format": "byte"}, "wait": {"type": "string",
         "format": "duration"}, "map": {"type": "object", "additionalProperties": {"type": "integer"}}}}));
-    let judged = |body: &str| {
+    let evaluated = |body: &str| {
         let text = format!("lists.range(10000).all(i, {body})");
-        let program = Program::read(&text).unwrap_or_else(|why| panic!("{why}"));
-        let subject = Subject { value: &object, old: None, schema: &structure, is_resource: true };
-        program.truth(subject, Before::Value, &mut Meter::default())
+        let program = Program::parse(&text).unwrap_or_else(|why| panic!("{why}"));
+        let subject = Input { value: &object, old: None, schema: &structure, is_resource: true };
+        program.evaluate_bool(subject, OldSelf::Required, &mut CostMeter::default())
     };
-    assert_eq!(judged("[self.text].size() == 1"), Ok(true));
-    assert_eq!(judged("[self.key, self.key].size() == 2"), Ok(true));
-    assert_eq!(judged("self.map.size() == 1"), Ok(true));
+    assert_eq!(evaluated("[self.text].size() == 1"), Ok(true));
+    assert_eq!(evaluated("[self.key, self.key].size() == 2"), Ok(true));
+    assert_eq!(evaluated("self.map.size() == 1"), Ok(true));
     for body in [
         "self.text == self.text",
         "self.key == self.key",
@@ -103,9 +105,9 @@ fn large_values_are_not_copied_for_nothing() {
         "int(self.text) == 1 || true",
         "timestamp(0).getHours(self.text) == 1 || true",
     ] {
-        assert_eq!(judged(body), Err(Fault::Exhausted), "{body}");
+        assert_eq!(evaluated(body), Err(EvaluationError::CostExceeded), "{body}");
     }
-    assert!(matches!(judged("self.wait > duration('1s')"), Err(Fault::Failed(_))));
+    assert!(matches!(evaluated("self.wait > duration('1s')"), Err(EvaluationError::Failed(_))));
 }
 
 /// Appendix E: patterns are matched in time that grows with the text, and very large ones are none.
@@ -127,7 +129,7 @@ proptest! {
     /// Appendix E: whatever is written, reading it ends without a panic.
     #[test]
     fn reading_never_panics(text in "\\PC{0,60}") {
-        let _ = Program::read(&text);
+        let _ = Program::parse(&text);
     }
 
     /// Appendix E: the same for what looks like expressions.
@@ -141,11 +143,11 @@ proptest! {
     #[test]
     fn evaluating_never_panics(text in expression()) {
         let (structure, object) = (PlainSchema::read(&schema()), object());
-        let program = Program::read(&text).unwrap_or_else(|why| panic!("{why}"));
-        let subject = Subject { value: &object, old: Some(&object), schema: &structure, is_resource: true };
-        let _ = program.check(&text, (&structure, true), Before::Value, Wanted::Truth);
-        let _ = program.truth(subject, Before::Optional, &mut Meter::default());
-        let _ = program.text(subject, Before::Value, &mut Meter::default());
+        let program = Program::parse(&text).unwrap_or_else(|why| panic!("{why}"));
+        let subject = Input { value: &object, old: Some(&object), schema: &structure, is_resource: true };
+        let _ = program.check(&text, (&structure, true), OldSelf::Required, ResultType::Bool);
+        let _ = program.evaluate_bool(subject, OldSelf::Optional, &mut CostMeter::default());
+        let _ = program.evaluate_string(subject, OldSelf::Required, &mut CostMeter::default());
     }
 }
 

@@ -3,12 +3,12 @@
 mod functions;
 mod hostile;
 mod language;
-mod unfit;
+mod type_errors;
 
 use serde_json::{Value as Json, json};
 
-use super::{Before, Fault, Meter, Program, Subject, Unfit, Wanted};
-use crate::schema::{Basic, Lists, PlainSchema};
+use super::{CheckError, CostMeter, EvaluationError, Input, OldSelf, Program, ResultType};
+use crate::schema::{ListType, PlainSchema, SchemaType};
 
 /// What expressions in these tests are about.
 fn schema() -> Json {
@@ -48,14 +48,14 @@ impl PlainSchema {
         let properties = schema["properties"].as_object().into_iter().flatten();
         let inner = |key: &str| schema.get(key).map(|inner| Box::new(Self::read(inner)));
         Self {
-            basic: Basic::read(schema),
+            schema_type: SchemaType::read(schema),
             format: schema["format"].as_str().unwrap_or_default().to_owned(),
             nullable: schema["nullable"] == true,
             embedded: schema["x-kubernetes-embedded-resource"] == true,
             properties: properties.map(|(name, inner)| (name.clone(), Self::read(inner))).collect(),
             additional: inner("additionalProperties"),
             items: inner("items"),
-            lists: Lists::read(schema),
+            lists: ListType::read(schema),
         }
     }
 }
@@ -80,20 +80,22 @@ fn object() -> Json {
 /// The result of an expression that is true or false, or what went wrong.
 fn truth(text: &str) -> Result<bool, String> {
     let (structure, object) = (PlainSchema::read(&schema()), object());
-    let program = checked(text, Wanted::Truth)?;
-    let subject = Subject { value: &object, old: None, schema: &structure, is_resource: true };
-    program.truth(subject, Before::Value, &mut Meter::default()).map_err(|fault| match fault {
-        Fault::Failed(why) => why,
-        Fault::Exhausted => "exhausted".to_owned(),
-    })
+    let program = checked(text, ResultType::Bool)?;
+    let subject = Input { value: &object, old: None, schema: &structure, is_resource: true };
+    program.evaluate_bool(subject, OldSelf::Required, &mut CostMeter::default()).map_err(
+        |fault| match fault {
+            EvaluationError::Failed(why) => why,
+            EvaluationError::CostExceeded => "exhausted".to_owned(),
+        },
+    )
 }
 
-fn checked(text: &str, wanted: Wanted) -> Result<Program, String> {
+fn checked(text: &str, wanted: ResultType) -> Result<Program, String> {
     let structure = PlainSchema::read(&schema());
-    let program = Program::read(text).map_err(|why| format!("unfit: {why}"))?;
-    program.check(text, (&structure, true), Before::Value, wanted).map_err(|unfit| match unfit {
-        Unfit::Text(why) => format!("unfit: {why}"),
-        Unfit::Result => "unfit: result".to_owned(),
+    let program = Program::parse(text).map_err(|why| format!("unfit: {why}"))?;
+    program.check(text, (&structure, true), OldSelf::Required, wanted).map_err(|unfit| match unfit {
+        CheckError::Invalid(why) => format!("unfit: {why}"),
+        CheckError::ResultType => "unfit: result".to_owned(),
     })?;
     Ok(program)
 }

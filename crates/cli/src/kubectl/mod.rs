@@ -17,7 +17,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use clap::{Args, Subcommand};
 use gantry_kubectl::verbs::{DryRun, ResultPrinter};
 use gantry_kubectl::{ClientContext, Failure, ImplicitContext, OutputStreams, Selection};
-use gantry_registry::Moment;
+use gantry_registry::Timestamp;
 
 pub(crate) use rollout::RolloutVerb;
 
@@ -286,34 +286,17 @@ fn tell(failure: &Failure) {
     print_stderr(failure.lines().trim_end_matches('\n'));
 }
 
-pub(crate) fn now() -> Moment {
+pub(crate) fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Moment::from_secs(i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
+    Timestamp::from_secs(i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
 }
 
-/// Parses a duration in Go's format: `1m30s`, `500ms`.
+/// Parses a duration in Go's format, which must not be negative: `1m30s`, `500ms`.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("invalid duration {text:?}: use for example 30s or 1m30s");
-    if text == "0" {
-        return Ok(Duration::ZERO);
-    }
-    let (mut rest, mut total) = (text, 0.0);
-    while !rest.is_empty() {
-        let digits = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.').ok_or_else(wrong)?;
-        let number: f64 = rest[..digits].parse().map_err(|_| wrong())?;
-        rest = &rest[digits..];
-        let end = rest.find(|letter: char| letter.is_ascii_digit()).unwrap_or(rest.len());
-        let seconds = match &rest[..end] {
-            "ms" => 0.001,
-            "s" => 1.0,
-            "m" => 60.0,
-            "h" => 3600.0,
-            _ => return Err(wrong()),
-        };
-        total += number * seconds;
-        rest = &rest[end..];
-    }
-    if text.is_empty() { Err(wrong()) } else { Duration::try_from_secs_f64(total).map_err(|_| wrong()) }
+    let nanos = gantry_formats::duration::parse(text).ok().and_then(|nanos| u64::try_from(nanos).ok());
+    nanos
+        .map(Duration::from_nanos)
+        .ok_or_else(|| format!("invalid duration {text:?}: use for example 30s or 1m30s"))
 }
 
 /// A timeout; zero is none.
@@ -330,6 +313,6 @@ mod tests {
         assert_eq!(duration("1m30s"), Ok(Duration::from_secs(90)));
         assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
         assert_eq!(duration("0"), Ok(Duration::ZERO));
-        assert!(duration("5").is_err() && duration("").is_err() && duration("x").is_err());
+        assert!(["5", "", "x", "-1s"].iter().all(|text| duration(text).is_err()));
     }
 }

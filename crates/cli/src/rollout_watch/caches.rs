@@ -35,23 +35,19 @@ impl Caches {
         let selected = here().labels(fetch::selector(&deployment));
         let informers = Informers::new();
         let (switch, signal) = shutdown();
-        let mut caches = Self {
-            deployment: informers.scoped(here().named(&name.into())),
-            sets: informers.scoped(selected.clone()),
-            pods: informers.scoped(selected),
-            events: informers.scoped(here()),
-            changed: Arc::default(),
-            errors: Vec::new(),
-            _watches: (switch, JoinSet::new()),
-        };
-        let tasks = &mut caches._watches.1;
-        caches.errors = vec![
-            notify(&caches.deployment, &caches.changed, tasks),
-            notify(&caches.sets, &caches.changed, tasks),
-            notify(&caches.pods, &caches.changed, tasks),
-            notify(&caches.events, &caches.changed, tasks),
+        let mut tasks = JoinSet::new();
+        let (deployment, sets) =
+            (informers.scoped(here().named(&name.into())), informers.scoped(selected.clone()));
+        let (pods, events) = (informers.scoped(selected), informers.scoped(here()));
+        let changed = Arc::default();
+        let errors = vec![
+            notify(&deployment, &changed, &mut tasks),
+            notify(&sets, &changed, &mut tasks),
+            notify(&pods, &changed, &mut tasks),
+            notify(&events, &changed, &mut tasks),
         ];
-        informers.start(tasks, &cluster.api, &signal);
+        informers.start(&mut tasks, &cluster.api, &signal);
+        let caches = Self { deployment, sets, pods, events, changed, errors, _watches: (switch, tasks) };
         caches.filled().await?;
         Ok(caches)
     }

@@ -73,10 +73,8 @@ async fn nothing_acknowledged_is_lost_and_informers_end_with_the_truth() {
     let kills = if is_long_run() { 100 } else { 4 };
     for kill in 0..kills {
         // Not before something was written since the last kill, or there is nothing to lose.
-        let before = acknowledged.load(Ordering::SeqCst);
-        wait_until("writes are acknowledged again", || acknowledged.load(Ordering::SeqCst) > before + 20)
-            .await;
-        tokio::time::sleep(Duration::from_millis(dice.below(300))).await;
+        let enough = acknowledged.load(Ordering::SeqCst) + 20 + dice.below(200);
+        wait_until("writes are acknowledged again", || acknowledged.load(Ordering::SeqCst) > enough).await;
         server.kill();
         server = Server::start(&address, &kubeconfig, &["--data-dir", &data.display().to_string()]);
         println!("kill {kill}: {} writes were acknowledged", acknowledged.load(Ordering::SeqCst));

@@ -9,8 +9,6 @@ mod mask;
 #[path = "../running/mod.rs"]
 mod running;
 mod session;
-#[path = "../../../controllers/tests/stage/mod.rs"]
-mod stage;
 #[path = "../clients/tools.rs"]
 mod tools;
 
@@ -21,9 +19,9 @@ use gantry_runtime::Clock;
 use tokio::process::Command;
 use tokio::time::timeout;
 
+use gantry_test_cluster::TestNamespace;
 use running::InMemory;
 use session::{Meanwhile, Said, Step};
-use stage::Stage;
 
 /// How long a command may take.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -91,7 +89,7 @@ impl Person<'_> {
     /// Plays a session in a namespace of its own; returns what the terminal showed.
     async fn plays(&self, name: &str, recorded: &str) -> Vec<String> {
         let client = client(self.server.kubeconfig()).await;
-        let mut stage = Stage::new(client, &format!("session-{name}"), Clock::system()).await;
+        let mut stage = TestNamespace::new(client, &format!("session-{name}"), Clock::system()).await;
         stage.starved = STARVED;
         let mut shown = Vec::new();
         for step in session::steps(recorded) {
@@ -106,7 +104,7 @@ impl Person<'_> {
         shown
     }
 
-    async fn types(&self, stage: &mut Stage, command: &str) -> Vec<String> {
+    async fn types(&self, stage: &mut TestNamespace, command: &str) -> Vec<String> {
         let mut arguments: Vec<&str> = command.split(' ').collect();
         let verb = arguments[0];
         let namespace = stage.namespace.clone();
@@ -151,7 +149,7 @@ async fn another_second() {
     }
 }
 
-async fn happens(stage: &mut Stage, meanwhile: Meanwhile) {
+async fn happens(stage: &mut TestNamespace, meanwhile: Meanwhile) {
     match meanwhile {
         Meanwhile::ReadyAll => stage.ready_all().await,
         Meanwhile::Ready(n) => {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::mask::masked;
-use crate::stage::Stage;
+use gantry_test_cluster::TestNamespace;
 
 /// One step of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ fn step(line: &str) -> Option<Step> {
 }
 
 /// What was typed and what the terminal showed, as it is the same on every run.
-pub(crate) fn shown(stage: &Stage, command: &str, said: &Said) -> Vec<String> {
+pub(crate) fn shown(stage: &TestNamespace, command: &str, said: &Said) -> Vec<String> {
     let mut lines = vec![format!("$ kubectl {command}")];
     for (mark, text) in [("", &said.out), ("! ", &said.err)] {
         let rows: Vec<String> = stage.mask(text).lines().map(masked).collect();

@@ -13,7 +13,6 @@ use gantry_model::{ObjectKey, Refusal, RefusalKind};
 use gantry_runtime::Queue;
 
 use crate::context::{Assembly, Context};
-use crate::options::Controller;
 use apply::ApplyError;
 use observe::{Caches, SyncSnapshot};
 
@@ -30,8 +29,7 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let context = assembly.context.clone();
     let caches = Caches::of(&assembly.informers);
     let queue = Queue::new("deployment", context.clock.clone(), &context.metrics);
-    let runs_sets = assembly.options.controllers.contains(&Controller::ReplicaSet);
-    triggers::subscribe(&caches, &queue, runs_sets);
+    triggers::subscribe(&caches, &queue);
     let workers = context.workers.deployment;
     let controller = Deployments { context, caches };
     let synced = {

@@ -15,8 +15,8 @@ struct View<'a> {
     sets: RwLockReadGuard<'a, Store<CachedReplicaSet>>,
 }
 
-/// Subscribes the queue to all caches. `runs_sets` says whether the controller of ReplicaSets runs in this process.
-pub(super) fn subscribe(caches: &Caches, queue: &Queue<ObjectKey>, runs_sets: bool) {
+/// Subscribes the queue to all caches.
+pub(super) fn subscribe(caches: &Caches, queue: &Queue<ObjectKey>) {
     let to = queue.clone();
     caches.deployments.subscribe(move |change| to.add(triggers::on_deployment(&change.object().noun)));
     let (view, to) = (caches.clone(), queue.clone());
@@ -24,15 +24,12 @@ pub(super) fn subscribe(caches: &Caches, queue: &Queue<ObjectKey>, runs_sets: bo
         let view = View::of(&view);
         let keys = match change {
             InformerEvent::Added(set) => triggers::on_set_added(&set.noun, &view),
-            InformerEvent::Updated { old, new }
-                if runs_sets && triggers::is_unobserved(&old.noun, &new.noun) =>
-            {
-                Vec::new()
-            }
             InformerEvent::Updated { old, new } => triggers::on_set_updated(&old.noun, &new.noun, &view),
             InformerEvent::Deleted(set) => triggers::on_set_deleted(&set.noun, &view),
         };
-        keys.into_iter().for_each(|key| to.add(key));
+        for key in keys {
+            to.add(key);
+        }
     });
     let (view, to) = (caches.clone(), queue.clone());
     caches.pods.subscribe(move |change| {

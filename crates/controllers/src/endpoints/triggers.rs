@@ -10,7 +10,7 @@ use super::observe::Caches;
 pub(super) fn subscribe(caches: &Caches, queue: &Queue<ObjectKey>) {
     caches.services.subscribe(queue);
     let to = queue.clone();
-    // What somebody else writes into them stays until the Service or a pod changes, as on Kubernetes.
+    // Writes of other clients stay until the Service or a pod changes, as on Kubernetes.
     caches.endpoints.subscribe(move |change| {
         if let InformerEvent::Deleted(endpoints) = change {
             to.add(endpoints.noun.meta.key());
@@ -18,7 +18,7 @@ pub(super) fn subscribe(caches: &Caches, queue: &Queue<ObjectKey>) {
     });
 }
 
-/// Wakes the Service of all Endpoints that there are: it may have been deleted while nobody looked.
+/// Enqueues the Services of all existing Endpoints: one may have been deleted while no controller ran.
 pub(super) fn wake_leftovers(caches: &Caches, queue: &Queue<ObjectKey>) {
     for endpoints in caches.endpoints.read().iter().filter(|endpoints| !is_lock(&endpoints.noun)) {
         queue.add(endpoints.noun.meta.key());

@@ -8,12 +8,7 @@
 
 mod player;
 mod refusals;
-#[path = "../../../scheduler/tests/server/mod.rs"]
-#[allow(dead_code, reason = "only its server and its clock are needed here")]
-mod server;
 mod snapshotter;
-#[path = "../stage/mod.rs"]
-mod stage;
 
 use std::sync::Mutex;
 use std::thread;
@@ -21,25 +16,24 @@ use std::thread;
 use gantry_controllers::{Options, run};
 use gantry_runtime::{Switch, shutdown};
 use gantry_sim::story::Command;
+use gantry_test_cluster::{TestNamespace, TestServer};
 use gantry_testkit::recorded::{self, Scenario};
 use serde_json::Value;
 
-use server::Server;
 use snapshotter::Snapshotter;
-use stage::Stage;
 
 /// The recorded parts of a step.
 const PARTS: [&str; 6] = ["deployments", "sets", "pods", "events", "left", "error"];
 
 struct Cluster {
-    stage: Stage,
+    stage: TestNamespace,
     /// The controllers run as long as this is held.
     _running: Switch,
 }
 
 impl Cluster {
     async fn new() -> Self {
-        let server = Server::start().await;
+        let server = TestServer::start().await;
         let (switch, signal) = shutdown();
         let options = Options {
             root_ca: Some("PEM".to_owned()),
@@ -48,7 +42,7 @@ impl Cluster {
             ..Options::default()
         };
         tokio::spawn(run(server.client.clone(), options, signal));
-        let stage = Stage::new(server.client, "played", server.clock).await;
+        let stage = TestNamespace::new(server.client, "played", server.clock).await;
         Self { stage, _running: switch }
     }
 }

@@ -6,13 +6,13 @@ use gantry_sim::{NewDeployment, NewReplicaSet, Propagation, WorkloadKind};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-use crate::stage::{Form, Stage, Terminations};
+use gantry_test_cluster::{PatchType, Terminations, TestNamespace};
 
 /// The Deployment of every scenario.
 const WEB: &str = "web";
 
 /// Carries out a command; the controllers do the rest.
-pub(crate) async fn act(stage: &mut Stage, command: &Command) {
+pub(crate) async fn act(stage: &mut TestNamespace, command: &Command) {
     match command {
         Command::CreateDeployment(draft) => create(stage, "deployments", &deployment(draft)).await,
         Command::CreateReplicaSet(draft) => create(stage, "replicasets", &replica_set(draft)).await,
@@ -60,25 +60,25 @@ pub(crate) async fn act(stage: &mut Stage, command: &Command) {
     }
 }
 
-async fn create(stage: &Stage, plural: &str, object: &Value) {
+async fn create(stage: &TestNamespace, plural: &str, object: &Value) {
     stage.create(plural, object).await.unwrap();
 }
 
-async fn patch(stage: &Stage, plural: &str, name: &str, patch: &Value) {
-    stage.patch(plural, name, Form::Strategic, patch).await.unwrap();
+async fn patch(stage: &TestNamespace, plural: &str, name: &str, patch: &Value) {
+    stage.patch(plural, name, PatchType::Strategic, patch).await.unwrap();
 }
 
-async fn label(stage: &Stage, plural: &str, name: &str, key: &str, value: &str) {
+async fn label(stage: &TestNamespace, plural: &str, name: &str, key: &str, value: &str) {
     patch(stage, plural, name, &json!({"metadata": {"labels": {key: value}}})).await;
 }
 
 /// Like a user: by the `scale` subresource when only the size changes, and otherwise by patches.
-async fn change(stage: &Stage, changes: &[(String, String)]) {
+async fn change(stage: &TestNamespace, changes: &[(String, String)]) {
     if let [(key, replicas)] = changes
         && key == "replicas"
     {
         let scale = json!({"spec": {"replicas": replicas.parse::<u32>().unwrap()}});
-        stage.patch("deployments", "web/scale", Form::Merge, &scale).await.unwrap();
+        stage.patch("deployments", "web/scale", PatchType::Merge, &scale).await.unwrap();
         return;
     }
     let mut all = json!({});
@@ -121,7 +121,7 @@ fn merge(all: &mut Value, one: Value) {
 }
 
 /// Like `kubectl rollout undo`: writes back the template of another set.
-async fn undo(stage: &mut Stage, set: Option<usize>) {
+async fn undo(stage: &mut TestNamespace, set: Option<usize>) {
     let mut sets = stage.sets().await;
     let index = if let Some(index) = set {
         index - 1
@@ -132,7 +132,7 @@ async fn undo(stage: &mut Stage, set: Option<usize>) {
     let mut template = sets[index]["spec"]["template"].take();
     template["metadata"]["labels"].as_object_mut().unwrap().remove("pod-template-hash");
     let patch = json!([{"op": "replace", "path": "/spec/template", "value": template}]);
-    stage.patch("deployments", WEB, Form::Json, &patch).await.unwrap();
+    stage.patch("deployments", WEB, PatchType::Json, &patch).await.unwrap();
 }
 
 fn revision(set: &Value) -> u64 {
@@ -140,14 +140,14 @@ fn revision(set: &Value) -> u64 {
 }
 
 /// Sets the deletion cost of a pod, and marks the pod to recognize the remaining ones.
-async fn set_deletion_cost(stage: &mut Stage, pod: usize, cost: i32) {
+async fn set_deletion_cost(stage: &mut TestNamespace, pod: usize, cost: i32) {
     let pod = name_of(&stage.pods().await, pod);
     let annotations = json!({"controller.kubernetes.io/pod-deletion-cost": cost.to_string()});
     let labels = json!({"cost": format!("c{}", cost.abs())});
     patch(stage, "pods", &pod, &json!({"metadata": {"annotations": annotations, "labels": labels}})).await;
 }
 
-async fn delete(stage: &mut Stage, kind: WorkloadKind, name: Option<&str>, propagation: Propagation) {
+async fn delete(stage: &mut TestNamespace, kind: WorkloadKind, name: Option<&str>, propagation: Propagation) {
     let index = name.and_then(|name| name.parse().ok()).unwrap_or(1);
     let (plural, name) = match kind {
         WorkloadKind::Deployment => ("deployments", WEB.to_owned()),

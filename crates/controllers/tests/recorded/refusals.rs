@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use crate::player::workload;
 use crate::snapshotter::Snapshotter;
-use crate::stage::{Form, Refusal, Stage};
+use gantry_test_cluster::{ErrorResponse, PatchType, TestNamespace};
 
-pub(crate) async fn snapshots(stage: &mut Stage) -> Vec<Value> {
+pub(crate) async fn snapshots(stage: &mut TestNamespace) -> Vec<Value> {
     let (mut snapshotter, mut snapshots) = (Snapshotter::default(), Vec::new());
     for object in objects() {
         let answer = stage.create("deployments", &object).await;
@@ -16,16 +16,20 @@ pub(crate) async fn snapshots(stage: &mut Stage) -> Vec<Value> {
     let selector = json!({"spec": {"selector": other, "template": {"metadata": {"labels": {"app": "new"}}}}});
     let outdated = json!({"metadata": {"resourceVersion": "1"}});
     for patch in [selector, outdated] {
-        let answer = stage.patch("deployments", "web", Form::Strategic, &patch).await;
+        let answer = stage.patch("deployments", "web", PatchType::Strategic, &patch).await;
         snapshots.push(look(stage, &mut snapshotter, answer).await);
     }
     snapshots
 }
 
-async fn look(stage: &mut Stage, snapshotter: &mut Snapshotter, answer: Result<Value, Refusal>) -> Value {
+async fn look(
+    stage: &mut TestNamespace,
+    snapshotter: &mut Snapshotter,
+    answer: Result<Value, ErrorResponse>,
+) -> Value {
     stage.settle().await;
     let mut snapshot = snapshotter.snapshot(stage).await;
-    if let Err(Refusal { code, reason, message }) = answer {
+    if let Err(ErrorResponse { code, reason, message }) = answer {
         snapshot["error"] = json!({"code": code, "reason": reason, "message": stage.mask(&message)});
     }
     snapshot

@@ -7,8 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use crate::stage::Stage;
-use crate::stage::nodes::is_ready;
+use gantry_test_cluster::{TestNamespace, is_ready};
 
 /// The counters of a status that are compared.
 const COUNTERS: [&str; 8] = [
@@ -29,7 +28,7 @@ pub(crate) struct Snapshotter {
 }
 
 impl Snapshotter {
-    pub(crate) async fn snapshot(&mut self, stage: &mut Stage) -> Value {
+    pub(crate) async fn snapshot(&mut self, stage: &mut TestNamespace) -> Value {
         let sets = stage.sets().await;
         let mut deployments = stage.list("deployments").await;
         deployments.sort_by_key(|one| text(&one["metadata"]["name"]));
@@ -44,7 +43,7 @@ impl Snapshotter {
         })
     }
 
-    fn events(&mut self, stage: &Stage, events: &[Value]) -> BTreeSet<[String; 5]> {
+    fn events(&mut self, stage: &TestNamespace, events: &[Value]) -> BTreeSet<[String; 5]> {
         let recorded_messages: BTreeSet<[String; 5]> =
             events.iter().map(|event| recorded_messages(stage, event)).collect();
         for [kind, name, _, reason, message] in &recorded_messages {
@@ -61,7 +60,7 @@ impl Snapshotter {
     }
 }
 
-fn recorded_messages(stage: &Stage, event: &Value) -> [String; 5] {
+fn recorded_messages(stage: &TestNamespace, event: &Value) -> [String; 5] {
     let about = &event["involvedObject"];
     [
         text(&about["kind"]),
@@ -72,14 +71,14 @@ fn recorded_messages(stage: &Stage, event: &Value) -> [String; 5] {
     ]
 }
 
-fn deployment(stage: &Stage, object: &Value) -> Value {
+fn deployment(stage: &TestNamespace, object: &Value) -> Value {
     let mut shown = workload(stage, object);
     shown["name"] = object["metadata"]["name"].clone();
     shown["generation"] = object["metadata"]["generation"].clone();
     shown
 }
 
-fn set(stage: &Stage, object: &Value, deployments: &[Value]) -> Value {
+fn set(stage: &TestNamespace, object: &Value, deployments: &[Value]) -> Value {
     let mut shown = workload(stage, object);
     shown["name"] = json!(stage.mask(&text(&object["metadata"]["name"])));
     shown["owner"] = owner(stage, object, deployments);
@@ -88,7 +87,7 @@ fn set(stage: &Stage, object: &Value, deployments: &[Value]) -> Value {
 }
 
 /// The common part of Deployments and ReplicaSets.
-fn workload(stage: &Stage, object: &Value) -> Value {
+fn workload(stage: &TestNamespace, object: &Value) -> Value {
     let (meta, status) = (&object["metadata"], &object["status"]);
     let mut shown = json!({
         "replicas": object["spec"]["replicas"],
@@ -103,7 +102,7 @@ fn workload(stage: &Stage, object: &Value) -> Value {
     shown
 }
 
-fn annotations(stage: &Stage, meta: &Value) -> BTreeMap<String, String> {
+fn annotations(stage: &TestNamespace, meta: &Value) -> BTreeMap<String, String> {
     let all = meta["annotations"].as_object().into_iter().flatten();
     let shown = all.filter(|(key, _)| !key.starts_with("kubectl"));
     shown.map(|(key, value)| (key.rsplit('/').next().unwrap().to_owned(), stage.mask(&text(value)))).collect()
@@ -115,7 +114,7 @@ fn counters(status: &Value) -> Map<String, Value> {
     shown.map(|(name, count)| (name.to_owned(), count.clone())).collect()
 }
 
-fn conditions(stage: &Stage, object: &Value) -> BTreeSet<[String; 4]> {
+fn conditions(stage: &TestNamespace, object: &Value) -> BTreeSet<[String; 4]> {
     let status = &object["status"];
     let wanted = object["spec"]["replicas"].as_u64();
     let counted = |name: &str| Some(status[name].as_u64().unwrap_or(0));
@@ -143,7 +142,7 @@ fn without_set_names(message: &str) -> String {
     words.collect::<Vec<_>>().join("\"")
 }
 
-fn counted(stage: &Stage, pods: &[Value], sets: &[Value]) -> BTreeMap<String, usize> {
+fn counted(stage: &TestNamespace, pods: &[Value], sets: &[Value]) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for pod in pods {
         let owner = owner(stage, pod, sets);
@@ -164,7 +163,7 @@ fn costs(pods: &[Value]) -> Vec<String> {
 }
 
 /// The controller of an object, by its masked name.
-fn owner(stage: &Stage, object: &Value, known: &[Value]) -> Value {
+fn owner(stage: &TestNamespace, object: &Value, known: &[Value]) -> Value {
     let references = object["metadata"]["ownerReferences"].as_array().into_iter().flatten();
     let Some(controller) = references.into_iter().find(|one| one["controller"] == true) else {
         return Value::Null;

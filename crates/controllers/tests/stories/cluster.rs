@@ -10,7 +10,6 @@ use std::time::Duration;
 use gantry_apiserver::{ApiServer, ApiService, Environment, ServiceAccounts, Settings};
 use gantry_controllers::{ControllerPanicked, LeaseOptions, Options, run};
 use gantry_model::Timestamp;
-use gantry_registry::Moment;
 use gantry_runtime::{Clock, Metrics, Switch, Timing, shutdown};
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use serde_json::{Value, json};
@@ -58,8 +57,8 @@ impl SystemClock {
 }
 
 impl Environment for TestEnvironment {
-    fn now(&self) -> Moment {
-        Moment::from_secs(self.system_clock.now().as_nanos() / 1_000_000_000)
+    fn now(&self) -> gantry_registry::Timestamp {
+        gantry_registry::Timestamp::from_secs(self.system_clock.now().as_nanos() / 1_000_000_000)
     }
     fn uid(&self) -> String {
         format!("00000000-0000-4000-8000-{:012x}", self.counter.fetch_add(1, Ordering::Relaxed))

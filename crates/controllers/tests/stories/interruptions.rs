@@ -2,21 +2,12 @@
 
 use std::time::Duration;
 
+use gantry_rng::Rng;
 use serde_json::json;
 use tokio::task::JoinHandle;
 
 use crate::cluster::Cluster;
 use crate::wire::Fault;
-
-/// A seeded random number generator.
-struct Rng(u64);
-
-impl Rng {
-    fn one_in(&mut self, bound: u64) -> bool {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33).is_multiple_of(bound)
-    }
-}
 
 /// The most pods that [`rolls_out_despite`] ever requests: 6, and a quarter of 6 more.
 const MOST: usize = 8;
@@ -104,7 +95,7 @@ async fn a_slow_watch_never_makes_a_pod_twice() {
 async fn refusals_at_random_delay_a_rollout_and_do_no_harm() {
     for seed in 1..=5 {
         let cluster = Cluster::new().await;
-        let mut rng = Rng(seed);
+        let mut rng = Rng::new(seed);
         cluster.wire.inject_faults(move |_, _| {
             [409, 429, 500].into_iter().find(|_| rng.one_in(15)).map(Fault::Refused)
         });
@@ -120,7 +111,7 @@ async fn refusals_at_random_delay_a_rollout_and_do_no_harm() {
 async fn requests_without_an_answer_delay_a_rollout_and_do_no_harm() {
     for seed in 1..=3 {
         let cluster = Cluster::new().await;
-        let mut rng = Rng(seed);
+        let mut rng = Rng::new(seed);
         cluster.wire.inject_faults(move |_, _| rng.one_in(12).then_some(Fault::Silence));
         let cutting = cut_watches_periodically(&cluster, Duration::from_secs(5));
         rolls_out_despite(&cluster).await;
@@ -166,7 +157,7 @@ async fn pods_that_may_not_be_deleted_do_not_let_a_rollout_wish_for_more() {
 async fn lost_answers_are_made_up_for() {
     for seed in 1..=3 {
         let cluster = Cluster::new().await;
-        let mut rng = Rng(seed);
+        let mut rng = Rng::new(seed);
         cluster
             .wire
             .inject_faults(move |method, _| (method != "GET" && rng.one_in(10)).then_some(Fault::AnswerLost));

@@ -4,7 +4,7 @@ use gantry_model::{ClusterRole, Labels, PolicyRule, Requirement, Selector};
 
 use super::{decide, triggers};
 
-/// Says that somebody may do something to pods.
+/// Returns a rule that permits a verb on pods.
 fn may(verb: &str) -> PolicyRule {
     PolicyRule {
         verbs: vec![verb.to_owned()],

@@ -47,18 +47,6 @@ pub fn on_set_updated(old: &ReplicaSet, new: &ReplicaSet, caches: &impl Lookup) 
     keys
 }
 
-/// Whether a ReplicaSet got another spec that its controller has not observed yet.
-///
-/// The status that the controller then writes is a change too. Where that controller is known to run, the Deployment waits
-/// for it: a set that was scaled by hand gets its pods before it is scaled back, as on Kubernetes, and whichever worker
-/// is faster does not matter.
-pub fn is_unobserved(old: &ReplicaSet, new: &ReplicaSet) -> bool {
-    let is_same_owner = old.meta.controller() == new.meta.controller();
-    let is_changed = old.meta.generation != new.meta.generation;
-    let is_observed = new.status.observed_generation >= new.meta.generation;
-    is_changed && !is_observed && is_same_owner && !new.meta.is_deleting()
-}
-
 /// A ReplicaSet was deleted; its last known state may be stale.
 pub fn on_set_deleted(set: &ReplicaSet, caches: &impl Lookup) -> Vec<ObjectKey> {
     set.meta.controller().and_then(|controller| owner_of(set, controller, caches)).into_iter().collect()

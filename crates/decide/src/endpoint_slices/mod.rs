@@ -154,7 +154,7 @@ fn owns(service: &Uid, slice: &EndpointSlice) -> bool {
         .any(|owner| owner.uid == *service && owner.kind == "Service" && owner.api_version == "v1")
 }
 
-/// A Service without endpoints has one empty slice, so that nobody takes it for one that was not looked at.
+/// Keeps one empty slice for a Service without endpoints, which shows clients that the Service was synced.
 fn keep_a_placeholder(service: &Service, family: IpFamily, existing: usize, plan: &mut Plan<'_>) {
     if existing != plan.delete.len() || plan.write.iter().any(|slice| matches!(slice.origin, Origin::New)) {
         return;

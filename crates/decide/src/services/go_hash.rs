@@ -1,7 +1,7 @@
 //! The order of ports and subsets: Kubernetes sorts them by a hash of how Go prints them.
 //!
-//! The order is visible to everybody who lists endpoints, and endpoints that another controller wrote are only left
-//! alone if they are in it.
+//! The order is visible to clients that list endpoints, and endpoints that another controller wrote are only left
+//! unchanged if they are in it.
 
 use gantry_model::EndpointPort;
 

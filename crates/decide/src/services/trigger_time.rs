@@ -1,8 +1,8 @@
-//! When the change happened for which endpoints are written: what the annotation
-//! `endpoints.kubernetes.io/last-change-trigger-time` says.
+//! The time of the change that caused a write of endpoints, for the annotation
+//! `endpoints.kubernetes.io/last-change-trigger-time`.
 //!
-//! A change is dated by the pod whose readiness changed or by the creation of the Service. Which of these dates are new
-//! is only known by whoever remembers the old ones. A restart loses them: the first write after it is dated by the Service.
+//! A change has the time at which a pod's readiness changed or the Service was created. The times of earlier changes are
+//! remembered to find the new ones. A restart loses them: the first write after it has the time of the Service.
 
 use std::collections::BTreeMap;
 

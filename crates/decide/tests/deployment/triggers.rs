@@ -1,7 +1,7 @@
 //! Which Deployments a change wakes.
 
 use gantry_decide::deployment::triggers::{
-    Lookup, is_unobserved, on_deployment, on_pod_deleted, on_set_added, on_set_deleted, on_set_updated,
+    Lookup, on_deployment, on_pod_deleted, on_set_added, on_set_deleted, on_set_updated,
 };
 use gantry_model::{Deployment, Name, Namespace, ObjectKey, ReplicaSet, Selector};
 use gantry_testkit::{
@@ -125,24 +125,6 @@ fn a_changed_field_of_the_reference_wakes_the_owner_it_named() {
     let set = replica_set("rs").owned_by(&web);
     let unblocked = changed(&set, |set| set.meta.owners[0].block_owner_deletion = false);
     assert_eq!(names(&on_set_updated(&set, &unblocked, &found)), ["web", "web"]);
-}
-
-/// A resized set is observed by its controller first; everything else wakes the Deployment at once.
-#[test]
-fn a_resized_set_waits_for_its_own_controller() {
-    let (web, also) = (deployment("web"), deployment("also"));
-    let set = replica_set("rs").owned_by(&web);
-    let resized = |observed: i64| {
-        changed(&set, |set| {
-            set.meta.generation += 1;
-            set.status.observed_generation = set.meta.generation - 1 + observed;
-        })
-    };
-    assert!(is_unobserved(&set, &resized(0)));
-    assert!(!is_unobserved(&set, &resized(1)), "its controller has reacted");
-    assert!(!is_unobserved(&resized(0), &resized(0)), "not the spec but something else has changed");
-    assert!(!is_unobserved(&set, &resized(0).owned_by(&also)), "it has another owner");
-    assert!(!is_unobserved(&set, &resized(0).deleting_since(noon_plus(0))), "it is being deleted");
 }
 
 /// D1.5, D1.8: a deleted set enqueues its owner, however stale its last known state; an orphan enqueues none.

@@ -1,13 +1,13 @@
 //! The events about an object, as a table of their own (K3.5).
 
-use gantry_registry::Moment;
+use gantry_registry::Timestamp;
 use serde_json::Value;
 
 use super::ago;
 use crate::field::{at, number, text};
 
 /// The events, oldest first.
-pub(crate) fn events(events: &[Value], now: Moment) -> String {
+pub(crate) fn events(events: &[Value], now: Timestamp) -> String {
     if events.is_empty() {
         return "Events:\t<none>\n".to_owned();
     }
@@ -37,7 +37,7 @@ pub(crate) fn last(event: &Value) -> &str {
 }
 
 /// `6s`, or `2s (x3 over 9s)` if it happened more than once.
-pub(crate) fn age(event: &Value, now: Moment) -> String {
+pub(crate) fn age(event: &Value, now: Timestamp) -> String {
     let first = match at(event, "/firstTimestamp") {
         Value::Null => at(event, "/eventTime"),
         first => first,
@@ -65,7 +65,7 @@ mod tests {
     /// K3.5: oldest first, with how often.
     #[test]
     fn events_are_told_by_age() {
-        let now = Moment::parse("2026-01-01T00:00:10Z").unwrap();
+        let now = Timestamp::parse("2026-01-01T00:00:10Z").unwrap();
         let event = |reason: &str, first: &str, last: &str, count: i64| {
             json!({"type": "Normal", "reason": reason, "count": count, "source": {"component": "c"}, "message": " m\n",
                 "firstTimestamp": first, "lastTimestamp": last})

@@ -48,7 +48,7 @@ pub(crate) use service_account::service_account;
 pub(crate) use service_address::{ip_address, service_cidr};
 pub(crate) use storage::{csi_node, storage_class, volume_attributes_class};
 
-use gantry_registry::Moment;
+use gantry_registry::Timestamp;
 use gantry_registry::table::short;
 use serde_json::Value;
 
@@ -100,7 +100,7 @@ fn go_time(time: &Value) -> String {
 }
 
 /// How long ago a time of an object was.
-pub(crate) fn ago(now: Moment, time: &Value) -> String {
+pub(crate) fn ago(now: Timestamp, time: &Value) -> String {
     let then = time.as_str().and_then(moment);
     then.map_or_else(|| "<unknown>".to_owned(), |then| short(now.seconds_after(then)))
 }
@@ -118,10 +118,10 @@ fn date_or_zero(time: &Value) -> String {
     if time.is_null() { "Mon, 01 Jan 0001 00:00:00 +0000".to_owned() } else { date(time) }
 }
 
-fn moment(text: &str) -> Option<Moment> {
+fn moment(text: &str) -> Option<Timestamp> {
     match text.split_once('.') {
-        Some((whole, _)) => Moment::parse(&format!("{whole}Z")),
-        None => Moment::parse(text),
+        Some((whole, _)) => Timestamp::parse(&format!("{whole}Z")),
+        None => Timestamp::parse(text),
     }
 }
 

@@ -1,6 +1,6 @@
 //! A node, with its lease, the pods on it and what they take of it.
 
-use gantry_registry::Moment;
+use gantry_registry::Timestamp;
 use serde_json::Value;
 
 use super::conditions::conditions;
@@ -19,7 +19,7 @@ pub(crate) struct NodeRelated {
 }
 
 /// A node and what is around it.
-pub(crate) fn node(node: &Value, around: &NodeRelated, now: Moment) -> String {
+pub(crate) fn node(node: &Value, around: &NodeRelated, now: Timestamp) -> String {
     let mut out = format!("Name:\t{}\nRoles:\t{}\n", text(node, "/metadata/name"), roles(node));
     out += &labels("Labels:", "", node, "/metadata/labels");
     out += &annotations("Annotations:", "", node, "/metadata/annotations");
@@ -128,7 +128,7 @@ fn lease(lease: &Result<Value, String>) -> String {
 }
 
 /// The pods, each with what it takes, and what all of them take.
-fn running(node: &Value, pods: &[Value], now: Moment) -> String {
+fn running(node: &Value, pods: &[Value], now: Timestamp) -> String {
     let allocatable = ResourceList::read(node, "/status/allocatable");
     let there_is =
         if allocatable.is_empty() { ResourceList::read(node, "/status/capacity") } else { allocatable };
@@ -194,7 +194,7 @@ mod tests {
             pods: vec![pod],
         };
         let rendered =
-            align_columns(&node(&object, &around, Moment::parse("2026-11-16T02:51:17Z").unwrap()), 2);
+            align_columns(&node(&object, &around, Timestamp::parse("2026-11-16T02:51:17Z").unwrap()), 2);
         assert!(
             rendered.contains(
                 "Lease:\n  HolderIdentity:  node-1\n  AcquireTime:     <unset>\n  \

@@ -1,6 +1,6 @@
 //! PersistentVolumes and the claims on them.
 
-use gantry_registry::Moment;
+use gantry_registry::Timestamp;
 use serde_json::Value;
 
 use super::conditions::conditions;
@@ -10,7 +10,7 @@ use super::{ago, name_labels_annotations, volume};
 use crate::field::{at, list, shown, text};
 
 /// A PersistentVolume.
-pub(crate) fn persistent_volume(object: &Value, now: Moment) -> String {
+pub(crate) fn persistent_volume(object: &Value, now: Timestamp) -> String {
     let claim = match at(object, "/spec/claimRef") {
         Value::Null => String::new(),
         claim => format!("{}/{}", text(claim, "/namespace"), text(claim, "/name")),
@@ -30,7 +30,7 @@ pub(crate) fn persistent_volume(object: &Value, now: Moment) -> String {
 }
 
 /// A PersistentVolumeClaim; `pods` are those of its namespace.
-pub(crate) fn claim(claim: &Value, pods: &[Value], now: Moment) -> String {
+pub(crate) fn claim(claim: &Value, pods: &[Value], now: Timestamp) -> String {
     let name = text(claim, "/metadata/name");
     let mut out = format!("Name:\t{name}\nNamespace:\t{}\n", text(claim, "/metadata/namespace"));
     out += &format!("StorageClass:\t{}\n", class(claim));
@@ -86,7 +86,7 @@ fn finalizers(object: &Value) -> String {
     format!("[{}]", finalizers.join(" "))
 }
 
-fn status(object: &Value, now: Moment) -> String {
+fn status(object: &Value, now: Timestamp) -> String {
     match object.pointer("/metadata/deletionTimestamp") {
         Some(since) => format!("Terminating (lasts {})", ago(now, since)),
         None => text(object, "/status/phase").to_owned(),

@@ -1,6 +1,6 @@
 //! A pod, with what became of its containers.
 
-use gantry_registry::Moment;
+use gantry_registry::Timestamp;
 use serde_json::Value;
 
 use super::container::{self, ContainerSource, Indent};
@@ -10,7 +10,7 @@ use super::{ago, controller, date, volume};
 use crate::field::{at, list, number, shown, text};
 
 /// A pod.
-pub(crate) fn pod(pod: &Value, now: Moment) -> String {
+pub(crate) fn pod(pod: &Value, now: Timestamp) -> String {
     let mut out = head(pod, now);
     let indent = Indent { title: "", name: "  " };
     let init = list(pod, "/spec/initContainers");
@@ -65,7 +65,7 @@ fn readiness_gates(pod: &Value) -> String {
     out
 }
 
-fn head(pod: &Value, now: Moment) -> String {
+fn head(pod: &Value, now: Timestamp) -> String {
     let mut out =
         format!("Name:\t{}\nNamespace:\t{}\n", text(pod, "/metadata/name"), text(pod, "/metadata/namespace"));
     if let Some(priority) = pod.pointer("/spec/priority") {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gantry_registry::quantity::Quantity;
+use gantry_formats::quantity::Quantity;
 use serde_json::Value;
 
 use crate::field::{at, list, members, shown, text};

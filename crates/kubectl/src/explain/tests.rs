@@ -6,7 +6,7 @@ use serde_json::json;
 fn document() -> Value {
     json!({"components": {"schemas": {
         "io.shop.v1.Cart": {
-            "description": "What somebody wants to buy, and everything else that one could say of it at some length.",
+            "description": "What a customer wants to buy, and everything else that one could say of it at some length.",
             "type": "object", "required": ["items"],
             "x-kubernetes-group-version-kind": [{"group": "shop", "version": "v1", "kind": "Cart"}],
             "properties": {
@@ -32,7 +32,7 @@ const HEADING: &str = "GROUP:      shop\nKIND:       Cart\nVERSION:    v1\n\n";
 #[test]
 fn a_type_is_explained_with_its_fields() {
     let rendered = options("", false, Layout::Plaintext).text;
-    let expected = "DESCRIPTION:\n    What somebody wants to buy, and everything else that one could say of it at\n    \
+    let expected = "DESCRIPTION:\n    What a customer wants to buy, and everything else that one could say of it at\n    \
         some length.\n    \nFIELDS:\n  items\t<[]Thing> -required-\n    The things.\n\n  \
         limits\t<map[string]string>\n    <no description>\n\n  \
         state\t<string>\n  enum: \"\", a, b, c, ....\n    <no description>\n\n  within\t<Cart>\n    <no description>\n\n\n";

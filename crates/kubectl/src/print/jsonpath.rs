@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_template_that_makes_no_sense_is_refused() {
+    fn an_invalid_template_is_refused() {
         let lines = |failure: Failure| failure.lines();
         let unread = Template::parse("{.a").map_err(lines);
         assert_eq!(unread, Err("error: error parsing jsonpath {.a, unclosed action\n".to_owned()));

@@ -54,7 +54,7 @@ async fn only_what_was_written_is_taken_back() {
         }))
         .await;
     let others = json!({"spec": {"revisionHistoryLimit": 3}});
-    terminal.stage.patch("deployments", "web", crate::stage::Form::Merge, &others).await.unwrap();
+    terminal.stage.patch("deployments", "web", gantry_test_cluster::PatchType::Merge, &others).await.unwrap();
     terminal.applies(&web(|_| {})).await.is("deployment.apps/web configured\n");
     let path =
         "{.spec.minReadySeconds}|{.spec.revisionHistoryLimit}|{.spec.template.spec.containers[*].name}";
@@ -83,7 +83,7 @@ async fn replicas_that_are_not_written_are_left_to_others() {
     terminal.applies(&web(without)).await.is("deployment.apps/web configured\n");
     assert_eq!(terminal.reads("deploy web", "{.spec.replicas}").await, "1", "reset once");
     let scaled = json!({"spec": {"replicas": 7}});
-    terminal.stage.patch("deployments", "web", crate::stage::Form::Merge, &scaled).await.unwrap();
+    terminal.stage.patch("deployments", "web", gantry_test_cluster::PatchType::Merge, &scaled).await.unwrap();
     terminal.applies(&web(without)).await.is("deployment.apps/web unchanged\n");
     assert_eq!(terminal.reads("deploy web", "{.spec.replicas}").await, "7", "left alone from then on");
 }

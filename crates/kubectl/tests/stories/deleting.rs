@@ -72,7 +72,8 @@ async fn a_cascade_is_always_sent() {
         assert_eq!(terminal.wire.writes()[0].body, json!({"propagationPolicy": sent}));
         // There is no garbage collector here, so the finalizers are removed by hand.
         let free = json!({"metadata": {"finalizers": null}});
-        let _ = terminal.stage.patch("deployments", "web", crate::stage::Form::Merge, &free).await;
+        let _ =
+            terminal.stage.patch("deployments", "web", gantry_test_cluster::PatchType::Merge, &free).await;
     }
     assert_eq!(
         Cascade::parse("bogus").unwrap_err().lines(),
@@ -86,7 +87,7 @@ async fn foreground_waits_for_pods() {
     let mut terminal = Terminal::with_controllers().await;
     terminal.has_deployment("web", 2).await;
     terminal.roll_out().await;
-    terminal.stage.terminations = crate::stage::Terminations::Manually;
+    terminal.stage.terminations = gantry_test_cluster::Terminations::Manually;
     let options = DeleteOptions {
         cascade: Cascade::Foreground,
         timeout: Some(Duration::from_secs(5)),

@@ -3,8 +3,8 @@
 use gantry_kubectl::verbs::{DescribeOptions, describe};
 use serde_json::json;
 
-use crate::stage::Form;
 use crate::terminal::{CommandOutput, Terminal, deployment, selected};
+use gantry_test_cluster::PatchType;
 
 async fn describes(terminal: &mut Terminal, words: &str) -> CommandOutput {
     let options = DescribeOptions { selection: selected(words), events: Some(true) };
@@ -66,7 +66,7 @@ NewReplicaSet:   {set} (2/2 replicas created)
     );
     assert!(events.ends_with(&format!("Scaled up replica set {set} from 0 to 2\n")), "{events}");
     let recreate = json!({"spec": {"strategy": {"type": "Recreate", "rollingUpdate": null}}});
-    terminal.stage.patch("deployments", "web", Form::Merge, &recreate).await.unwrap();
+    terminal.stage.patch("deployments", "web", PatchType::Merge, &recreate).await.unwrap();
     assert!(!describes(&mut terminal, "deploy web").await.out.contains("RollingUpdateStrategy"));
 }
 
@@ -122,7 +122,7 @@ async fn old_sets_are_told_though_they_are_drained() {
     terminal.roll_out().await;
     for image in ["nginx:2", "nginx:3"] {
         let change = json!({"spec": {"template": {"spec": {"containers": [{"name": "c", "image": image}]}}}});
-        terminal.stage.patch("deployments", "web", Form::Strategic, &change).await.unwrap();
+        terminal.stage.patch("deployments", "web", PatchType::Strategic, &change).await.unwrap();
         terminal.roll_out().await;
     }
     let names: Vec<String> = terminal

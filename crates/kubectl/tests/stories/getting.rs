@@ -4,8 +4,8 @@ use gantry_kubectl::Selection;
 use gantry_kubectl::verbs::{GetOptions, get};
 use serde_json::{Value, json};
 
-use crate::stage::Form;
 use crate::terminal::{CommandOutput, Terminal, selected};
+use gantry_test_cluster::PatchType;
 
 async fn gets(terminal: &mut Terminal, options: GetOptions) -> CommandOutput {
     terminal.run(async |ctx| get(ctx, &options).await).await
@@ -18,7 +18,7 @@ async fn has_pod(terminal: &mut Terminal, name: &str, status: Value, change: imp
     change(&mut pod);
     terminal.stage.create("pods", &pod).await.unwrap();
     let status = json!({"status": status});
-    terminal.stage.patch("pods", &format!("{name}/status"), Form::Strategic, &status).await.unwrap();
+    terminal.stage.patch("pods", &format!("{name}/status"), PatchType::Strategic, &status).await.unwrap();
 }
 
 /// The column of a pod's row.
@@ -116,7 +116,7 @@ async fn parts_and_labels_can_be_shown() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 4).await;
     let labels = json!({"metadata": {"labels": {"o": "1", "o2": "2"}}});
-    terminal.stage.patch("deployments", "web", Form::Merge, &labels).await.unwrap();
+    terminal.stage.patch("deployments", "web", PatchType::Merge, &labels).await.unwrap();
     let scale = GetOptions {
         selection: selected("deploy web"),
         output: Some("jsonpath={.kind} {.spec.replicas}".into()),

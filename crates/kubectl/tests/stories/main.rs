@@ -10,8 +10,6 @@ mod describing;
 mod getting;
 mod rollouts;
 mod scaling;
-#[path = "../../../controllers/tests/stage/mod.rs"]
-mod stage;
 mod terminal;
 mod watching;
 mod wire;

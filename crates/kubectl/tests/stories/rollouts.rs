@@ -8,8 +8,8 @@ use gantry_kubectl::verbs::{
 };
 use serde_json::json;
 
-use crate::stage::Form;
 use crate::terminal::{CommandOutput, Terminal, manifest, printer, selected};
+use gantry_test_cluster::PatchType;
 
 async fn tells_history(terminal: &mut Terminal, words: &str, revision: i64) -> CommandOutput {
     let options = HistoryOptions { selection: selected(words), revision, ..HistoryOptions::default() };
@@ -38,7 +38,7 @@ async fn twice_rolled_out() -> Terminal {
     terminal.roll_out().await;
     let change = json!({"metadata": {"annotations": {"kubernetes.io/change-cause": "to 2"}},
         "spec": {"template": {"spec": {"containers": [{"name": "c", "image": "nginx:2"}]}}}});
-    terminal.stage.patch("deployments", "web", Form::Strategic, &change).await.unwrap();
+    terminal.stage.patch("deployments", "web", PatchType::Strategic, &change).await.unwrap();
     terminal.roll_out().await;
     terminal
 }

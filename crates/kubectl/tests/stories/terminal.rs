@@ -11,13 +11,12 @@ use gantry_controllers::{Options, run};
 use gantry_kubectl::verbs::{ApplyOptions, GetOptions, ResultPrinter, apply, get};
 use gantry_kubectl::{ClientContext, Failure, OutputStreams, Selection};
 use gantry_model::Timestamp;
-use gantry_registry::Moment;
 use gantry_runtime::{Clock, Switch, shutdown};
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use serde_json::{Value, json};
 
-use crate::stage::Stage;
 use crate::wire::Wire;
+use gantry_test_cluster::TestNamespace;
 
 /// When all stories begin: 2026-01-01T12:00:00Z.
 const NOON: i64 = 1_767_268_800;
@@ -33,7 +32,7 @@ pub(crate) struct CommandOutput {
 /// A client context with captured output.
 pub(crate) struct Terminal {
     pub(crate) ctx: ClientContext,
-    pub(crate) stage: Stage,
+    pub(crate) stage: TestNamespace,
     pub(crate) wire: Wire,
     out: SharedBuffer,
     err: SharedBuffer,
@@ -61,7 +60,7 @@ thread_local! {
 static FOLDERS: AtomicU64 = AtomicU64::new(0);
 
 impl Environment for TestEnvironment {
-    fn now(&self) -> Moment {
+    fn now(&self) -> gantry_registry::Timestamp {
         moment(&self.clock)
     }
     fn uid(&self) -> String {
@@ -126,7 +125,7 @@ impl Terminal {
             tokio::spawn(run(quiet(), options, signal));
             switch
         });
-        let stage = Stage::new(quiet(), "shop", clock).await;
+        let stage = TestNamespace::new(quiet(), "shop", clock).await;
         let (out, err, wire) = (SharedBuffer::default(), SharedBuffer::default(), Wire::to(service));
         let streams = OutputStreams { out: Box::new(out.clone()), err: Box::new(err.clone()) };
         let client = kube::Client::new(wire.clone(), "shop");
@@ -243,10 +242,10 @@ pub(crate) fn printer(output: &str, dry_run: gantry_kubectl::verbs::DryRun) -> R
     ResultPrinter::with(output, dry_run).unwrap()
 }
 
-fn moment(clock: &Clock) -> Moment {
-    Moment::from_secs(clock.now().as_nanos() / 1_000_000_000)
+fn moment(clock: &Clock) -> gantry_registry::Timestamp {
+    gantry_registry::Timestamp::from_secs(clock.now().as_nanos() / 1_000_000_000)
 }
 
-fn now() -> Moment {
+fn now() -> gantry_registry::Timestamp {
     CLOCK.with_borrow(|clock| moment(clock.as_ref().unwrap()))
 }

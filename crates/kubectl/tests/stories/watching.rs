@@ -9,8 +9,8 @@ use gantry_kubectl::verbs::{
 use serde_json::json;
 use tokio::time::timeout;
 
-use crate::stage::Form;
 use crate::terminal::{CommandOutput, Terminal, selected};
+use gantry_test_cluster::PatchType;
 
 /// Watches for a minute, while `web` is scaled to 4 and then deleted.
 async fn watches(terminal: &mut Terminal, words: &str, watching: WatchOptions) -> CommandOutput {
@@ -19,7 +19,7 @@ async fn watches(terminal: &mut Terminal, words: &str, watching: WatchOptions) -
     let meanwhile = async {
         tokio::time::sleep(Duration::from_secs(10)).await;
         let scaled = json!({"spec": {"replicas": 4}});
-        stage.patch("deployments", "web", Form::Merge, &scaled).await.unwrap();
+        stage.patch("deployments", "web", PatchType::Merge, &scaled).await.unwrap();
         stage.delete("deployments", "web", &json!({})).await.unwrap();
     };
     let (ended, ()) = tokio::join!(timeout(Duration::from_secs(60), get(ctx, &options)), meanwhile);
@@ -163,7 +163,7 @@ async fn status_tells_a_stuck_rollout() {
     let pause = PauseOrResume::Pause;
     terminal.run(async |ctx| pause_or_resume(ctx, &selection, pause, &ResultPrinter::default()).await).await;
     let change = json!({"spec": {"template": {"spec": {"containers": [{"name": "c", "image": "nginx:2"}]}}}});
-    terminal.stage.patch("deployments", "web", Form::Strategic, &change).await.unwrap();
+    terminal.stage.patch("deployments", "web", PatchType::Strategic, &change).await.unwrap();
     terminal.stage.settle().await;
     let output = tells_status(
         &mut terminal,

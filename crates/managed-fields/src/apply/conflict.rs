@@ -1,18 +1,18 @@
-//! Values that somebody else owns, and how they are told.
+//! Conflicts with other managers.
 
 use crate::ownership::{FieldSet, Identity, ManagedFields, Operation, PathElement};
 use gantry_primitives::{Cause, Details, Refusal};
 
-/// A value that would change though another manager owns it.
+/// A changed field that another manager owns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
-    /// Who owns it.
+    /// The owner.
     pub owner: Identity,
-    /// Where it is.
+    /// The path.
     pub path: Vec<PathElement>,
 }
 
-/// Everything that would change and belongs to others, by manager.
+/// The conflicts of these changes, by manager.
 pub(super) fn find(managed: &ManagedFields, me: &Identity, gained: &FieldSet) -> Vec<Conflict> {
     let others = managed.entries().filter(|(identity, _)| *identity != me);
     others
@@ -23,7 +23,7 @@ pub(super) fn find(managed: &ManagedFields, me: &Identity, gained: &FieldSet) ->
         .collect()
 }
 
-/// The refusal that tells them all.
+/// The 409 error that lists all conflicts.
 pub(super) fn refusal(conflicts: &[Conflict]) -> Refusal {
     let causes = conflicts.iter().map(|conflict| Cause {
         reason: "FieldManagerConflict",

@@ -1,4 +1,4 @@
-//! The way over from client-side apply: the annotation in which kubectl kept what it applied last.
+//! Migration from client-side apply: the last-applied annotation of kubectl.
 
 use serde_json::{Map, Value};
 
@@ -7,10 +7,10 @@ use crate::ownership::{FieldSet, Write, compare, fields_of};
 
 const ANNOTATION: &str = "kubectl.kubernetes.io/last-applied-configuration";
 const KUBECTL: &str = "kubectl";
-/// What all annotations of an object may have together.
+/// The size limit of all annotations of an object.
 const ANNOTATIONS_BYTES_MAX: usize = 256 * 1024;
 
-/// Forgives kubectl conflicts over values that it applied itself before, from the client's side.
+/// Drops conflicts over values that kubectl applied itself before, by client-side apply.
 pub(super) fn retry(
     live: &Value,
     conflicts: Vec<Conflict>,
@@ -24,7 +24,7 @@ pub(super) fn retry(
     if others.is_empty() { force() } else { Err(others) }
 }
 
-/// Keeps the annotation, where there is one, in step with what kubectl applies.
+/// Updates the annotation, if there is one, with what kubectl applies.
 pub(super) fn rewrite(object: &mut Value, applied: &Value, write: &Write<'_>) {
     if write.manager != KUBECTL || annotation(object).is_none_or(str::is_empty) {
         return;
@@ -42,7 +42,7 @@ pub(super) fn rewrite(object: &mut Value, applied: &Value, write: &Write<'_>) {
     }
 }
 
-/// What the annotation states and is still so.
+/// The fields of the annotation whose values are unchanged.
 fn still_as_applied(live: &Value, write: &Write<'_>) -> Option<FieldSet> {
     let last: Value = serde_json::from_str(annotation(live)?).ok()?;
     let mut same = fields_of(write.nature, &last);
@@ -61,7 +61,7 @@ fn annotations_mut(object: &mut Value) -> Option<&mut Map<String, Value>> {
     object.get_mut("metadata")?.get_mut("annotations")?.as_object_mut()
 }
 
-/// JSON as Go's encoder writes it: a newline at the end, and nothing that HTML would mistake for its own.
+/// JSON as Go's encoder writes it: a newline at the end, and HTML characters escaped.
 fn as_go_writes(value: &Value) -> String {
     let mut text = value.to_string();
     for (character, escape) in [

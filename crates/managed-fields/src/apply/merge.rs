@@ -1,4 +1,4 @@
-//! What is stated, merged into what is stored: objects by field, lists by name, anything else replaced.
+//! Merges an applied configuration into an object: objects by field, lists by key, anything else is replaced.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use crate::ownership::PathElement;
 use crate::ownership::shape::{Parts, Shape, as_list, as_object, is_empty};
 use gantry_schema::kinds::Nature;
 
-/// Merges a statement into an object of this kind.
+/// Merges an applied configuration into an object of this kind.
 pub(super) fn merge(nature: &Nature, live: &Value, stated: &Value) -> Value {
     merge_members(Shape::root(nature), live.as_object(), stated.as_object())
 }
@@ -16,12 +16,12 @@ pub(super) fn merge(nature: &Nature, live: &Value, stated: &Value) -> Value {
 fn merge_value(shape: Shape<'_>, live: Option<&Value>, stated: &Value) -> Value {
     match shape.parts() {
         Parts::None => stated.clone(),
-        // Between nothing and nothing, how it is written counts: `null` or empty.
+        // If both are empty, the applied form is kept: `null` or empty.
         _ if is_empty(live) && is_empty(Some(stated)) => stated.clone(),
         Parts::Elements => merge_elements(shape, as_list(live), as_list(Some(stated))),
         Parts::Members => merge_members(shape, as_object(live), as_object(Some(stated))),
         Parts::Deduced => match (as_object(live), stated) {
-            // `null` leaves an object alone; anything else takes its place.
+            // `null` does not change an object; anything else replaces it.
             (Some(_), Value::Null) | (_, Value::Object(_)) => {
                 merge_members(shape, as_object(live), as_object(Some(stated)))
             }
@@ -50,7 +50,7 @@ fn merge_members(
     Value::Object(merged)
 }
 
-/// What is stated comes in the order stated; what is not keeps its place before whatever followed it.
+/// Applied elements are in the applied order; others stay before the element that followed them.
 fn merge_elements(shape: Shape<'_>, live: &[Value], stated: &[Value]) -> Value {
     let live: Vec<_> = shape.named(live).collect();
     let stated: Vec<_> = shape.named(stated).collect();
@@ -113,7 +113,7 @@ mod tests {
         }
     }
 
-    /// A3.22: ports are the same if their protocols are, and an absent protocol is TCP.
+    /// A3.22: the protocol is part of the key of a port; it defaults to TCP.
     #[test]
     fn a_port_without_protocol_merges_into_the_tcp_port() {
         let kind = schema().find("core/v1.Pod").unwrap().into();

@@ -1,8 +1,8 @@
-//! Server-side apply: a manager states what it wants of an object, and the object becomes so, or others disagree.
+//! Server-side apply: merges the configuration that a manager applies into an object, or reports conflicts.
 //!
-//! What was stated is merged into the stored object; what the same manager stated before and no longer does is taken
-//! out, unless somebody else owns it; what another manager owns and this would change is a conflict. The result is not
-//! defaulted and not validated yet, and carries its new `metadata.managedFields`.
+//! Fields that the same manager applied before and no longer does are removed, unless another manager owns them.
+//! Changing a field that another manager owns is a conflict. The result is not yet defaulted and validated, and has
+//! its new `metadata.managedFields`.
 
 mod conflict;
 mod last_applied;
@@ -21,52 +21,52 @@ use crate::ownership::{
 use gantry_primitives::Refusal;
 use gantry_schema::decode::wrap_int32;
 
-/// Who an object belongs to that has no record of ownership when it is first applied.
+/// The owner of an object that has no managed fields when it is first applied.
 const BEFORE_FIRST_APPLY: &str = "before-first-apply";
 
-/// What to do about values that others own.
+/// How to handle conflicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnConflict {
-    /// Refuse, and name them.
+    /// Return them as an error.
     Refuse,
-    /// Take them.
+    /// Take over ownership.
     Force,
 }
 
-/// What came of applying.
+/// The result of an apply.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Applied {
-    /// The object, with its new record of ownership.
+    /// The object, with its new managed fields.
     pub object: Value,
-    /// What is different from before.
+    /// What changed.
     pub change: Change,
 }
 
-/// What applying changed.
+/// What an apply changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Nothing at all.
+    /// Nothing.
     Nothing,
-    /// Who owns what.
+    /// Only the ownership.
     Ownership,
-    /// Some value; a new object is all values.
+    /// Values, or the object is new.
     Values,
 }
 
-/// What an attempt leads to: whether values differ, and who owns what then.
+/// The result of merging: whether values changed, and the new managed fields.
 struct Attempt {
     object: Option<Value>,
     managed: ManagedFields,
 }
 
-/// Applies what a manager states to the stored object, or creates it if there is none.
+/// Applies a configuration to the stored object, or creates it if there is none.
 pub fn apply(
     live: Option<&Value>,
     applied: &Value,
     write: &Write<'_>,
     on_conflict: OnConflict,
 ) -> Result<Applied, Refusal> {
-    // The owner of everything so far is found before the statement is looked at.
+    // The initial owner is determined before the configuration is checked.
     let is_recorded = |live: &&Value| !ManagedFields::of(live).is_empty();
     if let Some(unrecorded) = live.filter(|live| !is_recorded(live)) {
         typed::check_stored(unrecorded, write)?;
@@ -110,7 +110,7 @@ pub fn apply(
     Ok(Applied { object, change })
 }
 
-/// What counts of a statement: all but what this write cannot change. What it expects of the object stays with it.
+/// The applied configuration without the fields that this write resets. Preconditions stay in it.
 fn stated(applied: &Value, reset: &FieldSet) -> Value {
     let mut statement = applied.clone();
     prune::remove(&mut statement, reset);
@@ -164,20 +164,20 @@ fn attempt(
     let mut managed = managed.clone();
     managed.take_from_others(Some(&me), &gained);
     managed.take_from_others(Some(&me), &comparison.removed);
-    // Another order of a list is a change, though it is nobody's.
+    // A changed order of a list is a change of values without an owner.
     let changed = merged != *live;
     record(&mut managed, me, stated, changed, write);
     Ok(Attempt { object: changed.then_some(merged), managed })
 }
 
-/// What was stated is owned; the time is that of the last change of a value.
+/// Makes the manager own the applied fields; the time is that of the last change of a value.
 fn record(managed: &mut ManagedFields, me: Identity, stated: FieldSet, changed: bool, write: &Write<'_>) {
     let before = managed.remove(&me).and_then(|entry| entry.time);
     let time = if changed { Some(write.now.to_owned()) } else { before };
     managed.set(me, Entry { api_version: write.api_version.to_owned(), time, fields: strip(stated) });
 }
 
-/// The object must say what it is, and be of the kind that is asked for.
+/// Checks that the configuration names its kind and version, and that they are those of the request.
 fn check_type(applied: &Value, write: &Write<'_>) -> Result<(), Refusal> {
     let Some(members) = applied.as_object() else {
         return Err(Refusal::bad_request(format!(

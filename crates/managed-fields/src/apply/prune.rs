@@ -1,4 +1,4 @@
-//! Taking out of an object what its manager no longer states.
+//! Removes fields that a manager no longer applies.
 
 use serde_json::Value;
 
@@ -6,19 +6,19 @@ use crate::ownership::shape::{Parts, Shape, is_empty};
 use crate::ownership::{FieldNode, FieldSet, PathElement};
 use gantry_schema::kinds::Nature;
 
-/// What becomes of an object or a list that is still stated, but with nothing in it.
+/// What becomes of an applied object or list that is left empty.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Emptied {
-    /// Nothing: compiled-in kinds do not tell that from not being there.
+    /// It stays empty: built-in kinds do not distinguish that from absent.
     Goes,
-    /// `null`, and the schema says whether that may be.
+    /// `null`; the schema decides whether that is valid.
     IsNull,
 }
 
-/// Removes what was stated the last time and is owned by nobody now.
+/// Removes fields that the manager applied before and that have no owner now.
 ///
-/// A declared field is owned if anything below it is; an element of a list or a key of a map goes with all that is
-/// below it when nobody owns the element itself.
+/// A declared field is owned if anything below it is; an element of a list or a key of a map is removed with everything
+/// below it if the element itself has no owner.
 pub(super) fn prune(nature: &Nature, object: &mut Value, last: &FieldSet, owned: &FieldSet) {
     let emptied = match nature {
         Nature::BuiltIn(_) => Emptied::Goes,
@@ -27,7 +27,7 @@ pub(super) fn prune(nature: &Nature, object: &mut Value, last: &FieldSet, owned:
     prune_value(Shape::root(nature), object, last, owned, emptied);
 }
 
-/// Removes these fields and all below them; only plain fields can be named.
+/// Removes these fields and everything below them; only plain fields are supported.
 pub(super) fn remove(object: &mut Value, paths: &FieldSet) {
     let Some(members) = object.as_object_mut() else { return };
     for (element, node) in paths.nodes() {
@@ -64,7 +64,7 @@ fn prune_value(shape: Shape<'_>, value: &mut Value, last: &FieldSet, owned: &Fie
     }
 }
 
-/// What decides whether a member or an element stays.
+/// Decides whether a member or an element is kept.
 #[derive(Clone, Copy)]
 struct Fate<'a> {
     mine: &'a FieldNode,
@@ -75,14 +75,14 @@ struct Fate<'a> {
 
 fn stays(shape: Option<Shape<'_>>, value: &mut Value, fate: Fate<'_>) -> bool {
     let Fate { mine, owned, declared, emptied } = fate;
-    let nobody = FieldSet::new();
+    let unowned = FieldSet::new();
     let is_owned = owned.is_some_and(|node| node.owned || declared);
     if (mine.owned || declared) && !is_owned {
         return false;
     }
     let was_empty = is_empty(Some(value));
     if let Some(shape) = shape {
-        prune_value(shape, value, &mine.below, owned.map_or(&nobody, |node| &node.below), emptied);
+        prune_value(shape, value, &mine.below, owned.map_or(&unowned, |node| &node.below), emptied);
     }
     if was_empty || !is_empty(Some(value)) {
         return true;

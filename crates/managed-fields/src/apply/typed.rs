@@ -1,4 +1,4 @@
-//! Whether a statement has the shape of its kind, in the words of Kubernetes' typed objects.
+//! Type-checks an applied configuration, with the errors of Kubernetes' typed objects.
 
 use std::collections::BTreeSet;
 
@@ -7,12 +7,12 @@ use serde_json::Value;
 use crate::ownership::shape::{Nameless, Parts, Shape};
 use crate::ownership::{ManagedFields, Write};
 use gantry_primitives::Refusal;
-use gantry_schema::custom::Basic;
+use gantry_schema::custom::SchemaType;
 use gantry_schema::decode;
 use gantry_schema::decode::{type_mismatch, wrap_int32};
 use gantry_schema::schema::Type;
 
-/// Refuses a statement that is not of its kind's shape.
+/// Returns an error if an applied configuration does not match the schema of its kind.
 pub(super) fn check(applied: &Value, write: &Write<'_>) -> Result<(), Refusal> {
     let mut walk = Walk { path: String::new(), errors: Vec::new() };
     walk.value(Shape::root(write.nature), applied);
@@ -25,7 +25,7 @@ pub(super) fn check(applied: &Value, write: &Write<'_>) -> Result<(), Refusal> {
     Err(Refusal::server_error(format!("failed to create typed patch object ({described}): {problem}")))
 }
 
-/// Refuses a statement whose values cannot be read as those of its kind.
+/// Returns an error if values of an applied configuration cannot be decoded.
 pub(super) fn check_values(applied: &Value, write: &Write<'_>) -> Result<(), Refusal> {
     if write.nature.message().is_none() {
         return Ok(());
@@ -45,7 +45,7 @@ pub(super) fn check_values(applied: &Value, write: &Write<'_>) -> Result<(), Ref
     )))
 }
 
-/// Refuses to apply to a stored object with elements that could not be owned.
+/// Returns an error if a stored object has list elements that cannot be owned.
 pub(super) fn check_stored(live: &Value, write: &Write<'_>) -> Result<(), Refusal> {
     let Some((place, why)) = unnameable(write, live) else { return Ok(()) };
     let metadata = |field: &str| live["metadata"][field].as_str().unwrap_or("");
@@ -61,9 +61,9 @@ pub(super) fn check_stored(live: &Value, write: &Write<'_>) -> Result<(), Refusa
     Err(Refusal::server_error(format!("{step}: {place}: {why}")))
 }
 
-/// The first element of a list that lacks the keys by which it would be owned: the place of its list, and why.
+/// The first element of a list without the keys by which it would be owned: the path of its list, and the reason.
 ///
-/// Of the kinds that are built in only accounts can have such an element.
+/// Of the built-in kinds, only service accounts can have such an element.
 pub(crate) fn unnameable(write: &Write<'_>, object: &Value) -> Option<(&'static str, String)> {
     if write.kind != "ServiceAccount" || write.nature.message().is_none() {
         return None;
@@ -75,7 +75,7 @@ pub(crate) fn unnameable(write: &Write<'_>, object: &Value) -> Option<(&'static 
     errors.next().map(|(index, why)| (".secrets", format!("element {index}: {}", in_words(why, shape))))
 }
 
-/// What an object says of itself: `default/web; apps/v1, Kind=Deployment`.
+/// An object in errors: `default/web; apps/v1, Kind=Deployment`.
 fn described(object: &Value) -> String {
     let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or("");
     let kind = group_version_kind(text("/apiVersion"), text("/kind"));
@@ -106,12 +106,14 @@ impl Walk {
             Shape::Atomic(_) | Shape::Free => {}
             Shape::Root(_) | Shape::Struct(_) | Shape::Map(_) => self.members(shape, value),
             Shape::Keyed { .. } | Shape::Set(_) => self.named_list(shape, value),
-            Shape::Described(described) => match (described.basic(), value) {
-                (Some(Basic::Array), _) if shape.parts() == Parts::Elements => self.named_list(shape, value),
-                (Some(Basic::Array), _) | (None | Some(Basic::IntOrString), Value::Array(_)) => {
+            Shape::Described(described) => match (described.schema_type(), value) {
+                (Some(SchemaType::Array), _) if shape.parts() == Parts::Elements => {
+                    self.named_list(shape, value);
+                }
+                (Some(SchemaType::Array), _) | (None | Some(SchemaType::IntOrString), Value::Array(_)) => {
                     self.plain_list(shape.element(), value);
                 }
-                (Some(Basic::Object), _) | (_, Value::Object(_)) => self.members(shape, value),
+                (Some(SchemaType::Object), _) | (_, Value::Object(_)) => self.members(shape, value),
                 _ => {}
             },
         }
@@ -141,7 +143,7 @@ impl Walk {
         let mut seen = BTreeSet::new();
         for (index, element) in elements.iter().enumerate() {
             match shape.name_of(element) {
-                // What cannot be named ends the list.
+                // The first element without keys ends the list.
                 Err(why) => return self.error(&format!("element {index}: {}", in_words(why, shape))),
                 Ok(name) => {
                     let step = name.to_string();
@@ -212,7 +214,7 @@ fn in_words(why: Nameless, list: Shape<'_>) -> String {
     }
 }
 
-/// As Go prints a value: `map[a:1]`, `[a b]`.
+/// A value in Go's `%v` format: `map[a:1]`, `[a b]`.
 fn in_go(value: &Value) -> String {
     match value {
         Value::Null => "<nil>".to_owned(),
@@ -227,7 +229,7 @@ fn in_go(value: &Value) -> String {
     }
 }
 
-/// As Go writes a value in its own syntax: `map[string]interface {}{"a":1}`.
+/// A value in Go's syntax: `map[string]interface {}{"a":1}`.
 fn in_go_syntax(value: &Value) -> String {
     match value {
         Value::Null => "interface {}(nil)".to_owned(),

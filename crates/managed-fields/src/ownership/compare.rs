@@ -1,4 +1,4 @@
-//! What differs between two objects of a kind, path by path.
+//! The difference between two objects of a kind, as sets of paths.
 
 use std::collections::BTreeMap;
 
@@ -10,18 +10,18 @@ use gantry_schema::empties::is_omitted_if_empty;
 use gantry_schema::kinds::Nature;
 use gantry_schema::schema::{Type, schema};
 
-/// What differs between an old object and a new one. Orders of lists known by name do not count.
+/// The difference between an old object and a new one. The order of lists with keys is ignored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Comparison {
-    /// What only the new one has, containers included.
+    /// Added paths, containers included.
     pub added: FieldSet,
-    /// What both have with different values.
+    /// Paths with changed values.
     pub modified: FieldSet,
-    /// What only the old one has, containers included.
+    /// Removed paths, containers included.
     pub removed: FieldSet,
 }
 
-/// What happened to one value.
+/// The change of one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Change {
     None,
@@ -30,21 +30,21 @@ enum Change {
     Removed,
 }
 
-/// Whether an empty list or map is there if JSON omits it.
+/// Whether an empty list or map that JSON omits counts as present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Empties {
     Present,
     Omitted,
 }
 
-/// Compares two objects of this kind; the record of ownership itself does not count.
+/// Compares two objects of this kind; `managedFields` is ignored.
 pub fn compare(nature: &Nature, old: &Value, new: &Value) -> Comparison {
     compare_objects(nature, old, new, Empties::Present)
 }
 
-/// Compares a stored object with one that an ordinary write puts in its place.
+/// Compares a stored object with the one that replaces it.
 ///
-/// An empty list or map that JSON omits is absent, though it makes a difference within a list that is owned as a whole.
+/// An empty list or map that JSON omits counts as absent, except within a list that is owned as a whole.
 pub fn compare_written(nature: &Nature, old: &Value, new: &Value) -> Comparison {
     compare_objects(nature, old, new, Empties::Omitted)
 }
@@ -61,14 +61,14 @@ impl Comparison {
         self.added.is_empty() && self.modified.is_empty() && self.removed.is_empty()
     }
 
-    /// Forgets what differs at these paths and below them.
+    /// Drops differences at these paths and below them.
     pub fn ignore(&mut self, paths: &FieldSet) {
         for set in [&mut self.added, &mut self.modified, &mut self.removed] {
             set.subtract_below(paths);
         }
     }
 
-    /// What the new object has that the old one has not, or has otherwise.
+    /// The added and changed paths.
     pub fn gained(&self) -> FieldSet {
         self.added.union(&self.modified)
     }
@@ -104,7 +104,7 @@ fn compare_node(
                 Parts::Elements => compare_elements(shape, old, new, empties, &mut below),
                 _ => compare_members(shape, old, new, empties, &mut below),
             }
-            // What was an object and is one no more, or the other way round, is itself another.
+            // A change between an object and another type changes the value itself.
             leaf || parts == Parts::Deduced && !(may_have_members(old) && may_have_members(new))
         }
     };
@@ -190,7 +190,7 @@ fn compare_elements(
     }
 }
 
-/// Whether a value of which nothing is known has members, or might: `null` is whatever the other one is.
+/// Whether a value without a schema has members, or may have: `null` has the type of the other value.
 fn may_have_members(value: Option<&Value>) -> bool {
     matches!(value, None | Some(Value::Null | Value::Object(_)))
 }
@@ -202,7 +202,7 @@ fn same_leaf(shape: Shape<'_>, old: &Value, new: &Value, empties: Empties) -> bo
     }
 }
 
-/// Whether two values are the same to JSON; lists must be the same exactly.
+/// Whether two values have the same JSON; lists must be identical.
 fn same_written(kind: &Type, old: &Value, new: &Value) -> bool {
     let (Type::Message(id), Value::Object(old), Value::Object(new)) = (kind, old, new) else {
         return same(old, new);
@@ -217,7 +217,7 @@ fn same_written(kind: &Type, old: &Value, new: &Value) -> bool {
     })
 }
 
-/// Whether two values are the same; `1` and `1.0` are.
+/// Whether two values are equal; `1` equals `1.0`.
 fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(x), Value::Number(y)) => {

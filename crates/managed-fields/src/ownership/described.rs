@@ -1,18 +1,18 @@
-//! What ownership sees in a value that a definition describes: the shape of a custom kind.
+//! The shape of values of custom kinds.
 
 use serde_json::Value;
 
 use super::shape::{Parts, Shape, object_meta};
-use gantry_schema::custom::{Basic, Lists, Maps, Structure, Values};
+use gantry_schema::custom::{AdditionalProperties, ListType, MapType, SchemaType, StructuralSchema};
 use gantry_schema::schema::Type;
 
-/// A value with a [`Structure`], somewhere in an object of a custom kind.
+/// A value with a [`StructuralSchema`], somewhere in an object of a custom kind.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Described<'a> {
-    structure: &'a Structure,
-    /// Whether it has kind, version and metadata, which a definition need not mention.
+    structure: &'a StructuralSchema,
+    /// Whether it has kind, version and metadata, which the schema need not declare.
     is_object: bool,
-    /// Whether members that are not declared may be stated: from here on down, once a structure keeps unknown ones.
+    /// Whether undeclared members may be applied: from the first schema on that preserves unknown fields.
     is_lenient: bool,
 }
 
@@ -24,28 +24,28 @@ static ANY_SCALAR: Type = Type::IntOrString;
 static ANYTHING: Type = Type::Raw;
 
 impl<'a> Described<'a> {
-    /// An object of a custom kind.
-    pub(super) fn root(structure: &'a Structure) -> Self {
+    /// The shape of an object of a custom kind.
+    pub(super) fn root(structure: &'a StructuralSchema) -> Self {
         Self { structure, is_object: true, is_lenient: structure.preserves_unknown }
     }
 
-    /// The type it must have; `None` where anything goes.
-    pub(crate) fn basic(self) -> Option<Basic> {
-        self.structure.basic
+    /// The type; `None` if the schema does not say.
+    pub(crate) fn schema_type(self) -> Option<SchemaType> {
+        self.structure.schema_type
     }
 
-    /// What parts it has that are owned by themselves.
+    /// The parts that are owned separately.
     pub(super) fn parts(self) -> Parts {
-        match (self.structure.basic, &self.structure.lists) {
-            (Some(Basic::Object), _) if self.structure.maps == Maps::Atomic => Parts::None,
-            (Some(Basic::Object), _) => Parts::Members,
-            (Some(Basic::Array), Lists::Set | Lists::Map(_)) => Parts::Elements,
-            (Some(Basic::Array), Lists::Atomic) => Parts::None,
+        match (self.structure.schema_type, &self.structure.lists) {
+            (Some(SchemaType::Object), _) if self.structure.maps == MapType::Atomic => Parts::None,
+            (Some(SchemaType::Object), _) => Parts::Members,
+            (Some(SchemaType::Array), ListType::Set | ListType::Map(_)) => Parts::Elements,
+            (Some(SchemaType::Array), ListType::Atomic) => Parts::None,
             _ => Parts::Deduced,
         }
     }
 
-    /// The shape of a member; `None` if there can be none of this name.
+    /// The shape of a member; `None` if there is no such member.
     pub(super) fn member(self, name: &str) -> Option<Shape<'a>> {
         if self.is_object {
             match name {
@@ -58,10 +58,10 @@ impl<'a> Described<'a> {
             return Some(self.inner(declared));
         }
         match &self.structure.values {
-            Values::Like(values) => Some(self.inner(values)),
-            Values::Any => Some(Shape::Free),
-            Values::None if self.is_lenient || self.is_free_form() => Some(Shape::Free),
-            Values::None => None,
+            AdditionalProperties::Schema(values) => Some(self.inner(values)),
+            AdditionalProperties::Any => Some(Shape::Free),
+            AdditionalProperties::None if self.is_lenient || self.is_free_form() => Some(Shape::Free),
+            AdditionalProperties::None => None,
         }
     }
 
@@ -79,35 +79,37 @@ impl<'a> Described<'a> {
         }
     }
 
-    /// The members that make the name of an element of a list; none for sets.
+    /// The key fields of an element of a list; none for sets.
     pub(super) fn keys(self) -> &'a [String] {
         match &self.structure.lists {
-            Lists::Map(keys) => keys,
-            Lists::Atomic | Lists::Set => &[],
+            ListType::Map(keys) => keys,
+            ListType::Atomic | ListType::Set => &[],
         }
     }
 
-    /// What a key of an element is when it is left out.
+    /// The default of a key field.
     pub(super) fn default_of(self, key: &str) -> Option<&'a Value> {
         self.structure.items.as_ref()?.properties.get(key)?.default.as_ref()
     }
 
-    fn inner(self, structure: &'a Structure) -> Shape<'a> {
-        match structure.basic {
-            Some(Basic::String) if structure.is_formatted_text() => Shape::Scalar(&ANY_SCALAR),
-            Some(Basic::String) => Shape::Scalar(&TEXT),
-            Some(Basic::Integer) => Shape::Scalar(&INTEGER),
-            Some(Basic::Number) => Shape::Scalar(&NUMBER),
-            Some(Basic::Boolean) => Shape::Scalar(&BOOLEAN),
-            Some(Basic::Object | Basic::Array | Basic::IntOrString) | None => Shape::Described(Self {
-                structure,
-                is_object: structure.embedded,
-                is_lenient: self.is_lenient || structure.preserves_unknown,
-            }),
+    fn inner(self, structure: &'a StructuralSchema) -> Shape<'a> {
+        match structure.schema_type {
+            Some(SchemaType::String) if structure.is_formatted_text() => Shape::Scalar(&ANY_SCALAR),
+            Some(SchemaType::String) => Shape::Scalar(&TEXT),
+            Some(SchemaType::Integer) => Shape::Scalar(&INTEGER),
+            Some(SchemaType::Number) => Shape::Scalar(&NUMBER),
+            Some(SchemaType::Boolean) => Shape::Scalar(&BOOLEAN),
+            Some(SchemaType::Object | SchemaType::Array | SchemaType::IntOrString) | None => {
+                Shape::Described(Self {
+                    structure,
+                    is_object: structure.embedded,
+                    is_lenient: self.is_lenient || structure.preserves_unknown,
+                })
+            }
         }
     }
 
-    /// An object of which nothing is declared may have anything in it.
+    /// Whether nothing is declared of an object, so that it may have any members.
     fn is_free_form(self) -> bool {
         !self.is_object && self.structure.properties.is_empty()
     }

@@ -1,4 +1,4 @@
-//! The set of what an applied object states (A3.22), and the object that states nothing.
+//! The set of fields of an applied configuration (A3.22), and the zero object.
 
 use serde_json::{Map, Value, json};
 
@@ -7,14 +7,14 @@ use super::{FieldNode, FieldSet, PathElement};
 use gantry_schema::kinds::Nature;
 use gantry_schema::schema::{MessageId, Omit, Type, schema};
 
-/// The paths that an object of this kind states: its leaves, and the elements of its lists.
+/// The paths in an object of this kind: its leaves, and the elements of its lists.
 pub fn fields_of(nature: &Nature, object: &Value) -> FieldSet {
     members_of(Shape::root(nature), object)
 }
 
-/// An object of this kind as a creation is compared with: with nothing but zero values.
+/// The zero object of a kind, with which a creation is compared.
 ///
-/// Objects of custom kinds are what was written of them, so theirs is empty.
+/// It is empty for custom kinds.
 pub(crate) fn zero(nature: &Nature) -> Value {
     match nature {
         Nature::BuiltIn(message) => zero_of(*message),
@@ -70,7 +70,7 @@ fn add_zeros(id: MessageId, members: &mut Map<String, Value>) {
             }
             (_, Omit::Zero) => continue,
             (Type::Message(inner), _) if !field.pointer => zero_of(*inner),
-            // A time is never empty, so that one that is not set is written as null.
+            // A time is never omitted, so one that is not set is `null`.
             (Type::Time | Type::MicroTime, Omit::Empty) if !field.pointer => Value::Null,
             (_, Omit::Empty) => continue,
             _ if field.pointer => Value::Null,
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(fields_of(&kind("apps/v1.Deployment"), &deployment).encode(), expected);
     }
 
-    /// Appendix B: owner references are known by uid and owned as a whole, finalizers are a set.
+    /// Appendix B: owner references have the key uid and are owned as a whole, finalizers are a set.
     #[test]
     fn owner_references_and_finalizers_are_owned_one_by_one() {
         let object = json!({"metadata": {
@@ -139,7 +139,7 @@ mod tests {
         assert_eq!(fields_of(&kind("core/v1.ConfigMap"), &object).encode(), expected);
     }
 
-    /// Appendix B: structs that are owned as a whole wherever they stand, and the one place where they are not.
+    /// Appendix B: structs that are owned as a whole everywhere, and the one field where they are not.
     #[test]
     fn structs_are_atomic_by_kind_and_granular_by_exception() {
         let table = [

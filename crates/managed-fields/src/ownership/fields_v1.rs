@@ -1,4 +1,4 @@
-//! Sets of paths as `fieldsV1` writes them: objects in objects, a leaf is `{}`, and `.` is the node itself.
+//! Encodes sets of paths as `fieldsV1`: nested objects, a leaf is `{}`, and `.` is the node itself.
 
 use serde_json::{Map, Value};
 
@@ -11,7 +11,7 @@ impl FieldSet {
         Value::Object(self.nodes().map(|(element, node)| (element.encode(), node.encode())).collect())
     }
 
-    /// Reads `fieldsV1`; absent is the empty set.
+    /// Decodes `fieldsV1`; absent is the empty set.
     pub fn decode(fields: &Value) -> Result<Self, Malformed> {
         match fields {
             Value::Null => Ok(Self::new()),
@@ -28,7 +28,7 @@ impl FieldSet {
                 return Err(Malformed(format!("no JSON object: {value}")));
             };
             let below = Self::decode_members(inner)?;
-            // With nothing below it that could be read, the node itself is meant.
+            // Without any known element below it, the node itself is a member.
             let owned = below.is_empty() || inner.contains_key(".");
             set.insert_node(element, FieldNode { owned, below });
         }
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// A3.14: a leaf is `{}`, and `.` says that the node is owned as well as something below it.
+    /// A3.14: a leaf is `{}`, and `.` means that the node is owned as well as something below it.
     #[test]
     fn a_node_with_members_below_it_has_a_dot() {
         let mut set = FieldSet::of_fields(&["data", "data.k"]);

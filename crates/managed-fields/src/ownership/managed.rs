@@ -1,4 +1,4 @@
-//! The record of ownership: the entries of `metadata.managedFields`, read, written and kept few.
+//! The entries of `metadata.managedFields`: decoded, encoded and limited in number.
 
 use std::collections::BTreeMap;
 
@@ -6,51 +6,51 @@ use serde_json::{Map, Value, json};
 
 use super::FieldSet;
 
-/// More ordinary writers than this are not told apart.
+/// The most managers that update; older ones are merged.
 const UPDATERS_MAX: usize = 10;
-/// Who the oldest of too many writers become.
+/// The manager of merged entries.
 const ANCIENT: &str = "ancient-changes";
 
-/// Who owns what of one object.
+/// The managed fields of one object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ManagedFields {
     entries: BTreeMap<Identity, Entry>,
 }
 
-/// Who an entry belongs to; the order is that in which conflicts are told.
+/// The identity of an entry; its order is that in which conflicts are reported.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Identity {
     /// The field manager.
     pub manager: String,
-    /// How it writes.
+    /// The operation.
     pub operation: Operation,
-    /// The version it writes, such as `apps/v1`; empty for appliers, who are the same in every version.
+    /// The version that it writes, such as `apps/v1`; empty for appliers, which are the same in every version.
     pub api_version: String,
-    /// The subresource it writes through; empty for the object itself.
+    /// The subresource that it writes; empty for the object itself.
     pub subresource: String,
 }
 
 /// How a manager writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Operation {
-    /// By server-side apply.
+    /// Server-side apply.
     Apply,
-    /// By anything else.
+    /// Anything else.
     Update,
 }
 
-/// What one manager owns.
+/// The fields of one manager.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The version the paths are of.
+    /// The version of the paths.
     pub api_version: String,
-    /// When it last changed a value, in RFC 3339; `None` if it never did.
+    /// The last change of a value, in RFC 3339; `None` if there was none.
     pub time: Option<String>,
     /// The paths.
     pub fields: FieldSet,
 }
 
-/// Why a value is no list of entries.
+/// Why a value is not a list of entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotManaged(pub String);
 
@@ -65,7 +65,7 @@ impl Identity {
         }
     }
 
-    /// A manager that writes otherwise.
+    /// A manager that updates.
     pub fn updater(manager: &str, api_version: &str, subresource: &str) -> Self {
         Self {
             manager: manager.to_owned(),
@@ -86,12 +86,12 @@ impl Operation {
 }
 
 impl ManagedFields {
-    /// Nobody owns anything.
+    /// No entries.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The record in an object's metadata; one that cannot be read counts for none.
+    /// The managed fields in an object's metadata; none if they cannot be decoded.
     pub fn of(object: &Value) -> Self {
         object
             .pointer("/metadata/managedFields")
@@ -99,7 +99,7 @@ impl ManagedFields {
             .unwrap_or_default()
     }
 
-    /// Reads a list of entries; absent is empty. Of two entries of one identity the later counts.
+    /// Decodes a list of entries; of two with the same identity the later is used.
     pub fn decode(entries: &Value) -> Result<Self, NotManaged> {
         let list = match entries {
             Value::Null => return Ok(Self::new()),
@@ -114,7 +114,7 @@ impl ManagedFields {
         Ok(managed)
     }
 
-    /// The list of entries as it is stored: by operation, then time, manager, version and subresource.
+    /// Encodes the entries, sorted by operation, time, manager, version and subresource.
     pub fn encode(&self) -> Value {
         let mut entries: Vec<_> = self.entries.iter().collect();
         entries.sort_by(|(a, x), (b, y)| {
@@ -129,7 +129,7 @@ impl ManagedFields {
         entries.into_iter().map(|(identity, entry)| encode_entry(identity, entry)).collect()
     }
 
-    /// Writes the record into an object's metadata; an empty one leaves no trace.
+    /// Stores the entries in an object's metadata; without entries the field is removed.
     pub fn store(&self, object: &mut Value) {
         let Some(root) = object.as_object_mut() else { return };
         if self.is_empty() {
@@ -144,22 +144,22 @@ impl ManagedFields {
         }
     }
 
-    /// Whether nobody owns anything.
+    /// Whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// What this one owns.
+    /// The entry of an identity.
     pub fn get(&self, identity: &Identity) -> Option<&Entry> {
         self.entries.get(identity)
     }
 
-    /// Everybody and what they own.
+    /// All entries.
     pub fn entries(&self) -> impl Iterator<Item = (&Identity, &Entry)> {
         self.entries.iter()
     }
 
-    /// Sets what this one owns; who owns nothing has no entry.
+    /// Sets an entry; one without fields is removed.
     pub fn set(&mut self, identity: Identity, entry: Entry) {
         if entry.fields.is_empty() {
             self.entries.remove(&identity);
@@ -168,19 +168,19 @@ impl ManagedFields {
         }
     }
 
-    /// Takes this entry out.
+    /// Removes an entry.
     pub fn remove(&mut self, identity: &Identity) -> Option<Entry> {
         self.entries.remove(identity)
     }
 
-    /// Changes what everybody owns.
+    /// Changes the fields of all entries.
     pub(super) fn for_each_set(&mut self, change: impl Fn(&mut FieldSet)) {
         for entry in self.entries.values_mut() {
             change(&mut entry.fields);
         }
     }
 
-    /// Takes these paths from everybody but one.
+    /// Removes these paths from all entries but one.
     pub(crate) fn take_from_others(&mut self, spared: Option<&Identity>, paths: &FieldSet) {
         for (identity, entry) in &mut self.entries {
             if Some(identity) != spared {
@@ -190,7 +190,7 @@ impl ManagedFields {
         self.entries.retain(|_, entry| !entry.fields.is_empty());
     }
 
-    /// Adds paths to what this one owns, at this time.
+    /// Adds paths to an entry, at this time.
     pub(crate) fn add(&mut self, identity: Identity, api_version: &str, fields: FieldSet, now: &str) {
         let empty = || Entry { api_version: api_version.to_owned(), time: None, fields: FieldSet::new() };
         let entry = self.entries.entry(identity).or_insert_with(empty);
@@ -198,7 +198,7 @@ impl ManagedFields {
         entry.time = Some(now.to_owned());
     }
 
-    /// Merges the oldest ordinary writers of a version into one until there are few enough.
+    /// Merges the oldest updating managers of a version until there are few enough.
     pub(crate) fn cap(&mut self) {
         let mut updaters: Vec<_> = self
             .entries

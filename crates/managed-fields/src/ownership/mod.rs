@@ -1,7 +1,7 @@
-//! Who owns which fields of an object: sets of paths, and the record of them in `metadata.managedFields`.
+//! Field ownership: sets of paths, and their record in `metadata.managedFields`.
 //!
-//! Start with [`track_update`], which every ordinary write goes through; [`crate::apply`] builds on the same parts.
-//! Paths and sets are plain data; what has parts that are owned by themselves is decided by the schema alone.
+//! Start with [`track_update`], which handles every write but apply; [`crate::apply`] builds on the same parts. Paths
+//! and sets are plain data; the schema decides which parts of a value are owned separately.
 
 mod compare;
 mod described;

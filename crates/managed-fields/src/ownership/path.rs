@@ -1,28 +1,28 @@
-//! One step of a path into an object, as ownership knows it: a field, an element by its keys, a value, an index.
+//! The elements of a path: a field, an element by its keys, a value, an index.
 
 use std::fmt;
 
 use serde_json::Value;
 
-/// One step of a path. The order is that in which paths are told: fields, keys, values, indices.
+/// An element of a path. The order is that in which paths are reported: fields, keys, values, indices.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PathElement {
     /// A field of an object, or a key of a map.
     Field(Box<str>),
-    /// An element of a list, known by the values of its keys; sorted by key.
+    /// An element of a list by the values of its keys; sorted by key.
     Key(Box<[(Box<str>, Scalar)]>),
-    /// An element of a set, known by its value.
+    /// An element of a set by its value.
     Value(Scalar),
-    /// An element of a list, known by its position.
+    /// An element of a list by its index.
     Index(u64),
 }
 
-/// A value that is fit to name something; numbers come in the order of numbers.
+/// A value in a path; numbers are in numerical order.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scalar {
     /// An integer.
     Int(i64),
-    /// A text.
+    /// A string.
     Text(Box<str>),
     /// `true` or `false`.
     Bool(bool),
@@ -30,7 +30,7 @@ pub enum Scalar {
     Other(Box<str>),
 }
 
-/// A path element that cannot be read.
+/// A path element that cannot be decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Malformed(pub String);
 
@@ -40,14 +40,14 @@ impl PathElement {
         Self::Field(name.into())
     }
 
-    /// The element with these values of its keys, in whatever order they come.
+    /// The element with these keys, in any order.
     pub fn key(fields: impl IntoIterator<Item = (Box<str>, Scalar)>) -> Self {
         let mut fields: Vec<_> = fields.into_iter().collect();
         fields.sort();
         Self::Key(fields.into())
     }
 
-    /// As it is written in `fieldsV1`: `f:name`, `k:{"name":"c"}`, `v:"x"`, `i:0`.
+    /// The element in `fieldsV1`: `f:name`, `k:{"name":"c"}`, `v:"x"`, `i:0`.
     pub fn encode(&self) -> String {
         match self {
             Self::Field(name) => format!("f:{name}"),
@@ -61,7 +61,7 @@ impl PathElement {
         }
     }
 
-    /// Reads what `fieldsV1` says; what some future version may have meant is `None`.
+    /// Decodes an element of `fieldsV1`; `None` for unknown prefixes of future versions.
     pub fn decode(text: &str) -> Result<Option<Self>, Malformed> {
         let malformed = |problem: &str| Malformed(format!("{problem}: {text}"));
         let Some((prefix, rest)) = text.split_once(':') else { return Ok(None) };
@@ -84,7 +84,7 @@ impl PathElement {
 }
 
 impl Scalar {
-    /// What this value is called.
+    /// Converts a JSON value.
     pub fn of(value: &Value) -> Self {
         match value {
             Value::String(text) => Self::Text(text.as_str().into()),
@@ -98,7 +98,7 @@ impl Scalar {
     }
 }
 
-/// As conflicts tell it: `.name`, `[name="c"]`, `[="x"]`, `[0]`.
+/// The element in conflicts: `.name`, `[name="c"]`, `[="x"]`, `[0]`.
 impl fmt::Display for PathElement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_told_and_what_is_unknown_is_left_out() {
+    fn invalid_elements_are_errors_and_unknown_ones_are_ignored() {
         assert!(PathElement::decode("k:[1]").is_err());
         assert!(PathElement::decode("k:{").is_err());
         assert!(PathElement::decode("v:").is_err());

@@ -1,10 +1,11 @@
-//! Records of ownership and definitions that changed since: what became one whole is owned as one whole.
+//! Adapts managed fields to a changed definition: what became atomic is owned as a whole.
 
 use super::shape::{Parts, Shape};
 use super::{FieldNode, FieldSet, ManagedFields, PathElement};
 use gantry_schema::kinds::Nature;
 
-/// Makes a record fit the kind's shape of today. What is compiled in does not change, so only custom kinds are looked at.
+/// Adapts managed fields to the current schema. The built-in schema does not change, so only custom kinds are
+/// considered.
 pub(crate) fn reconcile(managed: &mut ManagedFields, nature: &Nature) {
     if matches!(nature, Nature::Custom(_)) {
         managed.for_each_set(|fields| fit_below(Shape::root(nature), fields));
@@ -28,7 +29,7 @@ fn fit(shape: Shape<'_>, node: &mut FieldNode) {
         return;
     }
     match (shape.parts(), shape) {
-        // What lies below a scalar is nothing that today's definition could tell about.
+        // The current definition says nothing about paths below a scalar.
         (Parts::None, Shape::Scalar(_)) => {}
         (Parts::None, _) => *node = FieldNode::leaf(),
         _ => fit_below(shape, &mut node.below),

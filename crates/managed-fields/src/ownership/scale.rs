@@ -1,7 +1,7 @@
 //! Ownership through `/scale`: the replicas of the Scale are the replicas of its parent.
 //!
-//! A write to `/scale` is tracked on a Scale object which carries the parent's owners of replicas; what came of them
-//! is then brought back to the parent.
+//! A write to `/scale` is tracked on a Scale object with the parent's owners of replicas; the new owners are then
+//! copied to the parent.
 
 use std::collections::BTreeMap;
 
@@ -12,18 +12,18 @@ use super::{Entry, FieldSet, Identity, ManagedFields, Operation, PathElement};
 
 const SCALE_VERSION: &str = "autoscaling/v1";
 
-/// Where parents have their replicas.
+/// The path of the replicas in the parent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ReplicasField {
-    /// In `spec.replicas`, whatever the version.
+    /// `spec.replicas` in every version.
     #[default]
     Usual,
-    /// Where each version of a definition says; versions without a scale have none.
+    /// By version of a definition; versions without a scale have none.
     ByVersion(BTreeMap<String, Option<FieldPath>>),
 }
 
 impl ReplicasField {
-    /// Where objects of a kind have their replicas.
+    /// The replicas of a kind.
     pub fn of(nature: &Nature) -> Self {
         match nature {
             Nature::BuiltIn(_) => Self::Usual,
@@ -45,7 +45,7 @@ impl ReplicasField {
         scale
     }
 
-    /// Brings the owners of the Scale's replicas back to the parent, which is of this version.
+    /// Copies the owners of the Scale's replicas back to the parent, which is of this version.
     ///
     /// An applier that keeps the replicas keeps its entry. An updater is known by its version, which is another one on a Scale: its
     /// replicas become an entry of their own, without a time and beside the rest of what it owns, as in Kubernetes. Entries of
@@ -82,7 +82,7 @@ impl ReplicasField {
         }
     }
 
-    /// The replicas of a parent of this version, as a set; it is empty if there are none.
+    /// The set with the replicas of a parent of this version; empty if it has none.
     fn of_version(&self, version: &str) -> FieldSet {
         match self {
             Self::Usual => FieldSet::of_fields(&["spec.replicas"]),
@@ -98,7 +98,7 @@ impl ReplicasField {
     }
 }
 
-/// The set that holds one field.
+/// The set with one field.
 fn owned(path: &FieldPath) -> FieldSet {
     let mut set = FieldSet::new();
     set.insert(path.names().iter().map(|name| PathElement::field(name)));
@@ -126,7 +126,7 @@ mod tests {
     }
 
     /// The owners of an object, one in a line: `manager operation version fields`.
-    fn told(owners: &ManagedFields) -> Vec<String> {
+    fn lines(owners: &ManagedFields) -> Vec<String> {
         let entries = owners.encode();
         let one = |entry: &Value| {
             let word = |name: &str| entry[name].as_str().unwrap_or("").to_owned();
@@ -135,7 +135,7 @@ mod tests {
         entries.as_array().into_iter().flatten().map(one).collect()
     }
 
-    /// Appendix E: whoever owns the replicas, wherever the definition has them, owns the Scale's.
+    /// Appendix E: the owner of the replicas, at any path, owns the Scale's.
     #[test]
     fn the_replicas_of_a_custom_kind_are_where_its_definition_says() {
         let paths =
@@ -153,14 +153,14 @@ mod tests {
         .unwrap();
         let mut scale = field.to_scale(&parent);
         let replicas = "autoscaling/v1 {\"f:spec\":{\"f:replicas\":{}}}";
-        assert_eq!(told(&scale), [format!("a Apply {replicas}"), format!("b Apply {replicas}")]);
+        assert_eq!(lines(&scale), [format!("a Apply {replicas}"), format!("b Apply {replicas}")]);
 
         scale.remove(&Identity::applier("a", ""));
         let taker = Identity::updater("z", SCALE_VERSION, "scale");
         let fields = FieldSet::of_fields(&["spec.replicas"]);
         scale.set(taker, Entry { api_version: SCALE_VERSION.to_owned(), time: None, fields });
         assert_eq!(
-            told(&field.to_parent(&parent, &scale, "e.com/v1")),
+            lines(&field.to_parent(&parent, &scale, "e.com/v1")),
             [
                 "a Apply e.com/v1 {\"f:spec\":{\"f:x\":{}}}",
                 "b Apply e.com/v2 {\"f:spec\":{\"f:count\":{}}}",

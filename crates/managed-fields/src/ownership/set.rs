@@ -1,7 +1,7 @@
-//! Sets of paths into an object: who owns what.
+//! Sets of paths.
 //!
-//! A set is a tree of path elements; a node may be a member itself, have members below it, or both. Sets know nothing
-//! of schemas: what an object's set is, [`super::fields_of`] tells.
+//! A set is a tree of path elements; a node may be a member itself, have members below it, or both. Sets do not depend
+//! on schemas; [`super::fields_of`] computes the set of an object.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -11,16 +11,16 @@ use super::PathElement;
 /// A set of paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldSet {
-    /// No node is neither a member nor has any below it, so that equal sets are equal trees.
+    /// Every node is a member or has members below it, so that equal sets are equal trees.
     nodes: BTreeMap<PathElement, FieldNode>,
 }
 
-/// What a set says of one path and what lies below it.
+/// A node: one path and the members below it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldNode {
     /// Whether the path itself is in the set.
     pub owned: bool,
-    /// What is in the set below it.
+    /// The members below it.
     pub below: FieldSet,
 }
 
@@ -39,32 +39,32 @@ impl FieldSet {
         set
     }
 
-    /// Whether no path is in it.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    /// How many paths are in it.
+    /// The number of paths.
     pub fn len(&self) -> usize {
         self.nodes.values().map(|node| usize::from(node.owned) + node.below.len()).sum()
     }
 
-    /// What it says of one step down.
+    /// The node of a path element.
     pub fn node(&self, element: &PathElement) -> Option<&FieldNode> {
         self.nodes.get(element)
     }
 
-    /// Every step down, in order.
+    /// The nodes, in order.
     pub fn nodes(&self) -> impl Iterator<Item = (&PathElement, &FieldNode)> {
         self.nodes.iter()
     }
 
-    /// Every step down, to be changed; none may be left that says nothing.
+    /// The nodes, mutably; the caller must leave no empty ones.
     pub(super) fn nodes_mut(&mut self) -> impl Iterator<Item = (&PathElement, &mut FieldNode)> {
         self.nodes.iter_mut()
     }
 
-    /// Whether this path itself is in it.
+    /// Whether this path is a member.
     pub fn contains(&self, path: &[PathElement]) -> bool {
         match path {
             [] => false,
@@ -73,7 +73,7 @@ impl FieldSet {
         }
     }
 
-    /// Adds one path; the empty one is no path.
+    /// Adds a path; an empty path is ignored.
     pub fn insert(&mut self, path: impl IntoIterator<Item = PathElement>) {
         let mut path = path.into_iter().peekable();
         let mut set = self;
@@ -84,7 +84,7 @@ impl FieldSet {
         }
     }
 
-    /// Adds what is said of one step down.
+    /// Adds a node.
     pub fn insert_node(&mut self, element: PathElement, node: FieldNode) {
         if !node.is_empty() {
             match self.nodes.entry(element) {
@@ -96,7 +96,7 @@ impl FieldSet {
         }
     }
 
-    /// Adds all of the other set.
+    /// Adds all paths of the other set.
     pub fn absorb(&mut self, other: Self) {
         if self.is_empty() {
             *self = other;
@@ -107,14 +107,14 @@ impl FieldSet {
         }
     }
 
-    /// What is in either.
+    /// The union.
     pub fn union(&self, other: &Self) -> Self {
         let mut union = self.clone();
         union.absorb(other.clone());
         union
     }
 
-    /// What is in both.
+    /// The intersection.
     pub fn intersection(&self, other: &Self) -> Self {
         let mut both = Self::new();
         for (element, node) in &self.nodes {
@@ -127,14 +127,14 @@ impl FieldSet {
         both
     }
 
-    /// What is in this set and not in the other; members below a path that is removed stay.
+    /// The difference; members below a removed path are kept.
     pub fn difference(&self, other: &Self) -> Self {
         let mut rest = self.clone();
         rest.subtract(other);
         rest
     }
 
-    /// Takes out what is in the other set.
+    /// Removes the paths of the other set.
     pub fn subtract(&mut self, other: &Self) {
         for (element, theirs) in &other.nodes {
             if let Entry::Occupied(mut mine) = self.nodes.entry(element.clone()) {
@@ -148,7 +148,7 @@ impl FieldSet {
         }
     }
 
-    /// Takes out every path of the other set, and all that lies below it.
+    /// Removes the paths of the other set, and all members below them.
     pub fn subtract_below(&mut self, other: &Self) {
         for (element, theirs) in &other.nodes {
             if let Entry::Occupied(mut mine) = self.nodes.entry(element.clone()) {
@@ -162,7 +162,7 @@ impl FieldSet {
         }
     }
 
-    /// Whether all of it is in the other set.
+    /// Whether it is a subset of the other.
     pub fn is_subset(&self, other: &Self) -> bool {
         self.nodes.iter().all(|(element, node)| {
             other
@@ -172,7 +172,7 @@ impl FieldSet {
         })
     }
 
-    /// The members with no members below them.
+    /// The members without members below them.
     pub fn leaves(&self) -> Self {
         let mut leaves = Self::new();
         for (element, node) in &self.nodes {
@@ -182,7 +182,7 @@ impl FieldSet {
         leaves
     }
 
-    /// Every path in the order in which conflicts are told: at each level the members first, then what lies below.
+    /// All paths in the order in which conflicts are reported: at each level the members first, then those below.
     pub fn paths(&self) -> Vec<Vec<PathElement>> {
         let mut paths = Vec::new();
         self.collect(&mut Vec::new(), &mut paths);
@@ -204,12 +204,12 @@ impl FieldSet {
 }
 
 impl FieldNode {
-    /// A path that is in the set, with nothing below it.
+    /// A member without members below it.
     pub fn leaf() -> Self {
         Self { owned: true, below: FieldSet::new() }
     }
 
-    /// Whether it says nothing.
+    /// Whether it is neither a member nor has any below it.
     pub fn is_empty(&self) -> bool {
         !self.owned && self.below.is_empty()
     }

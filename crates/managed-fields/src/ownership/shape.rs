@@ -1,4 +1,4 @@
-//! How a value is walked when it is about ownership: what has parts that are owned by themselves, and their names.
+//! The shape of values for ownership: which parts are owned separately, and how they are named.
 
 use std::sync::LazyLock;
 
@@ -10,37 +10,37 @@ use gantry_schema::empties::is_omitted_if_empty;
 use gantry_schema::kinds::Nature;
 use gantry_schema::schema::{MessageId, Owning, Type, schema};
 
-/// What ownership sees in a value.
+/// The shape of a value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Shape<'a> {
-    /// A number, a text, `true`; this may be one of several scalar types.
+    /// A scalar, of one or several types.
     Scalar(&'static Type),
-    /// Something with parts that is owned as a whole.
+    /// A list or object that is owned as a whole.
     Atomic(&'static Type),
     /// An object with declared fields.
     Struct(MessageId),
-    /// An object at the root: with `apiVersion` and `kind`, which the schema leaves out.
+    /// The root object: with `apiVersion` and `kind`, which the schema does not list.
     Root(MessageId),
-    /// A map from text.
+    /// A map with string keys.
     Map(&'static Type),
-    /// A list of which each element has a name.
+    /// A list whose elements have keys.
     Keyed {
-        /// The fields that make the name.
+        /// The key fields.
         keys: &'static [&'static str],
-        /// What an element is.
+        /// The type of an element.
         element: &'static Type,
         /// Whether elements are owned as a whole.
         whole: bool,
     },
-    /// A list of which each value is an element of a set.
+    /// A list that is a set of values.
     Set(&'static Type),
-    /// Something that the definition of a custom kind describes.
+    /// A value with the schema of a custom kind.
     Described(Described<'a>),
-    /// Something of which nothing is known: what it is, is deduced from the value.
+    /// A value without a schema: its shape is deduced from the value.
     Free,
 }
 
-/// What parts of a value are owned by themselves.
+/// The parts of a value that are owned separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Parts {
     /// None: it is owned as a whole.
@@ -49,47 +49,47 @@ pub(crate) enum Parts {
     Members,
     /// Its elements.
     Elements,
-    /// Its members if it turns out to be an object, else none.
+    /// Its members if it is an object, else none.
     Deduced,
 }
 
-/// Why an element of a list has no name.
+/// Why an element of a list has no key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Nameless {
     /// It is `null`.
     Null,
-    /// It is no object, where names are made of fields.
+    /// It is not an object, although keys are fields.
     NoObject,
-    /// It lacks every key.
+    /// It has none of the key fields.
     LacksKeys,
-    /// It is an object, where names are values.
+    /// It is an object in a set.
     Object,
-    /// It is a list, where names are values.
+    /// It is a list in a set.
     List,
-    /// It is `null`, where names are values.
+    /// It is `null` in a set.
     NullValue,
 }
 
 static TEXT: Type = Type::String;
 
-/// What metadata is.
+/// The message of metadata.
 pub(super) fn object_meta() -> Option<MessageId> {
     static OBJECT_META: LazyLock<Option<MessageId>> = LazyLock::new(|| schema().find("meta/v1.ObjectMeta"));
     *OBJECT_META
 }
 
 impl<'a> Shape<'a> {
-    /// What ownership sees in an object.
+    /// The shape of an object of a kind.
     pub(crate) fn root(nature: &'a Nature) -> Self {
         match nature {
             Nature::BuiltIn(message) => Self::Root(*message),
-            Nature::Custom(custom) => Self::Described(Described::root(&custom.structure)),
+            Nature::Custom(custom) => Self::Described(Described::root(&custom.structural_schema)),
         }
     }
 
     pub(crate) fn of(kind: &'static Type, owning: Owning) -> Self {
         match (kind, owning) {
-            // Of an object that declares no fields nothing is known.
+            // An object without declared fields has no known shape.
             (Type::Message(id), Owning::Granular) if schema().message(*id).fields.is_empty() => Self::Free,
             (Type::Message(id), Owning::Granular) => Self::Struct(*id),
             (Type::Map(value), Owning::Granular) => Self::Map(value),
@@ -104,7 +104,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// What parts it has that are owned by themselves.
+    /// The parts that are owned separately.
     pub(crate) fn parts(self) -> Parts {
         match self {
             Self::Scalar(_) | Self::Atomic(_) => Parts::None,
@@ -139,7 +139,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// The shape of something inside a list or a map, for which the schema has no rule.
+    /// The shape of a value inside a list or a map.
     pub(crate) fn nested(kind: &'static Type) -> Self {
         let whole = matches!(kind, Type::List(_) | Type::Raw | Type::Or(..));
         Self::of(kind, if whole { Owning::Atomic } else { Owning::Granular })
@@ -164,13 +164,13 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// Whether this member is the record of ownership itself.
+    /// Whether this member is `managedFields` itself.
     pub(crate) fn is_record(self, member: &str) -> bool {
         member == "managedFields"
             && matches!(self, Self::Struct(id) | Self::Root(id) if Some(id) == object_meta())
     }
 
-    /// What an element of a list is called.
+    /// The path element of a list element.
     pub(crate) fn name_of(self, element: &Value) -> Result<PathElement, Nameless> {
         match self {
             Self::Keyed { keys, element: kind, .. } => {
@@ -189,7 +189,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// The fields that make the name of an element; none where names are values.
+    /// The key fields of an element; none for sets.
     pub(crate) fn keys(self) -> Vec<&'a str> {
         match self {
             Self::Keyed { keys, .. } => keys.to_vec(),
@@ -198,7 +198,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// What the elements of a stored list are called; one without a name is known by its position.
+    /// The path elements of a stored list; an element without a key is identified by its index.
     pub(crate) fn named(self, list: &[Value]) -> impl Iterator<Item = (PathElement, &Value)> {
         (0u64..).zip(list).map(move |(index, element)| {
             (self.name_of(element).unwrap_or(PathElement::Index(index)), element)
@@ -206,7 +206,7 @@ impl<'a> Shape<'a> {
     }
 }
 
-/// The name that these keys, each with its default, give an element; one that is left out is no part of it.
+/// The key of an element by these fields, each with its default; a field without either is left out.
 fn named_by<'k>(
     keys: impl ExactSizeIterator<Item = (&'k str, Option<&'k Value>)>,
     element: &Value,
@@ -225,8 +225,8 @@ fn named_by<'k>(
     if named.is_empty() { Err(Nameless::LacksKeys) } else { Ok(PathElement::key(named)) }
 }
 
-/// What a key of a built-in kind is if it is left out: the protocol of a port is TCP, anything else is empty or zero.
-/// A reference to an object may be without a name.
+/// The default of a key field of a built-in kind: the protocol of a port is TCP, others are empty or zero. A reference
+/// to an object may lack a name.
 fn default_of(element: &Type, key: &str) -> Option<&'static Value> {
     static TCP: LazyLock<Value> = LazyLock::new(|| Value::from("TCP"));
     static EMPTY: LazyLock<Value> = LazyLock::new(|| Value::from(""));
@@ -242,7 +242,7 @@ fn default_of(element: &Type, key: &str) -> Option<&'static Value> {
     }
 }
 
-/// Whether a granular value has no parts: absent, `null` or empty.
+/// Whether a granular value is absent, `null` or empty.
 pub(crate) fn is_empty(value: Option<&Value>) -> bool {
     match value {
         None | Some(Value::Null) => true,

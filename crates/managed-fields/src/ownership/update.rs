@@ -1,4 +1,4 @@
-//! Ownership on ordinary writes: whoever changes a value owns it from then on, silently.
+//! Ownership on writes other than apply: the manager that changes a value owns it from then on.
 
 use std::sync::LazyLock;
 
@@ -9,32 +9,32 @@ use super::{FieldSet, Identity, ManagedFields, compare_written, reconcile};
 use crate::apply::unnameable;
 use gantry_schema::kinds::Nature;
 
-/// One write, as ownership sees it.
+/// A write, for ownership.
 #[derive(Clone, Copy, Debug)]
 pub struct Write<'a> {
-    /// The kind of object that is written, such as `Deployment`.
+    /// The kind of the object, such as `Deployment`.
     pub kind: &'a str,
-    /// What its objects look like.
+    /// The schema of its objects.
     pub nature: &'a Nature,
-    /// The version it is written in, such as `apps/v1`.
+    /// The version of the request, such as `apps/v1`.
     pub api_version: &'a str,
-    /// The subresource written through; empty for the object itself.
+    /// The subresource; empty for the object itself.
     pub subresource: &'a str,
-    /// Who writes.
+    /// The field manager.
     pub manager: &'a str,
-    /// What this write cannot change, such as `status`: it is neither compared nor owned.
+    /// The fields that this write resets, such as `status`: they are neither compared nor owned.
     pub reset: &'a FieldSet,
     /// The time, in RFC 3339 with whole seconds.
     pub now: &'a str,
 }
 
-/// Records in the new object who owns what after an ordinary write; `old` is `None` for a creation.
+/// Updates the managed fields of the new object after a write other than apply; `old` is `None` for a creation.
 ///
-/// The new object is decoded and defaulted, not yet touched by admission or allocation: what these add belongs to
-/// nobody. An object without any record keeps none, as it was never tracked or a client wanted it so.
+/// The new object is decoded and defaulted, but not yet changed by admission or allocation: fields set there have no
+/// owner. An object without managed fields keeps none: it was never tracked, or a client reset them.
 pub fn track_update(old: Option<&Value>, new: &mut Value, write: &Write<'_>) {
     if [old, Some(&*new)].into_iter().flatten().any(|object| unnameable(write, object).is_some()) {
-        // Then it stays as it was.
+        // Then they stay as they were.
         return old.map(ManagedFields::of).unwrap_or_default().store(new);
     }
     let mut managed = record_to_start_from(old, new, write.subresource);
@@ -51,7 +51,7 @@ pub fn track_update(old: Option<&Value>, new: &mut Value, write: &Write<'_>) {
     managed.store(new);
 }
 
-/// Whether two objects are the same but for the times in their records: then there is nothing to store.
+/// Whether two objects differ only in the times of managed fields: then nothing is stored.
 pub fn differ_only_in_times(old: &Value, new: &Value) -> bool {
     let (Some(old), Some(new)) = (old.as_object(), new.as_object()) else { return false };
     same_but_for("metadata", old, new, |old, new| {
@@ -60,19 +60,19 @@ pub fn differ_only_in_times(old: &Value, new: &Value) -> bool {
     })
 }
 
-/// Whether all members are the same, but for one, which is judged by itself.
+/// Whether all members but one are equal; that one is compared by the caller.
 fn same_but_for(
     name: &str,
     old: &Map<String, Value>,
     new: &Map<String, Value>,
-    judge: impl Fn(&Value, &Value) -> bool,
+    is_equal: impl Fn(&Value, &Value) -> bool,
 ) -> bool {
     old.len() == new.len()
         && old.iter().all(|(key, value)| key == name || new.get(key) == Some(value))
-        && old.get(name).zip(new.get(name)).is_some_and(|(old, new)| judge(old, new))
+        && old.get(name).zip(new.get(name)).is_some_and(|(old, new)| is_equal(old, new))
 }
 
-/// Times decide the order of entries, so without them it does not count.
+/// Entries are sorted by time, so without times their order is ignored.
 fn same_but_for_times(old: &Value, new: &Value) -> bool {
     let (Some(old), Some(new)) = (old.as_array(), new.as_array()) else { return false };
     let same = |old: &Value, new: &Value| {
@@ -85,7 +85,7 @@ fn same_but_for_times(old: &Value, new: &Value) -> bool {
     old.len() == new.len() && old.iter().all(|entry| new.iter().any(|other| same(entry, other)))
 }
 
-/// What nobody ever owns, as it is not for clients to decide.
+/// The fields that are never tracked, since clients do not control them.
 pub fn never_tracked() -> &'static FieldSet {
     static NEVER: LazyLock<FieldSet> = LazyLock::new(|| {
         FieldSet::of_fields(&[
@@ -105,13 +105,13 @@ pub fn never_tracked() -> &'static FieldSet {
     &NEVER
 }
 
-/// Takes out what nobody ever owns.
+/// Removes the fields that are never tracked.
 pub(crate) fn strip(mut fields: FieldSet) -> FieldSet {
     fields.subtract(never_tracked());
     fields
 }
 
-/// The record of an object that never had one: all of it belongs to whoever came before.
+/// The managed fields of an object that had none: `manager` owns everything.
 pub(crate) fn initial_owner(live: &Value, write: &Write<'_>, manager: &str) -> ManagedFields {
     let mut record = ManagedFields::new();
     record_change(&mut record, &zero(write.nature), live, &Write { manager, ..*write });
@@ -134,7 +134,7 @@ fn record_change(managed: &mut ManagedFields, old: &Value, new: &Value, write: &
     }
 }
 
-/// Clients may write the record themselves: a valid one replaces, an empty one resets, an absent one keeps.
+/// Handles managed fields sent by a client: valid ones replace, empty ones reset, absent ones keep the stored ones.
 fn record_to_start_from(old: Option<&Value>, new: &Value, subresource: &str) -> ManagedFields {
     let stored = || old.map(ManagedFields::of).unwrap_or_default();
     if !subresource.is_empty() {

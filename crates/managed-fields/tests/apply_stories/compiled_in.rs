@@ -36,7 +36,7 @@ fn removing_is_not_gaining() {
     assert_eq!(story.fields("u1"), json!({"f:data": {".": {}, "f:m": {}}}));
 }
 
-/// A3.15: an empty map that JSON omits is no map, and nobody owns it; one that JSON writes is.
+/// A3.15: an empty map that JSON omits has no owner; one that JSON writes has.
 #[test]
 fn an_empty_list_is_owned_if_it_is_written() {
     let mut map = Story::of("core/v1.ConfigMap");
@@ -60,7 +60,7 @@ fn an_empty_list_is_owned_if_it_is_written() {
 
 /// A3.16: what the server decides, and what this write cannot change, is never owned.
 #[test]
-fn some_fields_are_nobodys() {
+fn some_fields_are_never_owned() {
     let mut story = Story::of("apps/v1.Deployment");
     story.update("u1", |object| object["spec"] = json!({"replicas": 1}));
     story.update("u2", |object| {
@@ -107,7 +107,7 @@ fn a_record_written_by_hand_counts_if_it_is_valid() {
 
 /// A3.20: all of an object without a record belongs to `before-first-apply`.
 #[test]
-fn the_first_apply_meets_whoever_came_before() {
+fn the_first_apply_meets_an_initial_owner() {
     let mut story = Story::of("core/v1.ConfigMap");
     story.live = Some(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "uid": "u"},
         "data": {"k": "1"}}));
@@ -123,7 +123,7 @@ fn the_first_apply_meets_whoever_came_before() {
 
 /// A3.23: managers are sorted; of each the fields come before what lies below others.
 #[test]
-fn conflicts_are_told_in_order() {
+fn conflicts_are_reported_in_order() {
     let mut story = Story::of("core/v1.Pod");
     let stated = |value: &str| {
         let port = |number: u32| json!({"containerPort": number, "name": value});
@@ -160,7 +160,7 @@ fn an_element_goes_with_its_last_owner() {
 
 /// A3.22: an ordinary writer of one value of an element does not hold the element.
 #[test]
-fn an_element_goes_though_somebody_changed_a_value_of_it() {
+fn an_element_is_removed_though_another_manager_changed_it() {
     let mut story = Story::of("core/v1.Pod");
     story.apply("m1", &pod(&json!([{"name": "a", "image": "x"}, {"name": "b", "image": "x"}])));
     story.update("u1", |object| object["spec"]["containers"][1]["image"] = json!("y"));

@@ -184,7 +184,7 @@ fn sets_are_shared_and_whole_values_are_not() {
 
 /// Appendix E, A3.22, A3.23: what another states and this would change is a conflict, unless forced.
 #[test]
-fn conflicts_are_told_and_forced() {
+fn conflicts_are_reported_or_forced() {
     let mut story = widgets();
     story.apply("m1", &spec(&json!({"size": 1, "values": {"deep": {"x": 1}}})));
     story.update("u1", |object| object["spec"]["title"] = json!("t"));
@@ -390,7 +390,7 @@ fn a_scale_finds_the_replicas_where_the_definition_says() {
     assert_eq!(
         size.to_parent(&owners, &scale, "example.com/v1"),
         owners,
-        "nobody scaled, so nothing changed"
+        "without a write to scale nothing changes"
     );
     scale.remove(&identity);
     let taken = size.to_parent(&owners, &scale, "example.com/v1");

@@ -5,11 +5,12 @@
 
 use std::fmt;
 
+use gantry_formats::quantity;
 use k8s_openapi::api::core::v1::PodTemplateSpec;
 use serde::ser::{self, Serialize, Serializer};
 
 use super::plain;
-use crate::{keys, quantity};
+use crate::keys;
 
 /// The canonical bytes of a template, its hash label left out.
 pub(super) fn bytes(template: &PodTemplateSpec) -> Vec<u8> {
@@ -161,7 +162,7 @@ impl<'a> Serializer for Canonical<'a> {
         }
         let text = String::from_utf8_lossy(&self.out[start..]).into_owned();
         let text = text.split_once(':').map_or("", |(_, text)| text);
-        Ok(match quantity::in_nanos(text) {
+        Ok(match quantity::parse_billionths(text) {
             Some(nanos) => {
                 self.out.truncate(start);
                 self.number(nanos, nanos == 0)

@@ -1,72 +1,72 @@
-//! Profiles: how pods behave unless they say otherwise.
+//! Profiles: the behaviour of pods without annotations.
 
 use std::fmt;
 
 use gantry_registry::decode::{self, Finding, Format};
 use serde_json::{Map, Value};
 
-use super::{InvalidTrait, Pull, Span, Traits};
+use super::{DurationRange, InvalidTrait, Pull, Traits};
 
-/// How pods behave unless they say otherwise.
+/// The behaviour of pods without annotations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
     default: Traits,
     images: Vec<ImageRule>,
 }
 
-/// Traits of some images.
+/// The traits of matching images.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct ImageRule {
-    which: Images,
+    images: ImageMatcher,
     traits: Traits,
 }
 
-/// Which images.
+/// Selects images.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Images {
-    /// Those that match a pattern with stars.
-    Like(String),
-    /// Those whose tag contains `broken` or is `404`.
+enum ImageMatcher {
+    /// Images that match a pattern with stars.
+    Pattern(String),
+    /// Images whose tag contains `broken` or is `404`.
     Broken,
 }
 
-/// Why a file is no profile: where in it, and what to do about it.
+/// Why a profile is invalid, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InvalidProfile {
-    /// It is neither YAML nor JSON; the reader's words, with the line.
+    /// It is neither YAML nor JSON; the parser's message, with the line.
     Syntax(String),
-    /// A field that nobody knows or that stands twice.
+    /// An invalid, unknown or duplicate field.
     Field {
-        /// Where, such as `images[1].pattern`.
+        /// Its path, such as `images[1].pattern`.
         path: String,
-        /// What is wrong with it, and what would be right.
+        /// What is wrong with it, and how to fix it.
         problem: String,
     },
 }
 
 impl Profile {
-    /// How pods behave when nobody says anything.
+    /// Returns the default profile.
     ///
-    /// Images whose tag contains `broken` or is `404` cannot be pulled, so that anyone can see a rollout get stuck.
+    /// Images whose tag contains `broken` or is `404` cannot be pulled, to demonstrate rollouts that get stuck.
     pub fn built_in() -> Self {
         let default = Traits {
             pull: Some(Pull::Works),
-            pull_seconds: Some(Span::between(500, 1500)),
-            start_seconds: Some(Span::between(200, 600)),
-            ready_seconds: Some(Span::millis(0)),
-            terminate_seconds: Some(Span::between(300, 900)),
+            pull_seconds: Some(DurationRange::between(500, 1500)),
+            start_seconds: Some(DurationRange::between(200, 600)),
+            ready_seconds: Some(DurationRange::millis(0)),
+            terminate_seconds: Some(DurationRange::between(300, 900)),
             ..Traits::default()
         };
         let fails = Traits { pull: Some(Pull::Fails), ..Traits::default() };
-        Self { default, images: vec![ImageRule { which: Images::Broken, traits: fails }] }
+        Self { default, images: vec![ImageRule { images: ImageMatcher::Broken, traits: fails }] }
     }
 
-    /// Reads a profile: the built-in one, and on top of it what the file says.
+    /// Parses a profile, which overrides the built-in one.
     ///
     /// ```yaml
     /// default:                  # for every container
-    ///   start-seconds: 1..3     # a range: each pod gets its own
-    /// images:                   # for some images; all rules that match count, the last one most
+    ///   start-seconds: 1..3     # a range, from which each pod gets its own value
+    /// images:                   # all matching rules apply; later ones override earlier ones
     ///   - pattern: "*/shop:*"   # a star stands for any text
     ///     ready-seconds: 10
     ///   - pattern: "*:crash"
@@ -80,7 +80,7 @@ impl Profile {
         let (value, findings) =
             decode::plain(text.as_bytes(), Format::Yaml).map_err(InvalidProfile::Syntax)?;
         if let Some(finding) = findings.first() {
-            return Err(found(finding));
+            return Err(from_finding(finding));
         }
         let sections = match value {
             Value::Null => Map::new(),
@@ -93,29 +93,29 @@ impl Profile {
                     profile.default = profile.default.overlaid(&traits);
                 }
                 "images" => profile.images.extend(rules(section)?),
-                _ => return Err(field(name, "there is no such section; there are default and images")),
+                _ => return Err(field(name, "unknown section; the sections are default and images")),
             }
         }
         Ok(profile)
     }
 
-    /// How containers of an image behave, before the pod says anything.
+    /// Returns the traits of an image, before annotations.
     pub(crate) fn traits_of(&self, image: &str) -> Traits {
-        let rules = self.images.iter().filter(|rule| rule.which.contain(image));
+        let rules = self.images.iter().filter(|rule| rule.images.matches(image));
         rules.fold(self.default, |traits, rule| traits.overlaid(&rule.traits))
     }
 }
 
-impl Images {
-    fn contain(&self, image: &str) -> bool {
+impl ImageMatcher {
+    fn matches(&self, image: &str) -> bool {
         match self {
-            Self::Like(pattern) => matches(pattern, image),
+            Self::Pattern(pattern) => matches(pattern, image),
             Self::Broken => tag(image).is_some_and(|tag| tag == "404" || tag.contains("broken")),
         }
     }
 }
 
-/// The tag of an image; the port of a registry is none.
+/// Returns the tag of an image; the port of a registry is not one.
 fn tag(image: &str) -> Option<&str> {
     let last = image.split('@').next()?.rsplit('/').next()?;
     last.split_once(':').map(|(_, tag)| tag)
@@ -123,7 +123,7 @@ fn tag(image: &str) -> Option<&str> {
 
 fn rules(section: Value) -> Result<Vec<ImageRule>, InvalidProfile> {
     let Value::Array(rules) = section else {
-        return Err(field("images", "this is no list; begin each rule with `- pattern: ...`"));
+        return Err(field("images", "must be a list; begin each rule with `- pattern: ...`"));
     };
     rules.into_iter().enumerate().map(|(n, rule)| image_rule(rule, &format!("images[{n}]"))).collect()
 }
@@ -132,10 +132,10 @@ fn image_rule(rule: Value, path: &str) -> Result<ImageRule, InvalidProfile> {
     let mut rule = object(rule, path)?;
     match rule.remove("pattern") {
         Some(Value::String(pattern)) => {
-            Ok(ImageRule { which: Images::Like(pattern), traits: traits(rule, path)? })
+            Ok(ImageRule { images: ImageMatcher::Pattern(pattern), traits: traits(rule, path)? })
         }
-        Some(_) => Err(field(format!("{path}.pattern"), "this is no text; put it in quotes")),
-        None => Err(field(format!("{path}.pattern"), "it is missing; write an image such as \"*:crash\"")),
+        Some(_) => Err(field(format!("{path}.pattern"), "must be a string; put it in quotes")),
+        None => Err(field(format!("{path}.pattern"), "is required; for example \"*:crash\"")),
     }
 }
 
@@ -155,16 +155,16 @@ fn traits(written: Map<String, Value>, path: &str) -> Result<Traits, InvalidProf
 fn object(value: Value, path: &str) -> Result<Map<String, Value>, InvalidProfile> {
     match value {
         Value::Object(members) => Ok(members),
-        _ => Err(field(path, "this has no fields; write `name: value` lines")),
+        _ => Err(field(path, "must be an object; write `name: value` lines")),
     }
 }
 
-fn found(finding: &Finding) -> InvalidProfile {
+fn from_finding(finding: &Finding) -> InvalidProfile {
     match finding {
-        Finding::Duplicate(path) => field(path, "it stands twice; remove one"),
-        Finding::Unknown(path) => field(path, "it is unknown; remove it"),
-        Finding::Yaml(words) => InvalidProfile::Syntax(words.clone()),
-        Finding::Operation(finding) => found(finding),
+        Finding::Duplicate(path) => field(path, "duplicate field; remove one"),
+        Finding::Unknown(path) => field(path, "unknown field; remove it"),
+        Finding::Yaml(message) => InvalidProfile::Syntax(message.clone()),
+        Finding::Operation(finding) => from_finding(finding),
     }
 }
 
@@ -172,7 +172,7 @@ fn field(path: impl Into<String>, problem: &str) -> InvalidProfile {
     InvalidProfile::Field { path: path.into(), problem: problem.to_owned() }
 }
 
-/// Whether a text matches a pattern in which stars stand for any text.
+/// Whether a text matches a pattern, in which `*` matches any text.
 fn matches(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };
@@ -187,7 +187,7 @@ fn matches(pattern: &str, text: &str) -> bool {
 impl fmt::Display for InvalidProfile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Syntax(words) => f.write_str(words),
+            Self::Syntax(message) => f.write_str(message),
             Self::Field { path, problem } => write!(f, "{path}: {problem}"),
         }
     }
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_rule_that_matches_counts_most() {
+    fn later_rules_override_earlier_ones() {
         let profile = Profile::read(
             "default: {start-seconds: 1..3}\n\
              images:\n\
@@ -231,16 +231,20 @@ mod tests {
         )
         .unwrap();
         let shop = profile.traits_of("r.io/shop:slow");
-        assert_eq!(shop.start_seconds, Some(Span::millis(2000)));
-        assert_eq!(shop.ready_seconds, Some(Span::millis(10_000)));
+        assert_eq!(shop.start_seconds, Some(DurationRange::millis(2000)));
+        assert_eq!(shop.ready_seconds, Some(DurationRange::millis(10_000)));
         assert_eq!(shop.ready, Some(Ready::Never));
         assert_eq!(profile.traits_of("other:404").pull, Some(Pull::Works));
-        assert_eq!(profile.traits_of("other").start_seconds, Some(Span::between(1000, 3000)));
-        assert_eq!(profile.traits_of("other").pull_seconds, Some(Span::between(500, 1500)), "as built in");
+        assert_eq!(profile.traits_of("other").start_seconds, Some(DurationRange::between(1000, 3000)));
+        assert_eq!(
+            profile.traits_of("other").pull_seconds,
+            Some(DurationRange::between(500, 1500)),
+            "as built in"
+        );
     }
 
     #[test]
-    fn json_is_read_as_well_and_an_empty_file_says_nothing() {
+    fn profiles_may_be_json_or_empty() {
         let json =
             Profile::read("{\"images\": [{\"pattern\": \"*\", \"crash-after\": 5, \"exit-code\": 3}]}")
                 .unwrap();
@@ -249,15 +253,12 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_the_place_and_the_remedy() {
-        assert_eq!(
-            problem("defaults: {}"),
-            "defaults: there is no such section; there are default and images"
-        );
-        assert_eq!(problem("images: {}"), "images: this is no list; begin each rule with `- pattern: ...`");
+    fn errors_name_the_field_and_the_fix() {
+        assert_eq!(problem("defaults: {}"), "defaults: unknown section; the sections are default and images");
+        assert_eq!(problem("images: {}"), "images: must be a list; begin each rule with `- pattern: ...`");
         assert_eq!(
             problem("images: [{pattern: a}, {ready: never}]"),
-            "images[1].pattern: it is missing; write an image such as \"*:crash\""
+            "images[1].pattern: is required; for example \"*:crash\""
         );
         assert_eq!(
             problem("default: {start-seconds: soon}"),
@@ -269,15 +270,15 @@ mod tests {
         );
         assert!(
             problem("default: {colour: red}")
-                .starts_with("default: colour: there is no such trait; there are image-pull")
+                .starts_with("default: colour: unknown trait; the traits are image-pull")
         );
         assert!(problem("default: {flap-seconds: 0}").starts_with("default: flap-seconds"));
         assert!(problem("default: {exit-code: 256}").starts_with("default: exit-code"));
-        assert_eq!(problem("[1]"), "the file: this has no fields; write `name: value` lines");
+        assert_eq!(problem("[1]"), "the file: must be an object; write `name: value` lines");
     }
 
     #[test]
-    fn syntax_errors_tell_the_line() {
+    fn syntax_errors_name_the_line() {
         assert!(
             problem("default:\n  start-seconds: [1\n").contains("line"),
             "{}",
@@ -287,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn stars_stand_for_any_text() {
+    fn stars_match_any_text() {
         for (pattern, text) in
             [("*", ""), ("a*c", "abc"), ("a*c", "ac"), ("*b*", "abc"), ("abc", "abc"), ("*:x*", "a:b:x")]
         {

@@ -1,82 +1,82 @@
-//! What can be said about how containers behave.
+//! The traits of simulated containers.
 
 use std::fmt;
 
-use super::Span;
+use super::DurationRange;
 
-/// How the containers of an image or a pod behave, as far as somebody said so.
+/// The behaviour of the containers of an image or a pod; traits that are not set are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traits {
     /// Whether the image can be pulled.
     pub pull: Option<Pull>,
     /// How long a pull takes.
-    pub pull_seconds: Option<Span>,
-    /// How long it takes from there until the container runs.
-    pub start_seconds: Option<Span>,
+    pub pull_seconds: Option<DurationRange>,
+    /// How long it takes from the end of the pull until the container runs.
+    pub start_seconds: Option<DurationRange>,
     /// Whether it becomes ready.
     pub ready: Option<Ready>,
     /// How long it takes from its start until it would pass a probe.
-    pub ready_seconds: Option<Span>,
-    /// How long it stays ready, then unready, then ready again.
-    pub flap_seconds: Option<Span>,
+    pub ready_seconds: Option<DurationRange>,
+    /// The interval at which readiness alternates.
+    pub flap_seconds: Option<DurationRange>,
     /// How long it runs before it exits by itself.
-    pub crash_after: Option<Span>,
-    /// The code it then exits with.
+    pub crash_after: Option<DurationRange>,
+    /// The exit code.
     pub exit_code: Option<i32>,
     /// How long it runs before it is killed for using more memory than its limit.
-    pub oom_after: Option<Span>,
+    pub oom_after: Option<DurationRange>,
     /// Whether its startup probe passes.
     pub startup: Option<Ready>,
     /// How long it runs before its liveness probe fails.
-    pub liveness_fails_after: Option<Span>,
+    pub liveness_fails_after: Option<DurationRange>,
     /// How long an init container runs before it exits by itself.
-    pub init_crash_after: Option<Span>,
+    pub init_crash_after: Option<DurationRange>,
     /// The code an init container exits with.
     pub init_exit_code: Option<i32>,
-    /// How long it takes to stop when asked to.
-    pub terminate_seconds: Option<Span>,
+    /// How long it takes to exit after the termination signal.
+    pub terminate_seconds: Option<DurationRange>,
 }
 
 /// Whether an image can be pulled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pull {
-    /// It can.
+    /// The pull succeeds.
     Works,
     /// The registry does not have it.
     Fails,
-    /// It is on the node already.
+    /// The image is already on the node.
     Present,
 }
 
 /// Whether a container becomes ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ready {
-    /// In its time.
+    /// It becomes ready.
     Eventually,
-    /// It runs, but never is.
+    /// It runs and never becomes ready.
     Never,
 }
 
-/// A trait that nobody knows, or a value that it cannot have.
+/// An unknown trait or an invalid value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InvalidTrait {
     /// There is no trait of this name.
     Unknown {
-        /// What was written.
+        /// The unknown name.
         name: String,
     },
-    /// The trait has no such value.
+    /// The value is invalid.
     Value {
         /// The trait.
         name: &'static str,
-        /// What was written.
+        /// The invalid value.
         value: String,
-        /// What could have been.
+        /// A description of valid values.
         wanted: &'static str,
     },
 }
 
-/// Every name, with what it wants.
+/// All names, with a description of their values.
 const NAMES: [(&str, &str); 14] = [
     ("image-pull", "works, fails or present"),
     ("pull-seconds", SECONDS),
@@ -97,50 +97,52 @@ const CODE: &str = "a number from 0 to 255";
 const SECONDS: &str = "a number of seconds such as 2.5, or a range such as 1..3";
 
 impl Traits {
-    /// Says something about a trait, by its name in files and annotations:
+    /// Sets a trait by its name in profiles and annotations:
     ///
     /// | Name | Value | Meaning |
     /// |---|---|---|
     /// | `image-pull` | `works`, `fails`, `present` | whether the image can be pulled, or is on the node already |
-    /// | `pull-seconds` | seconds | how long that takes |
-    /// | `start-seconds` | seconds | from there until the container runs |
+    /// | `pull-seconds` | seconds | how long a pull takes |
+    /// | `start-seconds` | seconds | from the end of the pull until the container runs |
     /// | `ready` | `eventually`, `never` | whether it becomes ready |
     /// | `ready-seconds` | seconds | from its start until it would pass a probe |
-    /// | `flap-seconds` | seconds | ready for so long, unready for so long, and so on |
+    /// | `flap-seconds` | seconds | the interval at which readiness alternates |
     /// | `crash-after` | seconds | from its start until it exits by itself |
-    /// | `exit-code` | 0 to 255 | the code it then exits with, 1 unless said |
+    /// | `exit-code` | 0 to 255 | the exit code; default 1 |
     /// | `oom-after` | seconds | from its start until it is killed for using too much memory |
     /// | `startup` | `eventually`, `never` | whether its startup probe passes |
     /// | `liveness-fails-after` | seconds | from its start until its liveness probe fails |
     /// | `init-crash-after` | seconds | from the start of an init container until it exits by itself |
-    /// | `init-exit-code` | 0 to 255 | the code it then exits with, 1 unless said |
-    /// | `terminate-seconds` | seconds | from being asked to stop until it has |
+    /// | `init-exit-code` | 0 to 255 | the exit code; default 1 |
+    /// | `terminate-seconds` | seconds | from the termination signal until it exits |
     ///
     /// Seconds are a number such as `2.5`, or a range such as `1..3` from which each pod gets its own.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), InvalidTrait> {
         let Some((name, wanted)) = NAMES.into_iter().find(|(known, _)| *known == name) else {
             return Err(InvalidTrait::Unknown { name: name.to_owned() });
         };
-        let understood = match name {
+        let parsed = match name {
             "image-pull" => assign(&mut self.pull, Pull::parse(value)),
-            "pull-seconds" => assign(&mut self.pull_seconds, Span::parse(value)),
-            "start-seconds" => assign(&mut self.start_seconds, Span::parse(value)),
+            "pull-seconds" => assign(&mut self.pull_seconds, DurationRange::parse(value)),
+            "start-seconds" => assign(&mut self.start_seconds, DurationRange::parse(value)),
             "ready" => assign(&mut self.ready, Ready::parse(value)),
-            "ready-seconds" => assign(&mut self.ready_seconds, Span::parse(value)),
-            "flap-seconds" => assign(&mut self.flap_seconds, Span::parse(value).filter(Span::is_some_time)),
-            "crash-after" => assign(&mut self.crash_after, Span::parse(value)),
+            "ready-seconds" => assign(&mut self.ready_seconds, DurationRange::parse(value)),
+            "flap-seconds" => {
+                assign(&mut self.flap_seconds, DurationRange::parse(value).filter(DurationRange::is_positive))
+            }
+            "crash-after" => assign(&mut self.crash_after, DurationRange::parse(value)),
             "exit-code" => assign(&mut self.exit_code, exit_code(value)),
-            "oom-after" => assign(&mut self.oom_after, Span::parse(value)),
+            "oom-after" => assign(&mut self.oom_after, DurationRange::parse(value)),
             "startup" => assign(&mut self.startup, Ready::parse(value)),
-            "liveness-fails-after" => assign(&mut self.liveness_fails_after, Span::parse(value)),
-            "init-crash-after" => assign(&mut self.init_crash_after, Span::parse(value)),
+            "liveness-fails-after" => assign(&mut self.liveness_fails_after, DurationRange::parse(value)),
+            "init-crash-after" => assign(&mut self.init_crash_after, DurationRange::parse(value)),
             "init-exit-code" => assign(&mut self.init_exit_code, exit_code(value)),
-            _ => assign(&mut self.terminate_seconds, Span::parse(value)),
+            _ => assign(&mut self.terminate_seconds, DurationRange::parse(value)),
         };
-        understood.ok_or_else(|| InvalidTrait::Value { name, value: value.to_owned(), wanted })
+        parsed.ok_or_else(|| InvalidTrait::Value { name, value: value.to_owned(), wanted })
     }
 
-    /// These traits, and those of `other` where it says something.
+    /// Returns these traits, overridden by those that `other` sets.
     #[must_use]
     pub fn overlaid(self, other: &Self) -> Self {
         Self {
@@ -161,9 +163,9 @@ impl Traits {
         }
     }
 
-    /// What these traits say about init containers: an init container neither crashes nor flaps because its pod does.
+    /// Returns the traits that apply to init containers, which do not crash or flap with the pod's main containers.
     #[must_use]
-    pub(crate) fn about_init_containers(&self) -> Self {
+    pub(crate) fn for_init_containers(&self) -> Self {
         Self {
             pull: self.pull,
             pull_seconds: self.pull_seconds,
@@ -209,7 +211,7 @@ impl fmt::Display for InvalidTrait {
         match self {
             Self::Unknown { name } => {
                 let known: Vec<_> = NAMES.iter().map(|(name, _)| *name).collect();
-                write!(f, "{name}: there is no such trait; there are {}", known.join(", "))
+                write!(f, "{name}: unknown trait; the traits are {}", known.join(", "))
             }
             Self::Value { name, value, wanted } => write!(f, "{name}: {value:?} is not {wanted}"),
         }

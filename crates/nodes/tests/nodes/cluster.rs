@@ -5,24 +5,23 @@ use std::time::Duration;
 use gantry_nodes::Options;
 use gantry_nodes::behaviour::Profile;
 use gantry_runtime::{Switch, shutdown};
+use gantry_test_cluster::TestServer;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
-use crate::server::Server;
-
 pub(crate) struct Cluster {
-    pub(crate) server: Server,
+    pub(crate) server: TestServer,
     running: Option<(Switch, JoinHandle<()>)>,
     pub(crate) nodes: usize,
 }
 
 impl Cluster {
-    /// A cluster of so many nodes and a scheduler.
+    /// Starts a cluster of that many nodes and a scheduler.
     pub(crate) async fn start(nodes: usize) -> Self {
-        Self::start_on(Server::start().await, nodes)
+        Self::start_on(TestServer::start().await, nodes)
     }
 
-    pub(crate) fn start_on(server: Server, nodes: usize) -> Self {
+    pub(crate) fn start_on(server: TestServer, nodes: usize) -> Self {
         let mut cluster = Self { server, running: None, nodes };
         cluster.resume();
         cluster

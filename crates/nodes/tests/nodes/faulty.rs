@@ -1,4 +1,4 @@
-//! An API server that fails now and then: sometimes it does nothing, sometimes its answer is lost.
+//! An API server with faults: some requests are not carried out, the responses of others are lost.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 
 use gantry_apiserver::{ApiService, Body};
+use gantry_rng::Rng;
 use http::{Request, Response, StatusCode};
 use tower_service::Service;
 
@@ -17,7 +18,7 @@ pub(crate) struct Faulty {
     faults: Faults,
 }
 
-/// One request in so many fails; none if that is zero.
+/// The rate of faults: one request in `one_in`, or none if it is 0.
 #[derive(Clone, Default)]
 pub(crate) struct Faults {
     one_in: Arc<AtomicU64>,
@@ -26,8 +27,8 @@ pub(crate) struct Faults {
 
 enum Fault {
     None,
-    NotDone,
-    AnswerLost,
+    NotExecuted,
+    ResponseLost,
 }
 
 impl Faulty {
@@ -37,21 +38,19 @@ impl Faulty {
 }
 
 impl Faults {
-    /// From now on one request in so many fails.
+    /// Sets the rate of faults.
     pub(crate) fn set(&self, one_in: u64) {
         self.one_in.store(one_in, Ordering::Relaxed);
     }
 
     fn next(&self) -> Fault {
         let nth = self.requests.fetch_add(1, Ordering::Relaxed);
-        // splitmix64: the same run has the same faults.
-        let mut mixed = nth.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^= mixed >> 31;
+        let number = Rng::new(nth).number();
         match self.one_in.load(Ordering::Relaxed) {
-            one_in @ 1.. if mixed.is_multiple_of(one_in) && (mixed >> 32).is_multiple_of(2) => Fault::NotDone,
-            one_in @ 1.. if mixed.is_multiple_of(one_in) => Fault::AnswerLost,
+            one_in @ 1.. if number.is_multiple_of(one_in) && (number >> 32).is_multiple_of(2) => {
+                Fault::NotExecuted
+            }
+            one_in @ 1.. if number.is_multiple_of(one_in) => Fault::ResponseLost,
             _ => Fault::None,
         }
     }
@@ -67,12 +66,12 @@ impl Service<Request<kube::client::Body>> for Faulty {
     }
 
     fn call(&mut self, request: Request<kube::client::Body>) -> Self::Future {
-        let (fault, answer) = (self.faults.next(), self.service.call(request));
+        let (fault, response) = (self.faults.next(), self.service.call(request));
         Box::pin(async move {
             match fault {
-                Fault::None => answer.await,
-                Fault::NotDone => Ok(broken()),
-                Fault::AnswerLost => answer.await.map(|_| broken()),
+                Fault::None => response.await,
+                Fault::NotExecuted => Ok(broken()),
+                Fault::ResponseLost => response.await.map(|_| broken()),
             }
         })
     }

@@ -1,23 +1,21 @@
-//! Stories of simulated nodes and the scheduler over an API server in the same process, in tokio's time.
+//! Stories of simulated nodes and the scheduler over an API server in the same process, on tokio's paused clock.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod cluster;
+mod dependencies;
 mod faulty;
-mod needs;
-#[path = "../../../scheduler/tests/server/mod.rs"]
-mod server;
 
 use cluster::{Cluster, seconds};
 use faulty::{Faults, Faulty};
 use gantry_nodes::Options;
 use gantry_runtime::shutdown;
+use gantry_test_cluster::TestServer;
 use serde_json::json;
-use server::Server;
 
-/// A8.5, 2.6: nodes register, lose the taint of new nodes, renew their leases and say that they are well.
+/// A8.5, 2.6: nodes register, lose the taint of new nodes, renew their leases and report their conditions.
 #[tokio::test(start_paused = true)]
-async fn nodes_register_and_show_that_they_are_alive() {
+async fn nodes_register_and_send_heartbeats() {
     let mut cluster = Cluster::start(3).await;
     seconds(1).await;
     let node = cluster.server.get("nodes", "node-2").await.unwrap();
@@ -32,11 +30,7 @@ async fn nodes_register_and_show_that_they_are_alive() {
     let renewed = lease["spec"]["renewTime"].as_str().unwrap().to_owned();
     let (node, lease) = (cluster.version("nodes", "node-3").await, cluster.version("leases", "node-3").await);
     seconds(10).await;
-    assert_eq!(
-        cluster.version("nodes", "node-3").await,
-        node,
-        "a node that is well writes nothing but its lease"
-    );
+    assert_eq!(cluster.version("nodes", "node-3").await, node, "a healthy node writes only its lease");
     assert_ne!(cluster.version("leases", "node-3").await, lease);
     let again = cluster.server.get("leases", "node-3").await.unwrap()["spec"]["renewTime"]
         .as_str()
@@ -52,7 +46,7 @@ async fn nodes_register_and_show_that_they_are_alive() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pod_comes_to_life_and_is_left_alone_then() {
+async fn a_pod_becomes_ready_and_is_not_written_again() {
     let mut cluster = Cluster::start(1).await;
     seconds(1).await;
     cluster.pod("web", "nginx:1", &json!({})).await;
@@ -68,11 +62,7 @@ async fn a_pod_comes_to_life_and_is_left_alone_then() {
     assert_eq!(status["qosClass"], "BestEffort");
     let ready = cluster.condition("pods", "web", "Ready").await;
     assert_eq!(ready["status"], "True");
-    assert_eq!(
-        (ready.get("reason"), ready.get("message")),
-        (None, None),
-        "what was said before is taken back"
-    );
+    assert_eq!((ready.get("reason"), ready.get("message")), (None, None), "earlier reasons are removed");
     assert_eq!(
         cluster.server.events("web").await,
         [
@@ -89,9 +79,9 @@ async fn a_pod_comes_to_life_and_is_left_alone_then() {
     cluster.stop().await;
 }
 
-/// A8.6, 8.3: a pod that is deleted gets its time, and then its node removes it.
+/// A8.6, 8.3: a deleted pod gets its grace period, and then its node removes it.
 #[tokio::test(start_paused = true)]
-async fn a_deleted_pod_stops_and_goes() {
+async fn a_deleted_pod_is_stopped_and_removed() {
     let mut cluster = Cluster::start(1).await;
     cluster.pod("web", "nginx:1", &json!({})).await;
     cluster.pod("slow", "nginx:1", &json!({"terminate-seconds": "60"})).await;
@@ -109,7 +99,7 @@ async fn a_deleted_pod_stops_and_goes() {
     seconds(25).await;
     assert!(cluster.server.get("pods", "slow").await.is_some());
     seconds(5).await;
-    assert!(cluster.server.get("pods", "slow").await.is_none(), "patience has an end");
+    assert!(cluster.server.get("pods", "slow").await.is_none(), "the grace period is over");
     cluster.stop().await;
 }
 
@@ -136,7 +126,7 @@ async fn a_finalizer_holds_a_pod_that_has_stopped() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pod_that_somebody_else_ended_is_over() {
+async fn a_pod_that_another_client_set_to_failed_stays_failed() {
     let mut cluster = Cluster::start(1).await;
     cluster.pod("web", "nginx:1", &json!({"flap-seconds": "10"})).await;
     seconds(5).await;
@@ -149,7 +139,7 @@ async fn a_pod_that_somebody_else_ended_is_over() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_image_that_cannot_be_pulled_is_seen() {
+async fn a_failing_pull_is_reported() {
     let mut cluster = Cluster::start(1).await;
     cluster.pod("web", "nginx:404", &json!({})).await;
     seconds(5).await;
@@ -160,18 +150,18 @@ async fn an_image_that_cannot_be_pulled_is_seen() {
         (&json!("Pending"), &json!("ImagePullBackOff"))
     );
     let events = cluster.server.events("web").await;
-    for told in [
+    for event in [
         "BackOff Back-off pulling image \"nginx:404\"",
         "Failed Error: ErrImagePull",
         "Failed Error: ImagePullBackOff",
     ] {
-        assert!(events.contains(&told.to_owned()), "{events:?}");
+        assert!(events.contains(&event.to_owned()), "{events:?}");
     }
     cluster.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn after_a_restart_every_life_goes_on() {
+async fn after_a_restart_all_pods_continue() {
     let mut cluster = Cluster::start(2).await;
     cluster.pod("web", "nginx:1", &json!({})).await;
     cluster.pod("crash", "nginx:1", &json!({"crash-after": "100", "exit-code": "3"})).await;
@@ -185,7 +175,7 @@ async fn after_a_restart_every_life_goes_on() {
     seconds(20).await;
     cluster.resume();
     seconds(5).await;
-    assert_eq!(cluster.version("pods", "web").await, web, "nothing happened to it");
+    assert_eq!(cluster.version("pods", "web").await, web, "it is unchanged");
     assert!(cluster.server.get("pods", "leaving").await.is_none());
     assert_eq!(
         cluster.server.get("nodes", "node-1").await.unwrap()["metadata"]["uid"],
@@ -208,12 +198,12 @@ async fn after_a_restart_every_life_goes_on() {
         .collect();
     addresses.sort();
     addresses.dedup();
-    assert_eq!(addresses.len(), 3, "nobody shares an address");
+    assert_eq!(addresses.len(), 3, "addresses are distinct");
     cluster.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_node_that_somebody_deletes_stays_away_until_the_next_start() {
+async fn a_deleted_node_is_not_registered_again_before_the_next_start() {
     let mut cluster = Cluster::start(2).await;
     seconds(15).await;
     cluster.server.delete("nodes", "node-1").await;
@@ -230,7 +220,7 @@ async fn a_node_that_somebody_deletes_stays_away_until_the_next_start() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nodes_that_are_no_longer_asked_for_are_removed() {
+async fn nodes_beyond_the_configured_number_are_deleted() {
     let mut cluster = Cluster::start(3).await;
     let foreign = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-9"}});
     cluster.server.create("nodes", &foreign).await;
@@ -241,7 +231,7 @@ async fn nodes_that_are_no_longer_asked_for_are_removed() {
     seconds(5).await;
     let nodes = cluster.server.list("nodes").await;
     let names: Vec<_> = nodes.iter().map(|node| node["metadata"]["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["node-1", "node-9"], "what somebody else made is left alone");
+    assert_eq!(names, ["node-1", "node-9"], "nodes of others are kept");
     cluster.stop().await;
 }
 
@@ -262,13 +252,13 @@ async fn many_pods_on_many_nodes_all_become_ready() {
     cluster.stop().await;
 }
 
-/// Whatever fails on the way, every pod comes to life once, goes when it is told to, and then there is silence.
+/// Despite failing requests, each pod starts once, is removed when deleted, and then nothing is written any more.
 #[tokio::test(start_paused = true)]
-async fn a_server_that_fails_now_and_then_changes_nothing_in_the_end() {
+async fn failing_requests_do_not_change_the_final_state() {
     let faults = Faults::default();
     faults.set(4);
     let connect = |service| kube::Client::new(Faulty::new(service, faults.clone()), "default");
-    let mut cluster = Cluster::start_on(Server::start_with(connect).await, 3);
+    let mut cluster = Cluster::start_on(TestServer::start_with(connect).await, 3);
     for n in 0..30 {
         cluster.pod(&format!("web-{n}"), "nginx:1", &json!({})).await;
     }
@@ -289,14 +279,14 @@ async fn a_server_that_fails_now_and_then_changes_nothing_in_the_end() {
     seconds(60).await;
     let (pods, events) = (cluster.server.list("pods").await, cluster.server.list("events").await);
     seconds(60).await;
-    assert_eq!(cluster.server.list("pods").await, pods, "once all is settled, nothing is written");
+    assert_eq!(cluster.server.list("pods").await, pods, "a settled cluster writes nothing");
     assert_eq!(cluster.server.list("events").await.len(), events.len());
     cluster.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn options_that_cannot_be_are_refused_with_the_remedy() {
-    let server = Server::start().await;
+async fn invalid_options_are_rejected_with_an_explanation() {
+    let server = TestServer::start().await;
     let refused = async |change: fn(&mut Options)| {
         let mut options = Options::new(1, server.metrics.clone());
         change(&mut options);
@@ -309,5 +299,5 @@ async fn options_that_cannot_be_are_refused_with_the_remedy() {
     let pods = refused(|options| options.capacity.pods = 5000).await;
     assert_eq!(pods, "5000 pods on a node are too many; there are addresses for 4093");
     let cpu = refused(|options| options.capacity.cpu = "many".to_owned()).await;
-    assert_eq!(cpu, "\"many\" is no amount of cpu; write one such as 4, 500m or 16Gi");
+    assert_eq!(cpu, "\"many\" is not a valid quantity of cpu; use for example 4, 500m or 16Gi");
 }

@@ -53,7 +53,8 @@ fn the_most_stable_version_is_preferred() {
     assert_eq!(described["preferredVersion"]["groupVersion"], "shop.example.com/v2");
 }
 
-/// Appendix E: a resource has the names that were accepted, its status before its scale, and no hash of the version it is stored in.
+/// Appendix E: a resource has the names that were accepted, its status before its scale, and no hash of the version it
+/// is stored in.
 #[test]
 fn a_resource_has_the_names_that_were_accepted() {
     let kinds = with(&[widgets(&json!({"type": "object"}))]);

@@ -1,4 +1,4 @@
-//! What clients are told of kinds that definitions bring: OpenAPI documents and discovery.
+//! The published documents of custom kinds: OpenAPI and discovery.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

@@ -63,7 +63,8 @@ fn a_kind_is_sent_in_the_formats_that_it_has() {
     );
 }
 
-/// Appendix E, A1.19: every operation, on the scale too, is announced as the kind's own; kubectl finds its PATCH by that.
+/// Appendix E, A1.19: every operation, on the scale too, is announced as the kind's own; kubectl finds its PATCH by
+/// that.
 #[test]
 fn operations_name_the_kind() {
     let document = v3(&json!({"type": "object"}));

@@ -30,7 +30,7 @@ fn less(written: Value, v2: Value) -> Row {
     (written.clone(), v2, written)
 }
 
-/// Appendix E: most of a schema is published as somebody wrote it.
+/// Appendix E: most of a schema is published as it was written.
 #[test]
 fn most_is_published_as_it_is_written() {
     let rows = [

@@ -1,30 +1,30 @@
-//! What a strategic merge patch says besides values: members whose names begin with a dollar sign.
+//! The directives of a strategic merge patch: members whose names begin with a dollar sign.
 
 use serde_json::{Map, Value};
 
 use super::Object;
 use gantry_primitives::Refusal;
 
-/// In an object or an element of a list: what is done instead of merging.
+/// In an object or an element of a list: replace or delete instead of merging.
 pub(super) const PATCH: &str = "$patch";
 const RETAIN_KEYS: &str = "$retainKeys";
 const SET_ELEMENT_ORDER: &str = "$setElementOrder";
 const DELETE_FROM_PRIMITIVE_LIST: &str = "$deleteFromPrimitiveList";
 
-/// What a member of a patch is about.
+/// The meaning of a member of a patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Member<'a> {
     /// A field of the object, or a key of the map.
     Field(&'a str),
-    /// The only keys the object may keep.
+    /// `$retainKeys`.
     RetainKeys,
-    /// In which order this list is to be.
+    /// The order of this list.
     SetElementOrder(&'a str),
-    /// Which values this list is to lose.
+    /// The values to remove from this list.
     DeleteFromPrimitiveList(&'a str),
 }
 
-/// Takes away what the patch does not retain. A patch that sets what it does not retain contradicts itself.
+/// Removes the keys that the patch does not retain. Setting a key that is not retained is an error.
 pub(super) fn retain_keys(current: &mut Object, patch: &Object) -> Result<(), Refusal> {
     let Some(retained) = patch.get(RETAIN_KEYS) else { return Ok(()) };
     let malformed = || Refusal::bad_request("invalid patch format of retainKeys");
@@ -42,10 +42,9 @@ pub(super) fn retain_keys(current: &mut Object, patch: &Object) -> Result<(), Re
     Ok(())
 }
 
-/// What is left of the patch's value where there is nothing to merge it with.
+/// The value of the patch where there is nothing to merge it with.
 ///
-/// Directives have nothing to direct and `null` nothing to take away, so both go. `None` if the value itself is only
-/// there to be deleted.
+/// Directives and `null` have no effect there and are dropped. `None` if the value itself is a deletion.
 pub(super) fn taken(value: &Value) -> Option<Value> {
     match value {
         Value::Object(members) => taken_object(members).map(Value::Object),
@@ -73,7 +72,7 @@ pub(super) fn taken_object(members: &Object) -> Option<Object> {
 }
 
 impl<'a> Member<'a> {
-    /// Reads a member's name. A directive about a list that does not say which is malformed.
+    /// Parses the name of a member. A list directive without the name of its list is malformed.
     pub(super) fn named(key: &'a str) -> Result<Self, Refusal> {
         let about_list = |directive: &str| key.strip_prefix(directive).map(|rest| rest.strip_prefix('/'));
         if let Some(list) = about_list(SET_ELEMENT_ORDER) {
@@ -86,12 +85,12 @@ impl<'a> Member<'a> {
     }
 }
 
-/// `$setElementOrder` that is no list, or about none.
+/// The error about a `$setElementOrder` that is not a list or has no list.
 pub(super) fn malformed_order() -> Refusal {
     Refusal::bad_request("invalid patch format of setElementOrder list")
 }
 
-/// `$deleteFromPrimitiveList` that is no list, or about none.
+/// The error about a `$deleteFromPrimitiveList` that is not a list or has no list.
 pub(super) fn malformed_deletion() -> Refusal {
     Refusal::bad_request("invalid patch format of primitive list")
 }

@@ -1,4 +1,4 @@
-//! Lists in a strategic merge patch: which elements are merged, added and removed. Where they end up is [`order`]'s.
+//! Lists in a strategic merge patch: which elements are merged, added and removed. [`order`] sorts them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,12 +12,12 @@ use gantry_primitives::Refusal;
 use gantry_primitives::go_print::{as_go_prints, list_as_go_prints, type_as_go_prints};
 use gantry_schema::schema::StrategicMerge;
 
-/// What makes two elements of a list the same.
+/// How elements of a list are identified.
 #[derive(Clone, Copy)]
 pub(super) enum Sameness {
-    /// The value of this member.
+    /// By the value of this member.
     Key(&'static str),
-    /// All of them.
+    /// By the whole value.
     Value,
 }
 
@@ -28,11 +28,11 @@ struct Changes<'a> {
     replaces: bool,
 }
 
-/// Merges a list into the one that is there, or replaces it, as the field's strategy says.
+/// Merges or replaces a list, as the strategy of the field says.
 pub(super) fn merge(elements: &mut Vec<Value>, patch: &[Value], known: Known) -> Result<(), Refusal> {
     let sameness = match known.strategy {
         StrategicMerge::ByKey { .. } | StrategicMerge::Primitives => Sameness::under(known.strategy),
-        // The order of a list that is replaced is the patch's, and not worth finding out.
+        // A replaced list has the order of the patch.
         _ => return combine(elements, patch, known).map(drop),
     };
     let places = Places::of(elements, sameness);
@@ -42,7 +42,7 @@ pub(super) fn merge(elements: &mut Vec<Value>, patch: &[Value], known: Known) ->
     }
 }
 
-/// As [`merge`], in the order that `$setElementOrder` says; without a list in the patch, only the order changes.
+/// As [`merge`], in the order of `$setElementOrder`; without a list in the patch, only the order changes.
 pub(super) fn merge_ordered(
     current: &mut Object,
     name: &str,
@@ -74,7 +74,7 @@ pub(super) fn merge_ordered(
     order::arrange(elements, sameness, &named, &places)
 }
 
-/// `$deleteFromPrimitiveList`: takes values out of a list, whatever its strategy.
+/// `$deleteFromPrimitiveList`: removes values from a list, whatever its strategy.
 pub(super) fn delete_values(current: &mut Object, name: &str, values: &Value) -> Result<(), Refusal> {
     let values = values.as_array().ok_or_else(malformed_deletion)?;
     if let Some(Value::Array(elements)) = current.get_mut(name) {
@@ -84,7 +84,7 @@ pub(super) fn delete_values(current: &mut Object, name: &str, values: &Value) ->
     Ok(())
 }
 
-/// Merges without regard to order. Says which elements the patch names, or nothing for a list that was replaced.
+/// Merges without regard to order. Returns the elements that the patch names, or none if the list was replaced.
 fn combine(elements: &mut Vec<Value>, patch: &[Value], known: Known) -> Result<Option<Vec<String>>, Refusal> {
     match known.strategy {
         StrategicMerge::ByKey { key, .. } => {
@@ -141,7 +141,7 @@ fn merge_by_key(
     Ok(Some(named))
 }
 
-/// Adds the values that are not there yet, and drops what stands twice.
+/// Adds missing values, and drops duplicates.
 fn add_values(elements: &mut Vec<Value>, patch: &[Value]) -> Vec<String> {
     let named: Vec<_> = patch.iter().map(Value::to_string).collect();
     elements.extend(patch.iter().cloned());
@@ -150,7 +150,7 @@ fn add_values(elements: &mut Vec<Value>, patch: &[Value]) -> Vec<String> {
     named
 }
 
-/// Lists that merge have elements of one type, and are not lists of lists.
+/// Checks that a list that merges has elements of one type, and no lists.
 fn check_types(elements: &[Value], patch: &[Value]) -> Result<(), Refusal> {
     let mut types = elements.iter().chain(patch).map(type_as_go_prints);
     let Some(first) = types.next() else { return Ok(()) };
@@ -164,12 +164,12 @@ fn check_types(elements: &[Value], patch: &[Value]) -> Result<(), Refusal> {
     Err(Refusal::server_error(format!("list element types are not identical: {lists}")))
 }
 
-/// Something of one type where another is needed.
+/// The error about a value of the wrong type.
 fn wrong_type(wanted: &str, found: &Value) -> Refusal {
     Refusal::server_error(format!("expected a {wanted}, but received a {}", type_as_go_prints(found)))
 }
 
-/// An element without the key that says which element it is.
+/// The error about an element without its merge key.
 fn no_merge_key(element: &Value, key: &str) -> Refusal {
     match element {
         Value::Object(_) => {
@@ -206,7 +206,7 @@ impl<'a> Changes<'a> {
 }
 
 impl Sameness {
-    /// What makes elements the same in a field of this strategy.
+    /// How elements are identified in a field of this strategy.
     pub(super) fn under(strategy: StrategicMerge) -> Self {
         match strategy {
             StrategicMerge::ByKey { key, .. } => Self::Key(key),
@@ -214,7 +214,7 @@ impl Sameness {
         }
     }
 
-    /// What an element has in common with all that are the same; `None` without the key.
+    /// The identity of an element; `None` without the merge key.
     pub(super) fn identity(self, element: &Value) -> Option<String> {
         match self {
             Self::Key(key) => element.get(key).map(Value::to_string),
@@ -222,7 +222,7 @@ impl Sameness {
         }
     }
 
-    /// As [`Self::identity`], where the key must be there.
+    /// As [`Self::identity`], with an error if the merge key is missing.
     pub(super) fn identified(self, element: &Value) -> Result<String, Refusal> {
         match self {
             Self::Key(key) => self.identity(element).ok_or_else(|| no_merge_key(element, key)),

@@ -1,7 +1,7 @@
-//! Strategic merge patch: objects merge, and so do lists of which the schema says by which key.
+//! Strategic merge patch: objects merge, and so do lists with a merge key in the schema.
 //!
-//! The patch is read along the object. Where the object has nothing yet, or something of another type, the patch's value
-//! is [taken](directives::taken) as it is, less the directives in it.
+//! The patch is merged along the object. Where the object has no value, or one of another type, the value of the patch
+//! is [taken](directives::taken) without its directives.
 
 mod directives;
 mod lists;
@@ -20,25 +20,25 @@ use gantry_schema::schema::{MessageId, StrategicMerge, Type, schema};
 /// The members of a JSON object.
 type Object = Map<String, Value>;
 
-/// What is known of an object's members.
+/// The schema of an object's members.
 #[derive(Clone, Copy)]
 enum Shape {
-    /// They are fields.
+    /// Fields of a message.
     Message(MessageId),
-    /// They are keys with values of one type.
+    /// Entries of a map with values of one type.
     Map(&'static Type),
-    /// Nothing.
+    /// Unknown.
     Unknown,
 }
 
-/// What is known of one member.
+/// The schema of one member.
 #[derive(Clone, Copy)]
 struct Known {
     shape: Shape,
     strategy: StrategicMerge,
 }
 
-/// The object with the patch merged in.
+/// Merges a patch into an object.
 pub(super) fn apply(current: &Value, message: MessageId, body: &Value) -> Result<Value, Refusal> {
     let mut merged = current.clone();
     match (&mut merged, body) {
@@ -52,7 +52,7 @@ pub(super) fn apply(current: &Value, message: MessageId, body: &Value) -> Result
     Ok(merged)
 }
 
-/// Merges an object into the one that is there.
+/// Merges an object of the patch into an existing one.
 fn merge(current: &mut Object, patch: &Object, shape: Shape) -> Result<(), Refusal> {
     if let Some(directive) = patch.get(directives::PATCH) {
         return instead_of_merging(current, patch, directive);
@@ -97,7 +97,7 @@ fn merge_member(current: &mut Object, name: &str, value: &Value, shape: Shape) -
     Ok(())
 }
 
-/// `$patch` in an object: the patch replaces it, or it is emptied.
+/// `$patch` in an object: replaces or empties it.
 fn instead_of_merging(current: &mut Object, patch: &Object, directive: &Value) -> Result<(), Refusal> {
     match directive.as_str() {
         Some("replace") => *current = taken_object(patch).unwrap_or_default(),
@@ -107,7 +107,7 @@ fn instead_of_merging(current: &mut Object, patch: &Object, directive: &Value) -
     Ok(())
 }
 
-/// Puts the patch's value where there was none, or one that cannot be merged with.
+/// Sets the value of the patch where there was none, or one of another type.
 fn take(current: &mut Object, name: &str, value: &Value) {
     match taken(value) {
         Some(value) => current.insert(name.to_owned(), value),
@@ -130,7 +130,7 @@ impl Shape {
         }
     }
 
-    /// What is known of a member; one that no struct has is a refusal.
+    /// The schema of a member; an unknown field of a message is an error.
     fn member(self, name: &str) -> Result<Known, Refusal> {
         let message = match self {
             Self::Map(values) => {

@@ -1,8 +1,8 @@
-//! In which order the elements of a merged list stand (A3.9, A3.10).
+//! The order of the elements of a merged list (A3.9, A3.10).
 //!
-//! Those that the patch names keep the patch's order, the others theirs. The two rows are then merged like a zip: of the
-//! two next ones, one that was there goes first only if it stood before the other. New elements therefore come first,
-//! not last: `a b c` patched with `d b` is `d a b c`.
+//! Elements that the patch names have its order, the others keep theirs. Both are then merged: of the two next
+//! elements, the one that existed goes first only if it was before the other. New elements therefore come first, not
+//! last: `a b c` patched with `d b` is `d a b c`.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -13,20 +13,20 @@ use super::lists::Sameness;
 use gantry_primitives::Refusal;
 use gantry_primitives::go_print::list_as_go_prints;
 
-/// Where each element stood before the patch.
+/// The index of each element before the patch.
 pub(super) struct Places(BTreeMap<String, usize>);
 
-/// An element on its way to its place.
+/// An element to be sorted.
 struct Placed {
     element: Value,
-    /// Where it stood before; `None` if it is new.
+    /// Its index before the patch; `None` if it is new.
     before: Option<usize>,
-    /// Where the patch names it.
+    /// Its index in the patch.
     named: Option<usize>,
 }
 
-/// Brings a merged list into its order. `named` are the elements that the patch names, in its order; `original` says
-/// where elements stood before.
+/// Sorts a merged list. `named` are the elements in the patch, in its order; `original` has the indices before the
+/// patch.
 pub(super) fn arrange(
     elements: &mut Vec<Value>,
     sameness: Sameness,
@@ -47,7 +47,7 @@ pub(super) fn arrange(
     Ok(())
 }
 
-/// Refuses a patch whose list contradicts the order it asks for.
+/// Returns an error if the list in a patch contradicts its `$setElementOrder`.
 pub(super) fn check(patch: &[Value], order: &[Value], sameness: Sameness) -> Result<(), Refusal> {
     let mut wanted = order.iter().filter_map(|element| sameness.identity(element));
     for element in patch.iter().filter(|element| element.get(PATCH).is_none()) {
@@ -86,7 +86,7 @@ fn zip_in_order(mut others: VecDeque<Placed>, mut patched: VecDeque<Placed>) -> 
 }
 
 impl Places {
-    /// The places of a list's elements; of those that are the same, the first one's.
+    /// The indices of a list's elements; of duplicates the first.
     pub(super) fn of(elements: &[Value], sameness: Sameness) -> Self {
         Self::number(elements.iter().filter_map(|element| sameness.identity(element)))
     }

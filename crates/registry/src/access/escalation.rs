@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::{GROUP, Policy, RequestAttributes, RequestTarget, Rule, User, Verdict};
+use super::{AccessRule, GROUP, Policy, RequestAttributes, RequestTarget, User, Verdict};
 use crate::kinds::Kind;
 use crate::{Details, Refusal};
 use gantry_primitives::refusal::quoted;
@@ -55,7 +55,7 @@ impl EscalationCheck<'_> {
         if self.may("escalate", self.kind.resource, self.path_name) {
             return Ok(());
         }
-        let rules: Vec<_> = new["rules"].as_array().into_iter().flatten().map(Rule::parse).collect();
+        let rules: Vec<_> = new["rules"].as_array().into_iter().flatten().map(AccessRule::parse).collect();
         self.check_rules(&rules)?;
         // An aggregation may select any rule, and restores removed ones: it requires all rules.
         let aggregates = |role: &Value| !role["aggregationRule"].is_null();
@@ -88,7 +88,7 @@ impl EscalationCheck<'_> {
         Ok(self.check_rules(rules))
     }
 
-    fn check_rules(&self, rules: &[Rule]) -> Result<(), String> {
+    fn check_rules(&self, rules: &[AccessRule]) -> Result<(), String> {
         let missing = self.policy.missing(self.user, self.namespace, rules);
         if missing.is_empty() {
             return Ok(());
@@ -129,16 +129,16 @@ fn differ_in_owners_and_finalizers_only(old: &Value, new: &Value) -> bool {
 }
 
 /// All verbs on all resources and paths.
-fn everything() -> [Rule; 2] {
+fn everything() -> [AccessRule; 2] {
     let all = || vec!["*".to_owned()];
     [
-        Rule { verbs: all(), groups: all(), resources: all(), ..Rule::default() },
-        Rule { verbs: all(), paths: all(), ..Rule::default() },
+        AccessRule { verbs: all(), groups: all(), resources: all(), ..AccessRule::default() },
+        AccessRule { verbs: all(), paths: all(), ..AccessRule::default() },
     ]
 }
 
 /// Formats rules for the message: verbs on one resource together, sorted.
-fn formatted(atoms: &[Rule]) -> Vec<String> {
+fn formatted(atoms: &[AccessRule]) -> Vec<String> {
     // Verbs by group, resource and name.
     let mut resources: BTreeMap<[&[String]; 3], Vec<String>> = BTreeMap::new();
     let mut formatted = BTreeSet::new();

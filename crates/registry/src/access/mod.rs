@@ -16,7 +16,7 @@ mod user;
 pub use escalation::EscalationCheck;
 pub use policy::{Policy, Verdict};
 pub use request_attributes::{RequestAttributes, RequestTarget, verb};
-pub use rule::Rule;
+pub use rule::AccessRule;
 pub use user::User;
 
 /// The group whose members are allowed everything.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::rule::Rule;
+use super::rule::AccessRule;
 use super::{RequestAttributes, RequestTarget, User};
 
 /// All roles and bindings of a cluster. Clones share rules and bindings.
@@ -30,7 +30,7 @@ pub enum Verdict {
     Denied(Option<String>),
 }
 
-type Rules = Arc<[Rule]>;
+type Rules = Arc<[AccessRule]>;
 
 #[derive(Debug)]
 struct Binding {
@@ -57,7 +57,7 @@ impl Policy {
     pub fn add(&mut self, object: &Value) {
         let name = text(object, "/metadata/name");
         let namespace = text(object, "/metadata/namespace");
-        let rules = || object["rules"].as_array().into_iter().flatten().map(Rule::parse).collect();
+        let rules = || object["rules"].as_array().into_iter().flatten().map(AccessRule::parse).collect();
         let binding = || Arc::new(Binding::parse(object, &namespace));
         match object["kind"].as_str() {
             Some("ClusterRole") => {
@@ -114,23 +114,27 @@ impl Policy {
     }
 
     /// Returns the rules that the user does not hold in this namespace, or cluster-wide if none is given.
-    pub fn missing(&self, user: &User, namespace: Option<&str>, rules: &[Rule]) -> Vec<Rule> {
+    pub fn missing(&self, user: &User, namespace: Option<&str>, rules: &[AccessRule]) -> Vec<AccessRule> {
         if user.is_master() {
             return Vec::new();
         }
-        let held: Vec<&Rule> = self.held(user, namespace).collect();
-        let is_missing = |atom: &Rule| !held.iter().any(|rule| rule.covers(atom));
-        rules.iter().flat_map(Rule::atoms).filter(is_missing).collect()
+        let held: Vec<&AccessRule> = self.held(user, namespace).collect();
+        let is_missing = |atom: &AccessRule| !held.iter().any(|rule| rule.covers(atom));
+        rules.iter().flat_map(AccessRule::atoms).filter(is_missing).collect()
     }
 
     /// Returns all rules that are granted to the user in this namespace, or cluster-wide if none is given.
-    pub fn held<'a>(&'a self, user: &'a User, namespace: Option<&'a str>) -> impl Iterator<Item = &'a Rule> {
+    pub fn held<'a>(
+        &'a self,
+        user: &'a User,
+        namespace: Option<&'a str>,
+    ) -> impl Iterator<Item = &'a AccessRule> {
         let grants = self.grants(user, namespace);
         grants.filter_map(|grant| self.rules(grant.binding, grant.namespace).ok()).flatten()
     }
 
     /// Returns the rules of a ClusterRole, or of a Role in this namespace.
-    pub fn rules_of(&self, kind: &str, name: &str, namespace: &str) -> Option<&[Rule]> {
+    pub fn rules_of(&self, kind: &str, name: &str, namespace: &str) -> Option<&[AccessRule]> {
         match kind {
             "ClusterRole" => self.cluster_roles.get(name),
             _ => self.roles.get(namespace)?.get(name),
@@ -139,7 +143,7 @@ impl Policy {
     }
 
     /// Returns the rules of a bound role, or an error that names the missing role.
-    fn rules(&self, binding: &Binding, namespace: Option<&str>) -> Result<&[Rule], String> {
+    fn rules(&self, binding: &Binding, namespace: Option<&str>) -> Result<&[AccessRule], String> {
         let (kind, name) = match &binding.role {
             RoleRef::ClusterRole(name) => ("ClusterRole", name),
             RoleRef::Role(name) => ("Role", name),

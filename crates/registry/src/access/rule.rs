@@ -6,7 +6,7 @@ use super::{RequestAttributes, RequestTarget};
 
 /// A rule. Empty lists allow nothing, except that no names means all names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Rule {
+pub struct AccessRule {
     /// The verbs; `*` for all.
     pub verbs: Vec<String>,
     /// The API groups; `*` for all.
@@ -19,7 +19,7 @@ pub struct Rule {
     pub paths: Vec<String>,
 }
 
-impl Rule {
+impl AccessRule {
     /// Parses a rule of a Role or ClusterRole; fields that are not lists of strings are empty.
     pub fn parse(rule: &Value) -> Self {
         let texts = |field: &str| {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::Denied;
 use crate::defaults::setting::{default, each, ensure, object};
 use crate::kinds::Kind;
-use crate::quantity::Quantity;
+use gantry_formats::quantity::Quantity;
 
 /// The annotation that lists the defaults that were set.
 const LIMIT_RANGER: &str = "kubernetes.io/limit-ranger";

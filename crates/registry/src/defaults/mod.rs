@@ -23,8 +23,8 @@ use setting::object;
 pub fn apply(kind: &Kind, value: &mut Value) {
     match &kind.nature {
         Nature::Custom(custom) => {
-            custom.structure.fill(value);
-            decode::custom::tidy(&custom.structure, value);
+            custom.structural_schema.set_defaults(value);
+            decode::custom::drop_unknown_metadata(&custom.structural_schema, value);
         }
         Nature::BuiltIn(_) => apply_built_in(kind, value),
     }
@@ -34,8 +34,8 @@ pub fn apply(kind: &Kind, value: &mut Value) {
 pub fn apply_to_applied(kind: &Kind, value: &mut Value) {
     match &kind.nature {
         Nature::Custom(custom) => {
-            custom.structure.fill_applied(value);
-            decode::custom::tidy(&custom.structure, value);
+            custom.structural_schema.set_applied_defaults(value);
+            decode::custom::drop_unknown_metadata(&custom.structural_schema, value);
         }
         Nature::BuiltIn(_) => apply_built_in(kind, value),
     }

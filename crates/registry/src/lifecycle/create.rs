@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{Part, metadata_mut, text};
+use crate::Timestamp;
 use crate::kinds::{Generation, Kind};
-use crate::moment::Moment;
 use crate::strategies;
 
 /// What the server assigns to a new object.
@@ -13,7 +13,7 @@ pub struct Stamp<'a> {
     /// Its uid.
     pub uid: &'a str,
     /// When it was created.
-    pub now: Moment,
+    pub now: Timestamp,
     /// The suffix of its name, if the client wants a generated one.
     pub name_suffix: &'a str,
 }

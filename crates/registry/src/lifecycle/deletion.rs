@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::options::{DeleteOptions, Propagation};
 use super::{FOREGROUND, ORPHAN, finalizers, generation, metadata, metadata_mut, text};
+use crate::Timestamp;
 use crate::kinds::{DefaultPropagation, Kind};
-use crate::moment::Moment;
 use crate::strategies;
 
 /// The effect of a request to delete an object.
@@ -20,12 +20,17 @@ pub enum Deletion {
 }
 
 /// Decides on a request to delete an object, whose preconditions hold.
-pub fn delete(stored: &Value, options: &DeleteOptions, kind: &Kind, now: Moment) -> Deletion {
+pub fn delete(stored: &Value, options: &DeleteOptions, kind: &Kind, now: Timestamp) -> Deletion {
     (strategies::of(kind).delete)(stored, options, kind, now)
 }
 
 /// Removes an object unless finalizers hold it.
-pub(crate) fn delete_at_once(stored: &Value, options: &DeleteOptions, kind: &Kind, now: Moment) -> Deletion {
+pub(crate) fn delete_at_once(
+    stored: &Value,
+    options: &DeleteOptions,
+    kind: &Kind,
+    now: Timestamp,
+) -> Deletion {
     let kept = finalizers_after(stored, options, kind);
     if kept.is_empty() {
         return Deletion::Remove(None);
@@ -41,7 +46,7 @@ pub(crate) fn delete_gracefully(
     stored: &Value,
     options: &DeleteOptions,
     kind: &Kind,
-    now: Moment,
+    now: Timestamp,
 ) -> Deletion {
     match pending_grace(stored) {
         None => begin_grace(stored, options, kind, now),
@@ -51,7 +56,7 @@ pub(crate) fn delete_gracefully(
     }
 }
 
-fn begin_grace(stored: &Value, options: &DeleteOptions, kind: &Kind, now: Moment) -> Deletion {
+fn begin_grace(stored: &Value, options: &DeleteOptions, kind: &Kind, now: Timestamp) -> Deletion {
     let grace = grace(stored, options);
     let mut object = stored.clone();
     set_finalizers(&mut object, &finalizers_after(stored, options, kind));
@@ -65,11 +70,11 @@ fn begin_grace(stored: &Value, options: &DeleteOptions, kind: &Kind, now: Moment
 
 /// Shortens the grace period of a pod that is being deleted. It starts when the deletion began, and does not end in the
 /// past. It is never extended.
-fn shorten_grace_period(stored: &Value, pending: i64, options: &DeleteOptions, now: Moment) -> Deletion {
+fn shorten_grace_period(stored: &Value, pending: i64, options: &DeleteOptions, now: Timestamp) -> Deletion {
     let Some(grace) = options.grace_period_seconds.map(not_negative).filter(|grace| *grace < pending) else {
         return Deletion::Unchanged;
     };
-    let ends = text(stored, "deletionTimestamp").and_then(Moment::parse).unwrap_or(now);
+    let ends = text(stored, "deletionTimestamp").and_then(Timestamp::parse).unwrap_or(now);
     let sooner = ends.plus(-pending).plus(grace);
     let (ends, grace) = if sooner < now { (now, grace.min(1)) } else { (sooner, grace) };
     let mut object = stored.clone();
@@ -106,10 +111,10 @@ fn pending_grace(object: &Value) -> Option<i64> {
 }
 
 /// Sets the deletion timestamp and grace period. The first time increments the generation, if the kind has one.
-fn set_deletion(object: &mut Value, ends: Moment, grace: i64) {
+fn set_deletion(object: &mut Value, ends: Timestamp, grace: i64) {
     let is_first =
         metadata(object).is_none_or(|metadata| !metadata.contains_key("deletionGracePeriodSeconds"));
-    let ends = match text(object, "deletionTimestamp").and_then(Moment::parse) {
+    let ends = match text(object, "deletionTimestamp").and_then(Timestamp::parse) {
         Some(before) if before <= ends => before,
         _ => ends,
     };

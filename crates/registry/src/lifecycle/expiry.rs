@@ -3,16 +3,16 @@
 use serde_json::Value;
 
 use super::{metadata, text};
-use crate::moment::Moment;
+use crate::Timestamp;
 
 /// Whether the last write of the object is at least so many seconds ago.
 ///
 /// Uses the creation timestamp and the times of managed fields, which the server sets, not the times in its content.
-pub fn is_expired(object: &Value, now: Moment, lifetime_seconds: i64) -> bool {
+pub fn is_expired(object: &Value, now: Timestamp, lifetime_seconds: i64) -> bool {
     let entries =
         metadata(object).and_then(|metadata| metadata.get("managedFields")).and_then(Value::as_array);
     let written = entries.into_iter().flatten().filter_map(|entry| entry["time"].as_str());
-    let moments = written.chain(text(object, "creationTimestamp")).filter_map(Moment::parse);
+    let moments = written.chain(text(object, "creationTimestamp")).filter_map(Timestamp::parse);
     moments.max().is_some_and(|last| now.seconds_after(last) >= lifetime_seconds)
 }
 
@@ -25,7 +25,7 @@ mod tests {
     /// A8.9: every write of an event extends its life; its own times do not matter.
     #[test]
     fn an_event_lives_as_long_as_it_is_written() {
-        let created = Moment::from_secs(10_000);
+        let created = Timestamp::from_secs(10_000);
         let event = json!({"eventTime": "2001-01-01T00:00:00Z", "metadata": {
             "creationTimestamp": created.to_string(), "managedFields": [{"time": created.plus(600).to_string()}]}});
         assert!(!is_expired(&event, created.plus(4199), 3600));

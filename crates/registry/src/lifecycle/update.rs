@@ -6,7 +6,7 @@ use super::{content_fields, finalizers, generation, metadata, metadata_mut, text
 use crate::empties::{self, Form};
 use crate::kinds::{Generation, Kind};
 use crate::pods;
-use crate::strategies::{self, Strategy};
+use crate::strategies::{self, KindStrategy};
 
 /// Which part of an object a request writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub fn update(stored: &Value, mut object: Value, part: Part, kind: &Kind) -> Upd
     }
 }
 
-fn keep_servers_metadata(stored: &Value, object: &mut Value, part: Part, strategy: &Strategy) {
+fn keep_servers_metadata(stored: &Value, object: &mut Value, part: Part, strategy: &KindStrategy) {
     let mut fields: Vec<&str> = SERVER_METADATA.to_vec();
     if part == Part::Status {
         let reset = strategy.status_reset_fields.iter();
@@ -114,13 +114,12 @@ pub(crate) fn keep_all_but_managed_fields(stored: &Value, object: &mut Value) {
 fn keep_other_part(stored: &Value, object: &mut Value, part: Part, kind: &Kind) {
     match part {
         Part::Main if !kind.has_status() => {}
-        Part::Main => keep(stored, object, "status"),
+        Part::Main | Part::Finalize => keep(stored, object, "status"),
         Part::Status => {
             let Value::Object(after) = &mut *object else { return };
             after.retain(|field, _| matches!(field.as_str(), "metadata" | "status" | "kind" | "apiVersion"));
             after.extend(content_fields(stored).map(|(field, value)| (field.clone(), value.clone())));
         }
-        Part::Finalize => keep(stored, object, "status"),
         Part::EphemeralContainers => *object = pods::parts::with_ephemeral_containers(stored, object),
         Part::Resize => *object = pods::parts::with_resources(stored, object),
     }

@@ -1,34 +1,34 @@
-//! Continue tokens: base64url of a little JSON, opaque to clients.
+//! Continue tokens: JSON in base64url, opaque to clients.
 
 use serde_json::{Value, json};
 
 use crate::Refusal;
-use gantry_primitives::base64url::{decode, encode};
+use gantry_formats::base64::{decode_url, encode_url};
 
 const FORMAT: &str = "meta.k8s.io/v1";
 
-/// Where the next page begins.
+/// The start of the next page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Continue {
-    /// The version that all pages show; `None` goes on with the latest, for a list that lost its version.
+    /// The version of all pages; `None` continues with the latest, for a list whose version was compacted.
     pub version: Option<u64>,
-    /// The first key of the page that may exist, relative to the list: `/default/web\0`. It begins with a slash.
+    /// The first possible key of the page, relative to the list: `/default/web\0`. It begins with a slash.
     pub start: String,
 }
 
 impl Continue {
-    /// The page that begins right after a key, such as `/default/web`.
+    /// The page right after a key, such as `/default/web`.
     pub fn after(version: u64, key: &str) -> Self {
         Self { version: Some(version), start: format!("{key}\0") }
     }
 
-    /// The token.
+    /// Encodes the token.
     pub fn encode(&self) -> String {
         let version = self.version.map_or(json!(-1), |version| json!(version));
-        encode(json!({"v": FORMAT, "rv": version, "start": self.start}).to_string().as_bytes())
+        encode_url(json!({"v": FORMAT, "rv": version, "start": self.start}).to_string().as_bytes())
     }
 
-    /// Reads a token; what did not come from [`Continue::encode`] is refused.
+    /// Decodes a token; anything that [`Continue::encode`] does not produce is an error.
     pub fn decode(token: &str) -> Result<Self, Refusal> {
         read(token).map_err(|wrong| {
             Refusal::bad_request(format!("invalid continue token: continue key is not valid: {wrong}"))
@@ -37,7 +37,7 @@ impl Continue {
 }
 
 fn read(token: &str) -> Result<Continue, String> {
-    let bytes = decode(token).ok_or("it is not base64")?;
+    let bytes = decode_url(token).ok_or("it is not base64")?;
     let content: Value = serde_json::from_slice(&bytes).map_err(|problem| problem.to_string())?;
     if content["v"] != FORMAT {
         let version = content["v"].as_str().unwrap_or("");
@@ -52,7 +52,7 @@ fn read(token: &str) -> Result<Continue, String> {
     if start.is_empty() {
         return Err(format!("encoded start key empty (version {FORMAT})"));
     }
-    // A key that climbs out of the list it belongs to is not one that we gave out.
+    // A key outside of the list is not one of ours.
     let proper =
         start.starts_with('/') && start.split('/').skip(1).all(|part| !["", ".", ".."].contains(&part));
     if proper { Ok(Continue { version, start }) } else { Err(start) }
@@ -63,29 +63,29 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A4.4: the reference's form of a token.
+    /// A4.4: Kubernetes' format of tokens.
     #[test]
     fn a_token_is_unpadded_base64url_of_json() {
         let page = Continue::after(332, "/cm2");
-        let content = decode(&page.encode()).unwrap();
+        let content = decode_url(&page.encode()).unwrap();
         assert_eq!(
             String::from_utf8(content).unwrap(),
             r#"{"rv":332,"start":"/cm2\u0000","v":"meta.k8s.io/v1"}"#
         );
-        assert_eq!(encode(b"f"), "Zg");
-        assert_eq!(encode(b"fo"), "Zm8");
-        assert_eq!(encode(b"foo"), "Zm9v");
-        assert_eq!(encode(&[0xfb, 0xff]), "-_8");
+        assert_eq!(encode_url(b"f"), "Zg");
+        assert_eq!(encode_url(b"fo"), "Zm8");
+        assert_eq!(encode_url(b"foo"), "Zm9v");
+        assert_eq!(encode_url(&[0xfb, 0xff]), "-_8");
     }
 
-    /// A4.4: the reference's own order of fields is understood.
+    /// A4.4: Kubernetes' order of fields is accepted.
     #[test]
     fn a_token_of_the_reference_is_understood() {
-        let token = encode(br#"{"v":"meta.k8s.io/v1","rv":332,"start":"/cm2\u0000"}"#);
+        let token = encode_url(br#"{"v":"meta.k8s.io/v1","rv":332,"start":"/cm2\u0000"}"#);
         assert_eq!(Continue::decode(&token).unwrap(), Continue::after(332, "/cm2"));
     }
 
-    /// A4.4: garbage is refused.
+    /// A4.4: invalid tokens are refused.
     #[test]
     fn what_was_never_given_out_is_refused() {
         let forged = [
@@ -98,7 +98,7 @@ mod tests {
             "[]",
         ];
         for token in
-            forged.map(|text| encode(text.as_bytes())).iter().map(String::as_str).chain(["abc", "?", "a"])
+            forged.map(|text| encode_url(text.as_bytes())).iter().map(String::as_str).chain(["abc", "?", "a"])
         {
             let refusal = Continue::decode(token).unwrap_err();
             assert!(
@@ -117,7 +117,7 @@ mod tests {
 
         #[test]
         fn bytes_survive_base64(bytes: Vec<u8>) {
-            prop_assert_eq!(decode(&encode(&bytes)), Some(bytes));
+            prop_assert_eq!(decode_url(&encode_url(&bytes)), Some(bytes));
         }
 
         #[test]

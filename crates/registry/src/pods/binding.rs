@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{condition, node};
-use crate::moment::Moment;
+use crate::Timestamp;
 use crate::{Details, FieldError, Refusal};
 use gantry_primitives::names::subdomain;
 
@@ -32,7 +32,7 @@ pub fn check(binding: &Value) -> Result<(), Refusal> {
 /// Returns the pod with the node that a Binding assigns.
 ///
 /// The uid and the version that a Binding names are preconditions. The generation does not change.
-pub fn bind(pod: &Value, binding: &Value, now: Moment) -> Result<Value, Refusal> {
+pub fn bind(pod: &Value, binding: &Value, now: Timestamp) -> Result<Value, Refusal> {
     let name = pod["metadata"]["name"].as_str().unwrap_or_default();
     for (field, word) in [("uid", "UID"), ("resourceVersion", "ResourceVersion")] {
         let text = |object: &Value| object["metadata"][field].as_str().unwrap_or_default().to_owned();

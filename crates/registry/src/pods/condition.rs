@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::moment::Moment;
+use crate::Timestamp;
 
 /// Sets a pod's condition; `why` is its reason and message.
-pub(super) fn set(pod: &mut Value, name: &str, status: &str, why: Option<(&str, &str)>, now: Moment) {
+pub(super) fn set(pod: &mut Value, name: &str, status: &str, why: Option<(&str, &str)>, now: Timestamp) {
     let mut condition = json!({
         "type": name, "status": status, "lastProbeTime": null, "lastTransitionTime": now.to_string(),
     });

@@ -9,7 +9,7 @@
 use serde_json::{Value, json};
 
 use super::condition;
-use crate::moment::Moment;
+use crate::Timestamp;
 use crate::selector::LabelSelector;
 use crate::{Cause, Details, Refusal};
 
@@ -59,7 +59,7 @@ pub fn check(pod: &Value, budgets: &[Value]) -> Result<EvictionCost, Refusal> {
 }
 
 /// Returns the budget after one more disruption, or why it does not allow one.
-pub fn spend(budget: &Value, pod_name: &str, now: Moment) -> Result<Value, Refusal> {
+pub fn spend(budget: &Value, pod_name: &str, now: Timestamp) -> Result<Value, Refusal> {
     let count = |field: &str| budget["status"][field].as_i64().unwrap_or(0);
     if count("observedGeneration") < budget["metadata"]["generation"].as_i64().unwrap_or(0) {
         return Err(being_processed(&name(budget)));
@@ -95,7 +95,7 @@ pub fn spend(budget: &Value, pod_name: &str, now: Moment) -> Result<Value, Refus
 }
 
 /// Returns the pod with the condition `DisruptionTarget`.
-pub fn mark(pod: &Value, now: Moment) -> Value {
+pub fn mark(pod: &Value, now: Timestamp) -> Value {
     let mut marked = pod.clone();
     let why = ("EvictionByEvictionAPI", "Eviction API: evicting");
     condition::set(&mut marked, "DisruptionTarget", "True", Some(why), now);
@@ -126,7 +126,7 @@ fn is_ready(pod: &Value) -> bool {
 }
 
 /// Sets the budget's condition `DisruptionAllowed` to false.
-fn exhausted(budget: &mut Value, now: Moment) {
+fn exhausted(budget: &mut Value, now: Timestamp) {
     let mut condition = json!({
         "type": "DisruptionAllowed", "status": "False", "reason": "InsufficientPods", "message": "",
         "lastTransitionTime": now.to_string(),

@@ -1,22 +1,22 @@
-//! ComponentStatuses.
+//! The strategy of ComponentStatuses.
 
 use serde_json::{Value, json};
 
-use super::Strategy;
-use crate::Moment;
+use super::KindStrategy;
+use crate::Timestamp;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
 
 const COLUMNS: &[Column] =
     &[column::NAME, column::text("Status"), column::text("Message"), column::text("Error")];
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     rows: Rows::new(COLUMNS, cells),
     deprecation: |_| Some("v1 ComponentStatus is deprecated in v1.19+"),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, _: Moment) -> Vec<Value> {
+fn cells(object: &Value, _: Timestamp) -> Vec<Value> {
     let mut conditions = cell::list(object, "conditions").iter();
     let healthy = conditions.find(|condition| condition["type"] == "Healthy");
     let said = |member: &str| healthy.map_or("", |condition| cell::text(condition, member));

@@ -1,9 +1,9 @@
-//! ConfigMaps.
+//! The strategy of ConfigMaps.
 
 use serde_json::{Value, json};
 
-use super::Strategy;
-use crate::Moment;
+use super::KindStrategy;
+use crate::Timestamp;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
 use crate::validation::config;
@@ -13,7 +13,7 @@ use crate::validation::names::config_key;
 
 const COLUMNS: &[Column] = &[column::NAME, column::text("Data"), column::AGE];
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     validate: |errors, _, old, new| {
         if let Some(old) = old {
             config::immutable(errors, old, new);
@@ -22,10 +22,10 @@ pub(super) const STRATEGY: Strategy = Strategy {
     },
     quota_usage: |usage, _| usage.count("configmaps"),
     rows: Rows::new(COLUMNS, cells),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     let keys = cell::members(object, "data") + cell::members(object, "binaryData");
     vec![json!(cell::name(object)), json!(keys), json!(cell::age(object, now))]
 }

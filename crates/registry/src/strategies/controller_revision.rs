@@ -1,19 +1,19 @@
-//! ControllerRevisions.
+//! The strategy of ControllerRevisions.
 
 use serde_json::{Value, json};
 
-use super::Strategy;
-use crate::Moment;
+use super::KindStrategy;
+use crate::Timestamp;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
 use crate::validation::error_list::{ErrorList, Path, number};
 
 const COLUMNS: &[Column] = &[column::NAME, column::text("Controller"), column::text("Revision"), column::AGE];
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     validate: |errors, _, old, new| validate(errors, old, new),
     rows: Rows::new(COLUMNS, cells),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
 fn validate(errors: &mut ErrorList, old: Option<&Value>, new: &Value) {
@@ -33,7 +33,7 @@ fn validate(errors: &mut ErrorList, old: Option<&Value>, new: &Value) {
     }
 }
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     let owner =
         cell::list(object, "metadata.ownerReferences").iter().find(|owner| owner["controller"] == true);
     let controller = owner.map_or_else(|| "<none>".to_owned(), owner_name);
@@ -56,7 +56,7 @@ fn owner_name(owner: &Value) -> String {
 mod tests {
     use super::*;
 
-    const NOW: Moment = Moment::from_secs(1_767_225_900);
+    const NOW: Timestamp = Timestamp::from_secs(1_767_225_900);
 
     /// Appendix C: controllers are named by kind and group.
     #[test]

@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 
-use super::Strategy;
+use super::KindStrategy;
 use crate::FieldError;
 use crate::custom::Custom;
 use crate::kinds::{Kind, Nature};
 use crate::lifecycle::{self, Part};
 use crate::validation::{custom_objects, metadata};
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     prepare: |part, old, new| {
         if let (Part::Status, Some(old)) = (part, old) {
             lifecycle::keep_all_but_managed_fields(old, new);
@@ -19,18 +19,19 @@ pub(super) const STRATEGY: Strategy = Strategy {
         let custom = custom(kind);
         let Some(old) = old else {
             return errors.all.extend(custom_objects::create(
-                &custom.structure,
+                &custom.structural_schema,
                 new,
                 custom.scaling.as_ref(),
             ));
         };
-        let result = custom_objects::update(&custom.structure, old, new, custom.scaling.as_ref());
+        let result = custom_objects::update(&custom.structural_schema, old, new, custom.scaling.as_ref());
         errors.all.extend(result.errors);
         errors.warnings.extend(as_warnings(&result.ratcheted));
     },
     validate_status: |errors, kind, old, new| {
         let custom = custom(kind);
-        let result = custom_objects::update_status(&custom.structure, old, new, custom.scaling.as_ref());
+        let result =
+            custom_objects::update_status(&custom.structural_schema, old, new, custom.scaling.as_ref());
         errors.all.extend(result.errors);
         errors.warnings.extend(as_warnings(&result.ratcheted));
     },
@@ -40,7 +41,7 @@ pub(super) const STRATEGY: Strategy = Strategy {
     any_finalizers: true,
     status_reset_fields: &["metadata", "spec"],
     deprecation: |kind| custom(kind).deprecation.as_deref(),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
 fn custom(kind: &Kind) -> &Custom {

@@ -1,9 +1,9 @@
-//! DaemonSets.
+//! The strategy of DaemonSets.
 
 use serde_json::{Value, json};
 
-use super::Strategy;
-use crate::Moment;
+use super::KindStrategy;
+use crate::Timestamp;
 use crate::defaults::pod;
 use crate::defaults::setting::{Object, child, default, ensure, object};
 use crate::defaults::workload::rolling_update as default_rolling_update;
@@ -44,7 +44,7 @@ const COUNTERS: [&str; 9] = [
     "collisionCount",
 ];
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     defaults: set_defaults,
     prepare: |_, old, new| disabled_fields::drop(old, new, disabled_fields::pod_template),
     admit: |old, new| count_template(new, old),
@@ -60,10 +60,10 @@ pub(super) const STRATEGY: Strategy = Strategy {
     },
     warnings: warnings::template,
     rows: Rows::new(COLUMNS, cells),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![
         json!(cell::name(object)),
         json!(cell::number(object, "status.desiredNumberScheduled")),

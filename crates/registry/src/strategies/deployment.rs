@@ -1,8 +1,8 @@
-//! Deployments.
+//! The strategy of Deployments.
 
 use serde_json::{Value, json};
 
-use super::{Strategy, replica_set};
+use super::{KindStrategy, replica_set};
 use crate::defaults::pod;
 use crate::defaults::setting::{Object, default, ensure};
 use crate::table::column::Column;
@@ -12,7 +12,7 @@ use crate::validation::go_format::with_go_names;
 use crate::validation::status::{Counters, counters, not_decremented};
 use crate::validation::workload;
 use crate::validation::workload::{at_most_100_percent, count_or_percent, is_nothing, selector_and_template};
-use crate::{Moment, defaults};
+use crate::{Timestamp, defaults};
 
 const COLUMNS: &[Column] = &[
     column::NAME,
@@ -39,7 +39,7 @@ const COUNTERS: Counters = Counters {
     at_most_replicas: &["updatedReplicas", "readyReplicas", "availableReplicas"],
 };
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     defaults: set_defaults,
     validate: |errors, _, old, new| {
         validate(errors, new);
@@ -56,7 +56,7 @@ pub(super) const STRATEGY: Strategy = Strategy {
     ..replica_set::STRATEGY
 };
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![
         json!(cell::name(object)),
         json!(cell::ready_replicas(object)),

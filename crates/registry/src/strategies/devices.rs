@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::Strategy;
-use crate::Moment;
+use super::KindStrategy;
+use crate::Timestamp;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
 
@@ -12,20 +12,20 @@ const CLAIM_COLUMNS: &[Column] = &[column::NAME, column::text("State"), column::
 const SLICE_COLUMNS: &[Column] =
     &[column::NAME, column::text("Node"), column::text("Driver"), column::text("Pool"), column::AGE];
 
-pub(super) const NAMED: Strategy =
-    Strategy { rows: Rows::new(NAMED_COLUMNS, named_cells), ..Strategy::DEFAULT };
+pub(super) const NAMED: KindStrategy =
+    KindStrategy { rows: Rows::new(NAMED_COLUMNS, named_cells), ..KindStrategy::DEFAULT };
 
-pub(super) const CLAIM: Strategy =
-    Strategy { rows: Rows::new(CLAIM_COLUMNS, claim_cells), ..Strategy::DEFAULT };
+pub(super) const CLAIM: KindStrategy =
+    KindStrategy { rows: Rows::new(CLAIM_COLUMNS, claim_cells), ..KindStrategy::DEFAULT };
 
-pub(super) const SLICE: Strategy =
-    Strategy { rows: Rows::new(SLICE_COLUMNS, slice_cells), ..Strategy::DEFAULT };
+pub(super) const SLICE: KindStrategy =
+    KindStrategy { rows: Rows::new(SLICE_COLUMNS, slice_cells), ..KindStrategy::DEFAULT };
 
-fn named_cells(object: &Value, now: Moment) -> Vec<Value> {
+fn named_cells(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![json!(cell::name(object)), json!(cell::age(object, now))]
 }
 
-fn claim_cells(object: &Value, now: Moment) -> Vec<Value> {
+fn claim_cells(object: &Value, now: Timestamp) -> Vec<Value> {
     let is_deleted = !cell::at(object, "metadata.deletionTimestamp").is_null();
     let is_allocated = !cell::at(object, "status.allocation").is_null();
     let is_reserved = is_allocated && !cell::list(object, "status.reservedFor").is_empty();
@@ -39,7 +39,7 @@ fn claim_cells(object: &Value, now: Moment) -> Vec<Value> {
     vec![json!(cell::name(object)), json!(states.join(",")), json!(cell::age(object, now))]
 }
 
-fn slice_cells(object: &Value, now: Moment) -> Vec<Value> {
+fn slice_cells(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![
         json!(cell::name(object)),
         json!(cell::text(object, "spec.nodeName")),

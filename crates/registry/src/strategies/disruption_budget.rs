@@ -1,9 +1,9 @@
-//! PodDisruptionBudgets.
+//! The strategy of PodDisruptionBudgets.
 
 use serde_json::{Value, json};
 
-use super::Strategy;
-use crate::Moment;
+use super::KindStrategy;
+use crate::Timestamp;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
 use crate::validation::error_list::{ErrorList, Path, is_set, list};
@@ -22,7 +22,7 @@ const COLUMNS: &[Column] = &[
 
 const COUNTERS: [&str; 4] = ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"];
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     // The metadata of a new budget is validated only if its spec is valid.
     validate_first: |errors, old, new| {
         if old.is_none() {
@@ -36,10 +36,10 @@ pub(super) const STRATEGY: Strategy = Strategy {
     },
     any_finalizers: true,
     rows: Rows::new(COLUMNS, cells),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     let bound = |path| cell::plain(cell::at(object, path)).unwrap_or_else(|| "N/A".to_owned());
     vec![
         json!(cell::name(object)),

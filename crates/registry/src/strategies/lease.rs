@@ -1,9 +1,9 @@
-//! Leases.
+//! The strategy of Leases.
 
 use serde_json::{Value, json};
 
-use super::Strategy;
-use crate::Moment;
+use super::KindStrategy;
+use crate::Timestamp;
 use crate::lifecycle::disabled_fields;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
@@ -11,7 +11,7 @@ use crate::validation::error_list::{ErrorList, Path, number};
 
 const COLUMNS: &[Column] = &[column::NAME, column::text("Holder"), column::AGE];
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     prepare: |_, old, new| {
         disabled_fields::drop(old, new, |lease, visit| {
             disabled_fields::fields(lease, "/spec", &["strategy", "preferredHolder"], visit);
@@ -20,7 +20,7 @@ pub(super) const STRATEGY: Strategy = Strategy {
     validate: |errors, _, _, new| validate(errors, &Path::new("spec"), &new["spec"]),
     any_finalizers: true,
     rows: Rows::new(COLUMNS, cells),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
 fn validate(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
@@ -30,7 +30,7 @@ fn validate(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     errors.not_negative(at, spec, "leaseTransitions");
 }
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![
         json!(cell::name(object)),
         json!(cell::text(object, "spec.holderIdentity")),

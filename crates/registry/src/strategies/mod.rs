@@ -1,4 +1,4 @@
-//! What each kind does differently: a [`Strategy`] per kind, one file per kind or family.
+//! What each kind does differently: a [`KindStrategy`] per kind, one file per kind or family.
 //!
 //! A strategy is a set of plain functions that the rest of the crate calls at fixed points: [`defaults`](crate::defaults),
 //! [`lifecycle`](crate::lifecycle), [`admission`](crate::admission), [`validation`](crate::validation),
@@ -41,7 +41,7 @@ pub(crate) mod storage;
 
 use serde_json::Value;
 
-use crate::Moment;
+use crate::Timestamp;
 use crate::admission::quota::Usage;
 use crate::conversion::StorageForm;
 use crate::defaults::setting::Object;
@@ -52,7 +52,7 @@ use crate::table::Rows;
 use crate::validation::error_list::ErrorList;
 
 /// What a kind does differently. In all functions, `old` is the stored object, `None` for a new one.
-pub struct Strategy {
+pub struct KindStrategy {
     /// Sets absent fields to their defaults. Part of every decode, so it is idempotent.
     pub(crate) defaults: fn(&mut Object),
     /// Returns the status of a new object.
@@ -62,7 +62,7 @@ pub struct Strategy {
     /// Prepares an object for being stored: drops fields that are not stored and restores those that the written part
     /// does not contain.
     pub(crate) prepare: fn(Part, old: Option<&Value>, new: &mut Value),
-    /// Adds what the server itself sets, as far as it depends on no other object. Nobody owns these fields.
+    /// Adds what the server itself sets, as far as it depends on no other object. No manager owns these fields.
     pub(crate) admit: fn(old: Option<&Value>, new: &mut Value),
     /// Reports errors that are returned alone, before anything else is validated.
     pub(crate) validate_first: fn(&mut ErrorList, old: Option<&Value>, new: &Value),
@@ -75,7 +75,7 @@ pub struct Strategy {
     /// Whether finalizers without a domain are accepted.
     pub(crate) any_finalizers: bool,
     /// Decides on a request to delete an object.
-    pub(crate) delete: fn(&Value, &DeleteOptions, &Kind, Moment) -> Deletion,
+    pub(crate) delete: fn(&Value, &DeleteOptions, &Kind, Timestamp) -> Deletion,
     /// Whether something besides finalizers in the metadata holds an object that is being deleted.
     pub(crate) is_held: fn(&Value) -> bool,
     /// Adds what an object uses of the quotas of its namespace, besides itself.
@@ -92,7 +92,7 @@ pub struct Strategy {
     pub deprecation: fn(&Kind) -> Option<&str>,
 }
 
-impl Strategy {
+impl KindStrategy {
     /// No rules.
     const DEFAULT: Self = Self {
         defaults: |_| {},
@@ -117,7 +117,7 @@ impl Strategy {
 }
 
 /// Returns the strategy of a kind.
-pub fn of(kind: &Kind) -> &'static Strategy {
+pub fn of(kind: &Kind) -> &'static KindStrategy {
     match kind.nature {
         Nature::BuiltIn(_) => built_in(kind.group, kind.version, kind.kind),
         Nature::Custom(_) => &custom::STRATEGY,
@@ -125,7 +125,7 @@ pub fn of(kind: &Kind) -> &'static Strategy {
 }
 
 /// The table of strategies. Kinds without a row have no rules.
-pub(crate) fn built_in(group: &str, version: &str, kind: &str) -> &'static Strategy {
+pub(crate) fn built_in(group: &str, version: &str, kind: &str) -> &'static KindStrategy {
     match (group, kind) {
         ("", "ComponentStatus") => &component_status::STRATEGY,
         ("", "ConfigMap") => &config_map::STRATEGY,
@@ -171,7 +171,7 @@ pub(crate) fn built_in(group: &str, version: &str, kind: &str) -> &'static Strat
         ("storage.k8s.io", "CSIStorageCapacity") => &storage::csi::CAPACITY,
         ("storage.k8s.io", "StorageClass") => &storage::storage_class::STRATEGY,
         ("storage.k8s.io", "VolumeAttachment") => &storage::volume_attachment::STRATEGY,
-        _ => &Strategy::DEFAULT,
+        _ => &KindStrategy::DEFAULT,
     }
 }
 
@@ -188,7 +188,7 @@ mod tests {
         for kind in kinds().all() {
             let rows = &of(kind).rows;
             assert_eq!(
-                (rows.cells)(&json!({}), Moment::from_secs(0)).len(),
+                (rows.cells)(&json!({}), Timestamp::from_secs(0)).len(),
                 rows.columns.len(),
                 "{}",
                 kind.kind

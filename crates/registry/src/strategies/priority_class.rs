@@ -1,9 +1,9 @@
-//! PriorityClasses.
+//! The strategy of PriorityClasses.
 
 use serde_json::{Value, json};
 
-use super::Strategy;
-use crate::Moment;
+use super::KindStrategy;
+use crate::Timestamp;
 use crate::defaults::setting::{Object, default};
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
@@ -25,14 +25,14 @@ const SYSTEM_PREFIX: &str = "system-";
 
 const USER_PRIORITY_MAX: i64 = 1_000_000_000;
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     defaults: set_defaults,
     validate: |errors, _, old, new| match old {
         None => validate_new(errors, new),
         Some(old) => validate_change(errors, old, new),
     },
     rows: Rows::new(COLUMNS, cells),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
 /// Validates a new PriorityClass: the highest values and the prefix `system-` are reserved.
@@ -68,7 +68,7 @@ fn validate_change(errors: &mut ErrorList, old: &Value, new: &Value) {
     errors.immutable(&Path::new(policy), old[policy] == new[policy], &new[policy]);
 }
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![
         json!(cell::name(object)),
         json!(cell::number(object, "value")),
@@ -91,7 +91,7 @@ mod tests {
     fn a_class_shows_its_value_and_policy() {
         let urgent = json!({"metadata": {"name": "urgent"}, "value": 10, "preemptionPolicy": "Never"});
         assert_eq!(
-            cells(&urgent, Moment::from_secs(0)),
+            cells(&urgent, Timestamp::from_secs(0)),
             [json!("urgent"), json!(10), json!(false), json!("<unknown>"), json!("Never")]
         );
     }

@@ -1,9 +1,9 @@
-//! ReplicaSets.
+//! The strategy of ReplicaSets.
 
 use serde_json::{Value, json};
 
-use super::Strategy;
-use crate::Moment;
+use super::KindStrategy;
+use crate::Timestamp;
 use crate::defaults::pod;
 use crate::defaults::setting::{Object, default, ensure};
 use crate::lifecycle::disabled_fields;
@@ -37,7 +37,7 @@ const COUNTERS: Counters = Counters {
     at_most_replicas: &["fullyLabeledReplicas", "readyReplicas", "availableReplicas"],
 };
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     defaults: set_defaults,
     prepare: |_, old, new| disabled_fields::drop(old, new, disabled_fields::pod_template),
     validate: |errors, _, old, new| {
@@ -54,15 +54,15 @@ pub(super) const STRATEGY: Strategy = Strategy {
         warnings::template(warnings, old, new);
     },
     rows: Rows::new(COLUMNS, cells),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     replica_cells(object, now, &cell::selector(object, "spec.selector"))
 }
 
 /// Returns the cells of a ReplicaSet or ReplicationController with this selector.
-pub(super) fn replica_cells(object: &Value, now: Moment, selector: &str) -> Vec<Value> {
+pub(super) fn replica_cells(object: &Value, now: Timestamp, selector: &str) -> Vec<Value> {
     vec![
         json!(cell::name(object)),
         json!(cell::number(object, "spec.replicas")),

@@ -1,9 +1,9 @@
-//! ReplicationControllers.
+//! The strategy of ReplicationControllers.
 
 use serde_json::Value;
 
-use super::{Strategy, replica_set};
-use crate::Moment;
+use super::{KindStrategy, replica_set};
+use crate::Timestamp;
 use crate::defaults::pod;
 use crate::defaults::setting::{Object, child, default, ensure, is_empty};
 use crate::defaults::workload::{default_labels, label_by_template, template_labels};
@@ -13,7 +13,7 @@ use crate::table::{Rows, cell};
 use crate::validation::error_list::{ErrorList, Path, is_set, members};
 use crate::validation::template;
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     defaults: set_defaults,
     prepare: |part, old, new| {
         if part == Part::Status {
@@ -32,7 +32,7 @@ pub(super) const STRATEGY: Strategy = Strategy {
     ..replica_set::STRATEGY
 };
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     replica_set::replica_cells(object, now, &cell::labels(object, "spec.selector"))
 }
 

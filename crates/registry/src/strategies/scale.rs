@@ -2,17 +2,18 @@
 
 use serde_json::{Value, json};
 
-use super::Strategy;
-use crate::Moment;
+use super::KindStrategy;
+use crate::Timestamp;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
 
 const COLUMNS: &[Column] =
     &[column::NAME, column::number("Desired"), column::number("Available"), column::AGE];
 
-pub(super) const STRATEGY: Strategy = Strategy { rows: Rows::new(COLUMNS, cells), ..Strategy::DEFAULT };
+pub(super) const STRATEGY: KindStrategy =
+    KindStrategy { rows: Rows::new(COLUMNS, cells), ..KindStrategy::DEFAULT };
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![
         json!(cell::name(object)),
         json!(cell::number(object, "spec.replicas")),
@@ -25,7 +26,7 @@ fn cells(object: &Value, now: Moment) -> Vec<Value> {
 mod tests {
     use super::*;
 
-    const NOW: Moment = Moment::from_secs(1_767_225_900);
+    const NOW: Timestamp = Timestamp::from_secs(1_767_225_900);
 
     /// Appendix C: scale of anything.
     #[test]

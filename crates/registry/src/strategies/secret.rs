@@ -1,9 +1,10 @@
-//! Secrets.
+//! The strategy of Secrets.
 
+use gantry_formats::base64;
 use serde_json::{Value, json};
 
-use super::Strategy;
-use crate::Moment;
+use super::KindStrategy;
+use crate::Timestamp;
 use crate::defaults::setting::{Object, default_text, ensure};
 use crate::selector::fields;
 use crate::selector::fields::SelectableFields;
@@ -15,7 +16,6 @@ use crate::validation::error_list::{ErrorList, Path, text};
 use crate::validation::names::config_key;
 
 const COLUMNS: &[Column] = &[column::NAME, column::text("Type"), column::text("Data"), column::AGE];
-const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 /// The required keys of types of secrets.
 const NEEDED: [(&str, &[&str]); 4] = [
     ("kubernetes.io/tls", &["tls.crt", "tls.key"]),
@@ -24,7 +24,7 @@ const NEEDED: [(&str, &[&str]); 4] = [
     ("kubernetes.io/dockerconfigjson", &[".dockerconfigjson"]),
 ];
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     defaults: set_defaults,
     validate: |errors, _, old, new| {
         if let Some(old) = old {
@@ -36,10 +36,10 @@ pub(super) const STRATEGY: Strategy = Strategy {
     quota_usage: |usage, _| usage.count("secrets"),
     rows: Rows::new(COLUMNS, cells),
     selectable: SelectableFields::new(&[fields::NAME, fields::NAMESPACE, fields::text("type")]),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![
         json!(cell::name(object)),
         json!(cell::text(object, "type")),
@@ -57,23 +57,10 @@ fn set_defaults(secret: &mut Object) {
     }
     if let Some(data) = ensure(secret, "data") {
         for (key, text) in texts {
-            let encoded = base64(text.as_str().unwrap_or("").as_bytes());
+            let encoded = base64::encode(text.as_str().unwrap_or("").as_bytes());
             data.insert(key, json!(encoded));
         }
     }
-}
-
-fn base64(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let group = chunk.iter().fold(0_usize, |group, byte| group << 8 | usize::from(*byte))
-            << (8 * (3 - chunk.len()));
-        for place in 0..4 {
-            let letter = ALPHABET[group >> (18 - 6 * place) & 63];
-            text.push(if place <= chunk.len() { char::from(letter) } else { '=' });
-        }
-    }
-    text
 }
 
 /// Validates the keys and size of a Secret, and what its type requires.
@@ -104,16 +91,5 @@ fn validate(errors: &mut ErrorList, object: &Value) {
             let metadata = Path::new("metadata");
             errors.required(&metadata.child("annotations").key("kubernetes.io/service-account.name"), "");
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bytes_are_padded_to_groups_of_four() {
-        let texts = ["", "a", "ab", "abc", "over"].map(|text| base64(text.as_bytes()));
-        assert_eq!(texts, ["", "YQ==", "YWI=", "YWJj", "b3Zlcg=="]);
     }
 }

@@ -1,18 +1,18 @@
-//! ServiceAccounts.
+//! The strategy of ServiceAccounts.
 
 use serde_json::{Value, json};
 
-use super::Strategy;
-use crate::Moment;
+use super::KindStrategy;
+use crate::Timestamp;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
 
 const COLUMNS: &[Column] = &[column::NAME, column::AGE];
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     prepare: |_, _, new| keep_names_of_secrets(new),
     rows: Rows::new(COLUMNS, cells),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
 /// Drops all but the names of the secrets that an account references.
@@ -23,6 +23,6 @@ fn keep_names_of_secrets(account: &mut Value) {
     }
 }
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![json!(cell::name(object)), json!(cell::age(object, now))]
 }

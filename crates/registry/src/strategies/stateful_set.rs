@@ -1,11 +1,11 @@
-//! StatefulSets.
+//! The strategy of StatefulSets.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::Strategy;
-use crate::Moment;
+use super::KindStrategy;
+use crate::Timestamp;
 use crate::defaults::setting::{Object, default, default_text, each, ensure};
 use crate::defaults::workload::rolling_update;
 use crate::defaults::{pod, volume};
@@ -37,7 +37,7 @@ const COUNTERS: Counters = Counters {
     at_most_replicas: &["readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"],
 };
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     defaults: set_defaults,
     prepare: |_, old, new| disabled_fields::drop(old, new, disabled_fields::pod_template),
     validate: |errors, _, old, new| match old {
@@ -59,10 +59,10 @@ pub(super) const STRATEGY: Strategy = Strategy {
         }
     },
     rows: Rows::new(COLUMNS, cells),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![
         json!(cell::name(object)),
         json!(cell::ready_replicas(object)),

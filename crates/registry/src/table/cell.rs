@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::Moment;
+use crate::Timestamp;
 use crate::selector::LabelSelector;
 use crate::table::age::since;
 
@@ -48,7 +48,7 @@ pub(crate) fn name(object: &Value) -> &str {
 }
 
 /// Returns the age of the object.
-pub(crate) fn age(object: &Value, now: Moment) -> String {
+pub(crate) fn age(object: &Value, now: Timestamp) -> String {
     since(now, at(object, "metadata.creationTimestamp"))
 }
 

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::custom::Columns;
 use crate::kinds::{Kind, Nature};
-use crate::{FieldError, Moment, Refusal, strategies};
+use crate::{FieldError, Refusal, Timestamp, strategies};
 use cell::{created, name};
 use column::{CREATED, NAME};
 
@@ -44,7 +44,7 @@ enum Cells<'k> {
 #[derive(Clone, Copy)]
 pub(crate) struct Rows {
     pub(crate) columns: &'static [Column],
-    pub(crate) cells: fn(&Value, Moment) -> Vec<Value>,
+    pub(crate) cells: fn(&Value, Timestamp) -> Vec<Value>,
     /// The conditions of a row, which clients use to style it.
     pub(crate) conditions: fn(&Value) -> Option<Value>,
 }
@@ -54,7 +54,7 @@ impl Rows {
     pub(crate) const DEFAULT: Self = Self::new(ANY, any);
 
     /// Rows without conditions.
-    pub(crate) const fn new(columns: &'static [Column], cells: fn(&Value, Moment) -> Vec<Value>) -> Self {
+    pub(crate) const fn new(columns: &'static [Column], cells: fn(&Value, Timestamp) -> Vec<Value>) -> Self {
         Self { columns, cells, conditions: |_| None }
     }
 }
@@ -132,7 +132,7 @@ impl<'k> Printer<'k> {
         metadata: &Value,
         objects: impl IntoIterator<Item = &'o Value>,
         layout: Layout,
-        now: Moment,
+        now: Timestamp,
     ) -> Value {
         let rows: Vec<_> = objects.into_iter().map(|object| self.row(object, layout, now)).collect();
         // Kubernetes writes null for an empty list of a kind without columns of its own.
@@ -148,7 +148,7 @@ impl<'k> Printer<'k> {
     }
 
     /// Returns the Table of one object: of a get, a write, a watch event or a bookmark.
-    pub fn table_of_one(&self, object: &Value, layout: Layout, now: Moment) -> Value {
+    pub fn table_of_one(&self, object: &Value, layout: Layout, now: Timestamp) -> Value {
         let metadata = match &object["metadata"]["resourceVersion"] {
             Value::Null => json!({}),
             version => json!({"resourceVersion": version}),
@@ -156,7 +156,7 @@ impl<'k> Printer<'k> {
         self.table(&metadata, [object], layout, now)
     }
 
-    fn row(&self, object: &Value, layout: Layout, now: Moment) -> Value {
+    fn row(&self, object: &Value, layout: Layout, now: Timestamp) -> Value {
         let included = match layout.include {
             IncludeObject::None => Value::Null,
             IncludeObject::Metadata => without_fields(partial(object, layout.version)),
@@ -226,6 +226,6 @@ impl IncludeObject {
     }
 }
 
-fn any(object: &Value, _: Moment) -> Vec<Value> {
+fn any(object: &Value, _: Timestamp) -> Vec<Value> {
     vec![json!(name(object)), json!(created(object))]
 }

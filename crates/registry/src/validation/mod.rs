@@ -40,7 +40,7 @@ use crate::FieldError;
 use crate::decode::KeyOrder;
 use crate::kinds::Kind;
 use crate::lifecycle::Part;
-use crate::strategies::{self, Strategy, pod as pod_strategy};
+use crate::strategies::{self, KindStrategy, pod as pod_strategy};
 use error_list::{ErrorList, Path};
 
 pub(crate) use gantry_primitives::names;
@@ -136,7 +136,7 @@ fn subresource(
     kind: &Kind,
     old: &Value,
     new: &Value,
-    validate: impl FnOnce(&Strategy, &mut ErrorList),
+    validate: impl FnOnce(&KindStrategy, &mut ErrorList),
 ) -> ValidationReport {
     let mut errors = ErrorList::default();
     metadata::update(&mut errors, kind, old, new);

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::error_list::{ErrorList, Path};
 use super::names::qualified_name;
-use crate::quantity::Quantity;
+use gantry_formats::quantity::Quantity;
 
 const COMPUTE: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
 /// Resources with integer quantities.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::error_list::{ErrorList, Path, list, members, text};
 use super::names::{label, qualified_name};
-use crate::quantity::Quantity;
+use gantry_formats::quantity::Quantity;
 
 const STANDARD: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
 

@@ -1,6 +1,6 @@
 //! What is said, and when a rule is evaluated at all.
 
-use gantry_registry::custom::Structure;
+use gantry_registry::custom::StructuralSchema;
 use gantry_registry::validation::custom_objects;
 use serde_json::{Value, json};
 
@@ -85,7 +85,7 @@ fn rules_stand_at_any_depth() {
 /// Appendix E: at its root an object has a name, whatever its schema says; the rest of its metadata is not seen.
 #[test]
 fn an_object_knows_its_name() {
-    let structure = Structure::read(&json!({"type": "object",
+    let structure = StructuralSchema::read(&json!({"type": "object",
         "x-kubernetes-validations": [{"rule": "self.metadata.name.startsWith('web')", "message": "needs another name"}]}));
     let judged = |name: &str| {
         texts(&custom_objects::create(&structure, &json!({"kind": "A", "metadata": {"name": name}}), None))
@@ -220,7 +220,7 @@ fn what_is_excused_is_still_told() {
 /// Appendix E: a write to the status evaluates all rules, and those of the spec are as they were.
 #[test]
 fn a_status_obeys_rules_too() {
-    let structure = Structure::read(&json!({"type": "object",
+    let structure = StructuralSchema::read(&json!({"type": "object",
     "x-kubernetes-validations": [{"rule": "!has(self.status) || self.status.ready <= self.spec.replicas",
         "message": "more than wanted"}],
     "properties": {

@@ -2,10 +2,10 @@
 
 use gantry_registry::decode::{self, Gvk};
 use gantry_registry::kinds::{Kind, kinds};
-use gantry_registry::{Moment, defaults, lifecycle, validation};
+use gantry_registry::{Timestamp, defaults, lifecycle, validation};
 use serde_json::{Value, json};
 
-pub(crate) const NOON: Moment = Moment::from_secs(1_767_268_800);
+pub(crate) const NOON: Timestamp = Timestamp::from_secs(1_767_268_800);
 
 pub(crate) fn kind() -> &'static Kind {
     kinds().kind("apiextensions.k8s.io", "v1", "CustomResourceDefinition").unwrap()

@@ -1,6 +1,6 @@
 //! Whose names are whose, which kinds are served, and when a definition may go.
 
-use gantry_registry::Moment;
+use gantry_registry::Timestamp;
 use gantry_registry::custom::{Ending, end, settle};
 use gantry_registry::kinds::kinds;
 use gantry_registry::lifecycle::{DeleteOptions, Deletion, delete};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::fixture::{NOON, kind, posted, widgets, with};
 
-const LATER: Moment = NOON.plus(60);
+const LATER: Timestamp = NOON.plus(60);
 
 /// A definition with the status that it should have beside others.
 fn settled(definition: &Value, others: &[&Value]) -> Value {

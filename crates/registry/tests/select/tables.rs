@@ -1,13 +1,13 @@
 //! Tables: the columns and cells that Kubernetes printed for the same objects.
 
-use gantry_registry::Moment;
+use gantry_registry::Timestamp;
 use gantry_registry::custom::Columns;
 use gantry_registry::table::{Headings, IncludeObject, Layout, Printer, Version};
 use serde_json::{Value, json};
 
 use crate::recording::{Exchange, recorded};
 
-const NOW: Moment = Moment::from_secs(1_767_225_660);
+const NOW: Timestamp = Timestamp::from_secs(1_767_225_660);
 
 fn layout(include: &str) -> Layout {
     let include = IncludeObject::parse(include).unwrap();

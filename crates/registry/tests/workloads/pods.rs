@@ -1,6 +1,6 @@
 //! Pods by themselves.
 
-use gantry_registry::Moment;
+use gantry_registry::Timestamp;
 use gantry_registry::lifecycle::{Stamp, create};
 use serde_json::{Value, json};
 
@@ -123,7 +123,7 @@ fn fields_of_features_that_are_off_are_dropped() {
     let spec = json!({"schedulingGroup": {"podGroupName": "g"}, "evictionResponders": [{"name": "r", "priority": 1}],
         "containers": [{"name": "c", "image": "i:1", "lifecycle": {"stopSignal": "SIGSTOP"},
             "livenessProbe": {"grpc": {"port": 1, "mode": "TLS"}}}]});
-    let stamp = Stamp { uid: "u", now: Moment::from_secs(0), name_suffix: "x" };
+    let stamp = Stamp { uid: "u", now: Timestamp::from_secs(0), name_suffix: "x" };
     let stored = create(object(pods, &spec), pods, &stamp);
     for gone in [
         "/spec/schedulingGroup",

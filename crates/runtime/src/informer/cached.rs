@@ -64,7 +64,7 @@ pub trait Noun<W>: Send + Sync + Sized + 'static {
     fn parse(wire: W) -> Result<Self, ParseError>;
     /// Its metadata.
     fn meta(&self) -> &Meta;
-    /// The labels it is to be found by; `None` if nobody looks for its kind that way.
+    /// The labels to index it by; `None` if its kind is not looked up by labels.
     fn labels(&self) -> Option<&Labels> {
         None
     }

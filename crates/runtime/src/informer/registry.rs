@@ -15,6 +15,7 @@ use super::{Informer, InformerScope, Typed, reflector};
 use crate::api::Api;
 use crate::shutdown::Shutdown;
 
+type AttachMetadata = Box<dyn Fn(&Informer<MetadataOnly>) + Send>;
 type Start = Box<dyn FnOnce(Api, Shutdown) -> BoxFuture<'static, ()> + Send>;
 
 /// The informers of a process: one watch per resource, whatever types its objects are parsed into. Cheap to clone; clones
@@ -38,7 +39,7 @@ struct Registry {
 struct SourceEntry {
     source: Box<dyn Any + Send>,
     /// Attaches an informer of metadata.
-    attach_metadata: Box<dyn Fn(&Informer<MetadataOnly>) + Send>,
+    attach_metadata: AttachMetadata,
 }
 
 impl Informers {

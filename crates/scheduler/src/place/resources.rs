@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gantry_model::quantity::in_nanos;
+use gantry_formats::quantity::parse_billionths;
 use k8s_openapi::api::core::v1::{Container, PodSpec, ResourceRequirements};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 
@@ -121,5 +121,5 @@ fn is_sidecar(container: &Container) -> bool {
 }
 
 fn nanos(amount: &Quantity) -> i128 {
-    in_nanos(&amount.0).unwrap_or(AMOUNT_MAX).clamp(-AMOUNT_MAX, AMOUNT_MAX)
+    parse_billionths(&amount.0).unwrap_or(AMOUNT_MAX).clamp(-AMOUNT_MAX, AMOUNT_MAX)
 }

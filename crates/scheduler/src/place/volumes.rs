@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use gantry_model::quantity::in_nanos;
+use gantry_formats::quantity::parse_billionths;
 use k8s_openapi::api::core::v1 as wire;
 use k8s_openapi::api::storage::v1::StorageClass;
 
@@ -195,7 +195,7 @@ impl Claim {
             .as_ref()
             .is_some_and(|annotations| annotations.contains_key(BIND_COMPLETED));
         let requests = spec.resources.as_ref().and_then(|resources| resources.requests.as_ref());
-        let request = requests.and_then(|requests| in_nanos(&requests.get("storage")?.0));
+        let request = requests.and_then(|requests| parse_billionths(&requests.get("storage")?.0));
         let selector = spec.selector.as_ref().and_then(|selector| selector.match_labels.clone());
         Self {
             bound: volume.is_some() && (completed || phase == Some("Bound")),
@@ -214,7 +214,8 @@ impl Volume {
     fn parse(volume: &wire::PersistentVolume) -> Self {
         let fallback = wire::PersistentVolumeSpec::default();
         let spec = volume.spec.as_ref().unwrap_or(&fallback);
-        let capacity = spec.capacity.as_ref().and_then(|capacity| in_nanos(&capacity.get("storage")?.0));
+        let capacity =
+            spec.capacity.as_ref().and_then(|capacity| parse_billionths(&capacity.get("storage")?.0));
         let claim = spec.claim_ref.as_ref().map(|claim| {
             (claim.namespace.clone().unwrap_or_default(), claim.name.clone().unwrap_or_default())
         });

@@ -1,27 +1,27 @@
-//! The table of a custom kind: what its definition has `kubectl get` show.
+//! The printer columns of a custom kind.
 
 use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
-use gantry_primitives::Moment;
+use gantry_primitives::Timestamp;
 use gantry_primitives::age::short;
 
 use crate::decode::time;
-use crate::jsonpath::{Path, shown};
+use crate::jsonpath::{JsonPath, shown};
 
-/// One column.
+/// A column of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
     /// Its heading.
     pub name: Cow<'static, str>,
-    /// `string`, `integer`, `number`, `date` or `boolean`; cells do not always obey.
+    /// `string`, `integer`, `number`, `date` or `boolean`; cells may have other types.
     pub kind: Cow<'static, str>,
-    /// `name` for the object's name; most often empty.
+    /// `name` for the object's name; usually empty.
     pub format: Cow<'static, str>,
-    /// What it shows, in a sentence; empty for kinds that everybody knows.
+    /// The description; empty for built-in kinds.
     pub description: Cow<'static, str>,
-    /// 0 is always shown, more only when there is space.
+    /// 0 is always shown, higher priorities only in wide output.
     pub priority: i64,
 }
 
@@ -38,26 +38,26 @@ const NAME: Column = Column {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Columns {
     headings: Vec<Column>,
-    /// What stands in the columns after the name.
-    contents: Vec<(Content, Path)>,
+    /// The type and path of the columns after the name.
+    contents: Vec<(Content, JsonPath)>,
 }
 
-/// What a column shows of the value that was found for it.
+/// How a column renders its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Content {
     Integer,
     Number,
     Boolean,
-    /// Anything, as text.
+    /// Any value, as text.
     Text,
-    /// How long ago it was.
+    /// The time since then.
     Date,
-    /// A type that there is not: nothing.
+    /// Of an unknown type: always empty.
     Nothing,
 }
 
 impl Column {
-    /// The column as a Table describes it.
+    /// The column definition in a Table.
     pub fn definition(&self) -> Value {
         json!({
             "name": self.name, "type": self.kind, "format": self.format, "description": self.description,
@@ -67,9 +67,9 @@ impl Column {
 }
 
 impl Columns {
-    /// Reads the `additionalPrinterColumns` of a version; a kind without them shows its age.
+    /// Reads the `additionalPrinterColumns` of a version; without any, the age is shown.
     ///
-    /// A path that makes no sense ends the table, as in Kubernetes: columns before it are shown, those after it are not.
+    /// Columns from the first invalid path on are dropped, as in Kubernetes.
     pub fn read(version: &Value) -> Self {
         let age = [json!({
             "name": "Age", "type": "date", "description": "How long ago the object was created.",
@@ -78,7 +78,7 @@ impl Columns {
         let written = version["additionalPrinterColumns"].as_array().map_or(&[][..], Vec::as_slice);
         let mut columns = Self { headings: vec![NAME], contents: Vec::new() };
         for column in if written.is_empty() { &age[..] } else { written } {
-            let Ok(path) = Path::parse(text(column, "jsonPath")) else { break };
+            let Ok(path) = JsonPath::parse(text(column, "jsonPath")) else { break };
             columns.headings.push(heading(column));
             columns.contents.push((Content::of(text(column, "type")), path));
         }
@@ -90,8 +90,8 @@ impl Columns {
         &self.headings
     }
 
-    /// The cells of an object; where nothing fitting is found, there is `null`.
-    pub fn cells(&self, object: &Value, now: Moment) -> Vec<Value> {
+    /// The cells of an object; `null` where the path finds no suitable value.
+    pub fn cells(&self, object: &Value, now: Timestamp) -> Vec<Value> {
         let mut cells = Vec::with_capacity(self.headings.len());
         cells.push(Value::from(text(&object["metadata"], "name")));
         cells.extend(self.contents.iter().map(|(content, path)| {
@@ -115,7 +115,7 @@ impl Content {
         }
     }
 
-    fn cell(self, value: &Value, now: Moment) -> Option<Value> {
+    fn cell(self, value: &Value, now: Timestamp) -> Option<Value> {
         match self {
             Self::Integer => integer(value).map(Value::from),
             Self::Number => value.as_f64().map(number),
@@ -147,23 +147,23 @@ fn text<'v>(value: &'v Value, member: &str) -> &'v str {
     value[member].as_str().unwrap_or("")
 }
 
-/// A whole number; of others the fraction is cut off.
+/// An integer; fractions are truncated.
 fn integer(value: &Value) -> Option<i64> {
     #[expect(clippy::cast_possible_truncation, reason = "what is beyond the range becomes its end")]
     value.as_i64().or_else(|| value.as_f64().map(|float| float as i64))
 }
 
-/// A number without a fraction is written without one.
+/// Prints a number without a fraction of zero.
 fn number(float: f64) -> Value {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     #[expect(clippy::cast_possible_truncation, reason = "up to here, every whole number is exact")]
     if float.fract() == 0.0 && float.abs() <= EXACT { Value::from(float as i64) } else { Value::from(float) }
 }
 
-/// How long ago a time was; nothing and the zero time were at an unknown one.
-fn since(text: &str, now: Moment) -> String {
-    let zero = Moment::parse("0001-01-01T00:00:00Z");
-    match time::moment(text) {
+/// The time since a timestamp; `<unknown>` if it is missing or zero.
+fn since(text: &str, now: Timestamp) -> String {
+    let zero = Timestamp::parse("0001-01-01T00:00:00Z");
+    match time::parse_timestamp(text) {
         _ if text.is_empty() || text == "null" => "<unknown>".to_owned(),
         None => "<invalid>".to_owned(),
         then if then == zero => "<unknown>".to_owned(),
@@ -177,8 +177,8 @@ mod tests {
 
     const NOW: &str = "2026-11-16T12:00:00Z";
 
-    fn now() -> Moment {
-        Moment::parse(NOW).unwrap()
+    fn now() -> Timestamp {
+        Timestamp::parse(NOW).unwrap()
     }
 
     fn object() -> Value {
@@ -287,9 +287,9 @@ mod tests {
         assert_eq!(on.description, "Whether it runs.");
     }
 
-    /// Appendix E: a path that makes no sense ends the table.
+    /// Appendix E: columns from the first invalid path on are dropped.
     #[test]
-    fn a_path_that_makes_no_sense_ends_the_table() {
+    fn columns_from_an_invalid_path_on_are_dropped() {
         let column = |name: &str, path: &str| json!({"name": name, "type": "string", "jsonPath": path});
         let columns = Columns::read(&json!({"additionalPrinterColumns": [
             column("A", ".a"), column("B", ".b[?(@.x==1 && @.y==2)]"), column("C", ".c"),

@@ -1,8 +1,8 @@
-//! Kinds that users define: what a CustomResourceDefinition says, and what that means for its objects.
+//! Custom kinds: what a CustomResourceDefinition declares.
 //!
-//! A definition carries a [`Structure`], its schema as data. Everything that the compiled-in schema says of other kinds
-//! (which fields there are, what they mean when left out, how lists merge), it says of these. An object that comes in is
-//! pruned to what is declared, filled with defaults, and judged.
+//! A definition carries a [`StructuralSchema`], which declares of its objects what the compiled-in schema declares of
+//! others: fields, defaults, how lists merge. Incoming objects are pruned to the declared fields, defaulted and
+//! validated.
 
 mod columns;
 mod definition;
@@ -17,64 +17,65 @@ use serde_json::Value;
 use gantry_primitives::Refusal;
 
 pub use columns::{Column, Columns};
-pub use definition::{CLEANUP, Ending, Keep, end, hold, is_stuck, kinds_of, settle, stored_kind_of};
+pub use definition::{CLEANUP, Ending, Intern, end, hold, is_stuck, kinds_of, settle, stored_kind_of};
 pub use definition::{approval, certificates, condition, storage_version};
 pub use paths::{FieldPath, TypeMismatch};
 pub use scaling::Scaling;
 pub use structural_schema::{
-    Basic, Brackets, Holds, Lists, Maps, Rules, Structure, ValidationResult, Values, before_of, resolve,
+    AdditionalProperties, Brackets, Constraints, ListType, MapType, SchemaType, StructuralSchema,
+    ValidationResult, before_of, resolve,
 };
 
-/// How objects of a custom kind get from one version to another.
+/// How objects of a custom kind are converted between versions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Conversion {
-    /// They are the same in all of them.
+    /// Only `apiVersion` changes.
     #[default]
     None,
-    /// Somebody else would have to be asked.
+    /// By a webhook, which is not supported.
     Webhook,
 }
 
-/// One edition of a definition: two that are equal say the same.
+/// The identity of one state of a definition, by uid and generation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Edition {
     uid: String,
     generation: i64,
 }
 
-/// What is known of a custom kind beyond its names.
+/// The declarations of one version of a definition.
 #[derive(Clone, Debug)]
 pub struct Custom {
-    /// What its objects look like.
-    pub structure: Structure,
-    /// What they look like in other versions, by version, where that is different.
-    pub otherwise: BTreeMap<String, Structure>,
-    /// The same as somebody wrote it, to be published: `openAPIV3Schema`.
+    /// The schema of its objects.
+    pub structural_schema: StructuralSchema,
+    /// The schemas of other versions, by version, if they differ.
+    pub other_versions: BTreeMap<String, StructuralSchema>,
+    /// The schema as it was written, for publishing: `openAPIV3Schema`.
     pub schema: Value,
-    /// How they are shown in a table.
+    /// The printer columns.
     pub columns: Columns,
-    /// The fields by which they can be selected, besides those of any object.
+    /// The selectable fields, besides those of every object.
     pub selectable: Vec<FieldPath>,
-    /// Where their replicas are, if they can be scaled.
+    /// The paths of the subresource `scale`, if there is one.
     pub scaling: Option<Scaling>,
-    /// Where they are in every version, by version; `None` in versions without a scale.
+    /// The path of the replicas in every version; `None` in versions without a scale.
     pub replicas: BTreeMap<String, Option<FieldPath>>,
-    /// The version in which they are stored: `example.com/v1`.
+    /// The storage version: `example.com/v1`.
     pub stored_as: String,
-    /// The edition of the definition.
+    /// The state of the definition.
     pub edition: Edition,
-    /// How objects get from one version to another.
+    /// How objects are converted between versions.
     pub conversion: Conversion,
-    /// Whether the definition is being deleted, and so are all objects.
-    pub goes: bool,
-    /// What whoever uses this version is told, if it is deprecated.
+    /// Whether the definition is being deleted.
+    pub is_terminating: bool,
+    /// The deprecation warning of this version, if it is deprecated.
     pub deprecation: Option<String>,
 }
 
 impl Custom {
-    /// Refuses to show an object of one version as another where only somebody else knows how.
+    /// Returns an error if an object would have to be converted by a webhook.
     ///
-    /// An object that is merely renamed would look right and be wrong.
+    /// Changing only `apiVersion` would return a wrong object.
     pub fn check_conversion(&self, kind: &str, from: &str, to: &str) -> Result<(), Refusal> {
         if self.conversion == Conversion::None || from == to {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Where a definition says that a field is: `.spec.replicas`. Members only; neither elements nor quotes.
+//! Paths in a definition, such as `.spec.replicas`: property names only, without indices and quotes.
 
 use std::fmt;
 
@@ -6,54 +6,54 @@ use serde_json::{Map, Value};
 
 use gantry_primitives::go_print::{as_go_prints, type_as_go_prints};
 
-/// A field, by the names of the members on the way to it.
+/// The path of a field: the names of the properties on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldPath(Vec<String>);
 
-/// An object is not what a path needs it to be; says so in the words of Kubernetes.
+/// A value on a path has the wrong type; displays Kubernetes' message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeMismatch(String);
 
 impl FieldPath {
-    /// Reads a path such as `.spec.replicas`; any text is one.
+    /// Parses a path such as `.spec.replicas`; every text is one.
     pub fn read(text: &str) -> Self {
         Self(text.strip_prefix('.').unwrap_or(text).split('.').map(str::to_owned).collect())
     }
 
-    /// The fields that a version lets clients select by: its `selectableFields`.
+    /// The `selectableFields` of a version.
     pub fn selectable(version: &Value) -> Vec<Self> {
         let fields = version["selectableFields"].as_array().into_iter().flatten();
         fields.filter_map(|field| field["jsonPath"].as_str()).map(Self::read).collect()
     }
 
-    /// The path without the first dot, as field selectors name it.
+    /// The path without the first dot, as in field selectors.
     pub fn label(&self) -> String {
         self.0.join(".")
     }
 
-    /// The names of the members on the way to the field, and its own.
+    /// The names of the properties on the path.
     pub fn names(&self) -> &[String] {
         &self.0
     }
 
-    /// The value of the field, if it and everything on the way to it is there.
+    /// The value of the field, if it exists.
     pub fn get<'o>(&self, object: &'o Value) -> Option<&'o Value> {
         self.0.iter().try_fold(object, |value, name| value.get(name))
     }
 
-    /// The whole number that the field is.
+    /// The integer in the field.
     pub fn integer(&self, object: &Value) -> Result<Option<i64>, TypeMismatch> {
         let Some(value) = self.find(object)? else { return Ok(None) };
         whole(value).map(Some).ok_or_else(|| self.type_mismatch(self.0.len(), value, "int64"))
     }
 
-    /// The text that the field is.
+    /// The string in the field.
     pub fn text<'o>(&self, object: &'o Value) -> Result<Option<&'o str>, TypeMismatch> {
         let Some(value) = self.find(object)? else { return Ok(None) };
         value.as_str().map(Some).ok_or_else(|| self.type_mismatch(self.0.len(), value, "string"))
     }
 
-    /// Sets the field, and makes what is missing on the way to it.
+    /// Sets the field, and creates missing objects on the path.
     pub fn set(&self, object: &mut Value, value: Value) -> Result<(), TypeMismatch> {
         let mut here = object;
         for (nth, name) in self.0.iter().enumerate() {
@@ -69,7 +69,7 @@ impl FieldPath {
         Ok(())
     }
 
-    /// What is missing, or below nothing, is not found; what is below a text or a list can not be.
+    /// Finds the field. A missing or `null` parent is no error; one that is not an object is.
     fn find<'o>(&self, object: &'o Value) -> Result<Option<&'o Value>, TypeMismatch> {
         let mut here = object;
         for (nth, name) in self.0.iter().enumerate() {
@@ -111,7 +111,7 @@ impl fmt::Display for TypeMismatch {
     }
 }
 
-/// A number that is whole, however it is written.
+/// The number as an integer, if it has no fraction.
 fn whole(value: &Value) -> Option<i64> {
     #[expect(clippy::cast_possible_truncation, reason = "it is in range, and has no fraction")]
     value.as_i64().or_else(|| {
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Appendix E: paths of a definition name members.
+    /// Appendix E: paths of a definition consist of property names.
     #[test]
     fn paths_find_fields() {
         let object = json!({"spec": {"n": 3, "f": 2.0, "text": "x", "none": null, "list": [1]}});
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(FieldPath::read(".spec.a.b").to_string(), ".spec.a.b");
     }
 
-    /// Appendix E: what is set comes into being.
+    /// Appendix E: setting a field creates its parents.
     #[test]
     fn paths_set_fields() {
         let set = |mut object: Value| {

@@ -1,4 +1,4 @@
-//! The subresource `scale` of a custom kind: where its definition says that replicas and selector are.
+//! The subresource `scale` of a custom kind: the paths of replicas and selector.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::FieldPath;
 use super::paths::TypeMismatch;
 use gantry_primitives::{Cause, Details, FieldError, Refusal};
 
-/// Where one version of a custom kind has what a Scale shows.
+/// The paths of the subresource `scale` in one version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scaling {
     spec_replicas: FieldPath,
@@ -16,7 +16,7 @@ pub struct Scaling {
     selector: Option<FieldPath>,
 }
 
-/// The replicas of a Scale whose parent says none: what is written must say how many.
+/// The replicas of a Scale whose parent has none: a write must set them.
 const NONE_YET: i64 = i32::MIN as i64;
 
 impl Scaling {
@@ -31,9 +31,9 @@ impl Scaling {
         })
     }
 
-    /// Where every version of a definition that is served has its replicas; versions without a scale have none.
+    /// The path of the replicas in every served version; `None` in versions without a scale.
     ///
-    /// The keys are versions as objects say them: `example.com/v1`.
+    /// The keys are the `apiVersion` of objects: `example.com/v1`.
     pub fn replicas_by_version(definition: &Value) -> BTreeMap<String, Option<FieldPath>> {
         let spec = &definition["spec"];
         let group = spec["group"].as_str().unwrap_or("");
@@ -45,12 +45,12 @@ impl Scaling {
         versions.filter_map(of_version).collect()
     }
 
-    /// Where the replicas are that are wanted.
+    /// The path of the desired replicas.
     pub fn replicas(&self) -> &FieldPath {
         &self.spec_replicas
     }
 
-    /// The Scale of an object that says how many replicas it wants.
+    /// The Scale of an object, which must have desired replicas.
     pub fn scale_of(&self, object: &Value) -> Result<Value, Refusal> {
         match self.spec_replicas.integer(object).map_err(server_error)? {
             Some(replicas) => self.shown(object, replicas),
@@ -60,15 +60,13 @@ impl Scaling {
         }
     }
 
-    /// The Scale of an object as a change finds it; it need not say how many replicas it wants, as long as the change
-    /// does.
+    /// The Scale of an object before a write; the object need not have desired replicas if the write sets them.
     pub fn scale_to_change(&self, object: &Value) -> Result<Value, Refusal> {
         let replicas = self.spec_replicas.integer(object).map_err(server_error)?;
         self.shown(object, replicas.unwrap_or(NONE_YET))
     }
 
-    /// Changes an object as a Scale says. To be asked before the Scale is validated: without replicas, it is refused
-    /// by itself.
+    /// Applies a Scale to an object. Called before the Scale is validated: a Scale without replicas has its own error.
     pub fn resize(&self, object: &mut Value, scale: &Value) -> Result<(), Refusal> {
         let replicas = scale["spec"]["replicas"].as_i64().unwrap_or(0);
         if replicas == NONE_YET {
@@ -78,7 +76,7 @@ impl Scaling {
         self.spec_replicas.set(object, json!(replicas)).map_err(server_error)
     }
 
-    /// What is wrong with the replicas that are wanted and with what is reported, for every write but those to the status.
+    /// Validates the replicas in spec and status, for every write except to the status.
     pub fn wrong(&self, object: &Value) -> Vec<FieldError> {
         [self.wrong_spec(object), self.wrong_status(object)].concat()
     }
@@ -87,7 +85,7 @@ impl Scaling {
         wrong_replicas(&self.spec_replicas, object).into_iter().collect()
     }
 
-    /// What is wrong with the replicas and the selector that are reported, for every write.
+    /// Validates the replicas and the selector in the status, for every write.
     pub fn wrong_status(&self, object: &Value) -> Vec<FieldError> {
         let selector = self.selector.as_ref().and_then(|path| {
             let mismatch = path.text(object).err()?;
@@ -185,7 +183,7 @@ mod tests {
         }
     }
 
-    /// Appendix E: an object that does not fit its paths has no scale.
+    /// Appendix E: an object whose fields have other types has no scale.
     #[test]
     fn an_object_that_does_not_fit_has_no_scale() {
         let missing = "Internal error occurred: the spec replicas field \".spec.size.wanted\" does not exist";
@@ -248,9 +246,10 @@ mod tests {
     /// Appendix E: replicas are counts.
     #[test]
     fn replicas_are_counts() {
-        let told = |errors: Vec<FieldError>| errors.iter().map(ToString::to_string).collect::<Vec<_>>();
-        let spec = |wanted: Value| told(scaling().wrong_spec(&json!({"spec": {"size": {"wanted": wanted}}})));
-        assert_eq!(told(scaling().wrong_spec(&json!({}))), [""; 0]);
+        let messages = |errors: Vec<FieldError>| errors.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let spec =
+            |wanted: Value| messages(scaling().wrong_spec(&json!({"spec": {"size": {"wanted": wanted}}})));
+        assert_eq!(messages(scaling().wrong_spec(&json!({}))), [""; 0]);
         assert_eq!(spec(json!(3)), [""; 0]);
         assert_eq!(
             spec(json!(-1)),
@@ -261,7 +260,7 @@ mod tests {
             [".spec.size.wanted: Invalid value: 2147483648: should be less than or equal to 2147483647"]
         );
         assert_eq!(
-            told(scaling().wrong_status(&json!({"status": {"size": "x", "selector": 1}}))),
+            messages(scaling().wrong_status(&json!({"status": {"size": "x", "selector": 1}}))),
             [
                 ".status.size: Invalid value: 0: .status.size accessor error: x is of the type string, expected int64",
                 ".status.selector: Invalid value: \"\": .status.selector accessor error: 1 is of the type int64, \

@@ -1,14 +1,14 @@
-//! The normal form of an object's absent and empty fields: what Kubernetes would print for the same object.
+//! The canonical form of absent and empty fields: what Kubernetes would print for the same object.
 //!
-//! Three things that look alike are told apart here, along the flags of the schema: a field that is left out, one that
-//! is written although it is empty (`"status":{}`, `"rules":null`), and one that is kept because it is a pointer
-//! (`"replicas":0`). Empty lists and maps stay as they were sent; [`crate::empties`] says how long.
+//! The flags of the schema distinguish three cases: a field that is omitted, one that is written although it is empty
+//! (`"status":{}`, `"rules":null`), and one that is kept because it is a pointer (`"replicas":0`). Empty lists and
+//! maps stay as they were sent; see [`crate::empties`].
 
 use serde_json::{Map, Value};
 
 use crate::schema::{Field, MessageId, Omit, Type, schema};
 
-/// Brings the fields of one object into normal form; what they hold must be already.
+/// Brings the fields of one object into canonical form; their values must be in canonical form already.
 pub(crate) fn complete(members: &mut Map<String, Value>, id: MessageId) {
     for field in schema().each_field(id) {
         match members.get(field.json) {
@@ -30,7 +30,7 @@ pub(crate) fn complete(members: &mut Map<String, Value>, id: MessageId) {
     }
 }
 
-/// What is written for a field that is not set; `None` if it is left out.
+/// The value that is written for a field that is not set; `None` if it is omitted.
 pub(crate) fn absent(field: &Field) -> Option<Value> {
     let never_omitted = field.omit == Omit::Never;
     if field.pointer {
@@ -43,7 +43,7 @@ pub(crate) fn absent(field: &Field) -> Option<Value> {
         Type::Bytes | Type::List(_) | Type::Map(_) | Type::Raw | Type::Or(..) => {
             never_omitted.then_some(Value::Null)
         }
-        // These are structs in Go, of which `omitempty` never thinks that they are empty.
+        // These are structs in Go, which `omitempty` never omits.
         Type::Message(_)
         | Type::Inline(_)
         | Type::Quantity
@@ -54,7 +54,7 @@ pub(crate) fn absent(field: &Field) -> Option<Value> {
     }
 }
 
-/// The value of a field, element or map entry that was not set.
+/// The zero value of a type.
 pub fn zero(kind: &Type) -> Value {
     match kind {
         Type::String | Type::Bytes => Value::String(String::new()),
@@ -72,7 +72,7 @@ pub fn zero(kind: &Type) -> Value {
     }
 }
 
-/// Whether a value is as good as none, for this field.
+/// Whether a value of this field means that it is not set.
 pub(crate) fn is_unset(field: &Field, value: &Value) -> bool {
     match (value, &field.kind) {
         (Value::Null, _) => true,
@@ -101,7 +101,7 @@ mod tests {
         Value::Object(members)
     }
 
-    /// A2.7: what Kubernetes always prints is there, and nothing else.
+    /// A2.7: fields that Kubernetes always prints are present, others are not.
     #[test]
     fn empty_structs_and_counters_without_omit_rule_are_written() {
         assert_eq!(

@@ -1,29 +1,29 @@
-//! Bodies that are about objects of custom kinds.
+//! Decodes objects of custom kinds.
 //!
-//! They say what they are, always. Their metadata is that of any object, and so is that of objects embedded in them;
-//! the rest is cut to what their definition declares, and what had to go is found.
+//! They must name their kind and version. Their metadata, and that of embedded resources, is decoded like that of any
+//! object; the rest is pruned to the declared fields, and pruned fields are findings.
 
 use serde_json::{Map, Value, json};
 
 use super::depth::{self, TOO_DEEP};
 use super::tree::{SHALLOW, Tree};
 use super::{Content, Decoded, Finding, Format, Gvk, json_word, read, walk};
-use crate::custom::{Custom, Holds, Structure, Values};
+use crate::custom::{AdditionalProperties, Custom, StructuralSchema};
 use crate::empties::{self, Form};
 use crate::schema::schema;
 use gantry_primitives::Path;
 use gantry_primitives::{FieldError, Refusal};
 
-/// What becomes of metadata that is none.
+/// What happens to malformed metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Malformed {
-    /// Whoever sends it is told.
+    /// It is an error.
     Refused,
-    /// What is stored must be read, so what cannot be understood is left out.
+    /// It is dropped: stored objects must be readable.
     Dropped,
 }
 
-/// Reads the body of a request that is about objects of a custom kind.
+/// Decodes the body of a request for objects of a custom kind.
 pub fn object(body: &[u8], format: Format, expected: Gvk<'_>, custom: &Custom) -> Result<Decoded, Refusal> {
     let Gvk { kind, version, .. } = expected;
     let unrecognized = |problem: String| super::unrecognized(kind, &problem, body);
@@ -58,7 +58,7 @@ pub fn object(body: &[u8], format: Format, expected: Gvk<'_>, custom: &Custom) -
     Ok(Decoded { object: decoded.object, findings })
 }
 
-/// Whether an object that was put together from parts still says that it is one; the error is the reader's.
+/// Checks that a computed object has a kind; the error is that of the decoder.
 pub(super) fn check_kind(object: &Value) -> Result<(), String> {
     match object["kind"].as_str() {
         None | Some("") => Err(kind_is_missing(&object.to_string())),
@@ -66,7 +66,7 @@ pub(super) fn check_kind(object: &Value) -> Result<(), String> {
     }
 }
 
-/// An object must be of the kind and the version that it is written as.
+/// Checks that an object has the expected kind and version.
 pub fn check_type(object: &Value, expected: Gvk<'_>) -> Result<(), Refusal> {
     let text = |field: &str| object[field].as_str().unwrap_or_default();
     let (kind, api_version) = (text("kind"), text("apiVersion"));
@@ -86,20 +86,21 @@ pub fn check_type(object: &Value, expected: Gvk<'_>) -> Result<(), Refusal> {
     Err(Refusal::invalid(kind, group, name, &errors))
 }
 
-/// Brings a stored object into normal form, that of the version in which it is stored before that of this one.
+/// Brings a stored object into canonical form, first in its storage version, then in this one.
 ///
-/// So a field that only another version has is neither shown nor made up, and defaults are those of the store.
+/// So a field that only another version has is neither shown nor defaulted, and defaults are those of the storage
+/// version.
 pub(super) fn stored(mut object: Value, custom: &Custom) -> Result<Decoded, String> {
-    let stored_as = object["apiVersion"].as_str().and_then(|version| custom.otherwise.get(version));
+    let stored_as = object["apiVersion"].as_str().and_then(|version| custom.other_versions.get(version));
     if let Some(structure) = stored_as {
         structure.prune(&mut object);
-        structure.fill(&mut object);
-        tidy(structure, &mut object);
+        structure.set_defaults(&mut object);
+        drop_unknown_metadata(structure, &mut object);
     }
     value(object, custom, Malformed::Dropped)
 }
 
-/// Brings an object of a custom kind into normal form.
+/// Brings an object of a custom kind into canonical form.
 pub(super) fn value(mut object: Value, custom: &Custom, malformed: Malformed) -> Result<Decoded, String> {
     let mut unknown = Vec::new();
     let Value::Object(members) = &mut object else {
@@ -113,9 +114,9 @@ pub(super) fn value(mut object: Value, custom: &Custom, malformed: Malformed) ->
         let metadata = with_reset_owners(normal, &metadata);
         members.insert("metadata".to_owned(), Value::Object(metadata));
     }
-    unknown.extend(custom.structure.prune(&mut object));
+    unknown.extend(custom.structural_schema.prune(&mut object));
     let mut embedded = Vec::new();
-    normalize_embedded(&custom.structure, &mut object, malformed, &Path::root(), &mut embedded)?;
+    normalize_embedded(&custom.structural_schema, &mut object, malformed, &Path::root(), &mut embedded)?;
     embedded.sort();
     unknown.extend(embedded);
     if let Value::Object(members) = &object {
@@ -128,9 +129,9 @@ pub(super) fn value(mut object: Value, custom: &Custom, malformed: Malformed) ->
     Ok(Decoded { object, findings })
 }
 
-/// Leaves out what defaults have brought into the metadata of embedded objects, and no metadata has.
-pub fn tidy(structure: &Structure, object: &mut Value) {
-    // What is malformed is left out, so nothing is refused.
+/// Drops unknown metadata of embedded resources, which defaults may have set.
+pub fn drop_unknown_metadata(structure: &StructuralSchema, object: &mut Value) {
+    // Malformed metadata is dropped, so there is no error.
     let _ = normalize_embedded(structure, object, Malformed::Dropped, &Path::root(), &mut Vec::new());
 }
 
@@ -138,15 +139,15 @@ fn kind_is_missing(body: &str) -> String {
     format!("Object 'Kind' is missing in '{body}'")
 }
 
-/// Goes to every object embedded in one, and brings what it says of itself into normal form.
+/// Brings kind, version and metadata of every embedded resource into canonical form.
 fn normalize_embedded(
-    structure: &Structure,
+    structure: &StructuralSchema,
     value: &mut Value,
     malformed: Malformed,
     at: &Path<'_>,
     unknown: &mut Vec<String>,
 ) -> Result<(), String> {
-    if structure.holds == Holds::None {
+    if !structure.has_embedded {
         return Ok(());
     }
     match value {
@@ -157,8 +158,8 @@ fn normalize_embedded(
             for (name, member) in members {
                 let (declared, at) = match (structure.properties.get(name), &structure.values) {
                     (Some(declared), _) => (declared, at.child(name)),
-                    (None, Values::Like(declared)) => (&**declared, at.key(name)),
-                    (None, Values::None | Values::Any) => continue,
+                    (None, AdditionalProperties::Schema(declared)) => (&**declared, at.key(name)),
+                    (None, AdditionalProperties::None | AdditionalProperties::Any) => continue,
                 };
                 normalize_embedded(declared, member, malformed, &at, unknown)?;
             }
@@ -174,15 +175,15 @@ fn normalize_embedded(
     Ok(())
 }
 
-/// Kind, version and metadata of an embedded object.
+/// Brings kind, version and metadata of one embedded resource into canonical form.
 fn normalize_one(
-    structure: &Structure,
+    structure: &StructuralSchema,
     members: &mut Map<String, Value>,
     malformed: Malformed,
     at: &Path<'_>,
     unknown: &mut Vec<String>,
 ) -> Result<(), String> {
-    // `null` that is as good as nothing goes when defaults come.
+    // A `null` that is not allowed is removed when defaults are set.
     members.retain(|name, member| {
         let declared = structure.properties.get(name);
         !member.is_null() || declared.is_none_or(|declared| declared.nullable || declared.default.is_some())
@@ -211,7 +212,7 @@ fn normalize_one(
     }
 }
 
-/// Metadata in normal form with the empty record of ownership that was sent: it says that nobody owns anything.
+/// Keeps an empty `managedFields` that was sent, which resets ownership.
 fn with_reset_owners(mut normal: Map<String, Value>, sent: &Value) -> Map<String, Value> {
     let record = "managedFields";
     if sent[record].as_array().is_some_and(Vec::is_empty) {
@@ -220,7 +221,7 @@ fn with_reset_owners(mut normal: Map<String, Value>, sent: &Value) -> Map<String
     normal
 }
 
-/// Metadata as that of any other object; `at` is the object that has it.
+/// Decodes metadata like that of any object; `at` is the path of the object.
 fn normal_metadata(
     metadata: &Value,
     malformed: Malformed,

@@ -1,17 +1,17 @@
-//! How deep an object may be: what is stored is read again, by a reader that knows 127 levels.
+//! The nesting limit of objects: stored objects are read by a parser with a limit of 127 levels.
 //!
-//! Kubernetes takes more, up to ten thousand; no kind that anybody uses comes near this.
+//! Kubernetes allows ten thousand levels; objects of real kinds have far fewer than this limit.
 
 use serde_json::{Map, Value};
 
-/// How many levels an object may have.
+/// The most levels of an object.
 pub(super) const DEEPEST: usize = 120;
-/// How much deeper the record of who owns what is than what it is about: it stands in an entry of a list in metadata.
+/// How much deeper the managed fields of an object are than the fields they describe.
 const RECORD: usize = 5;
 /// The error about an object that is nested too deeply.
 pub const TOO_DEEP: &str = "exceeded max depth";
 
-/// Refuses an object that could be stored, but not be read again.
+/// Returns an error for an object that could be stored, but not be read again.
 pub(super) fn check(object: &Map<String, Value>) -> Result<(), String> {
     let fits = |(name, member): (&String, &Value)| {
         let levels = if name == "metadata" { DEEPEST + RECORD } else { DEEPEST };
@@ -20,7 +20,7 @@ pub(super) fn check(object: &Map<String, Value>) -> Result<(), String> {
     if object.iter().all(fits) { Ok(()) } else { Err(TOO_DEEP.to_owned()) }
 }
 
-/// Whether a value has no more than this many levels. Never looks further.
+/// Whether a value has no more than this many levels. Does not look further.
 fn is_within(value: &Value, levels: usize) -> bool {
     match value {
         Value::Array(_) | Value::Object(_) if levels == 0 => false,
@@ -40,7 +40,7 @@ mod tests {
         (1..levels).fold(json!({}), |inner, _| json!({"a": inner}))
     }
 
-    /// A0.11: the deepest object that is taken can be read back, and so can the record of its owners.
+    /// A0.11: the deepest accepted object can be read back, and so can its managed fields.
     #[test]
     fn what_is_taken_can_be_read_back() {
         let check = |object: &Value| check(object.as_object().unwrap());

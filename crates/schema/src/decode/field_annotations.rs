@@ -1,16 +1,16 @@
-//! Annotations that are fields inside Kubernetes: they hold numbers, and an object in which one does not is refused.
+//! Annotations that are fields inside Kubernetes: they must be numbers.
 
 use serde_json::{Map, Value, json};
 
 use crate::schema::{MessageId, schema};
 
-/// How what is wrong with the revision to go back to begins.
+/// The prefix of the error about the rollback annotation.
 pub const UNREADABLE: &str = "failed to parse annotation[";
 
 const ROLLBACK_TO: &str = "deprecated.deployment.rollback.to";
 const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
 
-/// Brings such annotations of an object of this message into normal form; the error is the text of Go's reader.
+/// Brings such annotations of an object of this message into canonical form; the error is Go's.
 pub(super) fn normalize(id: MessageId, object: &mut Map<String, Value>) -> Result<(), String> {
     let name = match schema().message(id).name {
         "apps/v1.Deployment" => ROLLBACK_TO,

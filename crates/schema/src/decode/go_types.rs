@@ -1,7 +1,7 @@
-//! The names that Go gives to the types of fields, for the words of type errors.
+//! The Go types of fields, as errors name them.
 //!
-//! The schema knows that a restart policy is text; Kubernetes' errors say `v1.RestartPolicy`. Only what is shown to
-//! people depends on this table.
+//! The schema has a restart policy as a string; Kubernetes' errors say `v1.RestartPolicy`. Only error messages depend
+//! on this table.
 
 use crate::schema::{Other, Type, schema};
 
@@ -30,7 +30,7 @@ pub(crate) fn name(message: &str, field: &str, kind: &Type) -> String {
             full.rsplit('/').next().unwrap_or(full).to_owned()
         }
         Type::Quantity => "resource.Quantity".to_owned(),
-        // They read themselves from a text.
+        // These have decoders of their own, from a string.
         Type::Time | Type::MicroTime | Type::Duration => "string".to_owned(),
         Type::Raw => "runtime.RawExtension".to_owned(),
         Type::Or(other, id) => {
@@ -44,7 +44,7 @@ pub(crate) fn name(message: &str, field: &str, kind: &Type) -> String {
     }
 }
 
-/// Texts that are types of their own.
+/// String types with names of their own.
 fn named_text(message: &str, field: &str) -> Option<&'static str> {
     let short = message.rsplit('.').next().unwrap_or(message);
     NAMED.iter().find(|(m, f, _)| *m == short && *f == field).map(|(_, _, name)| *name).or_else(
@@ -200,7 +200,7 @@ const NAMED: [(&str, &str, &str); 121] = [
 mod tests {
     use super::*;
 
-    /// A2.12: types are called what Go calls them.
+    /// A2.12: types have Go's names.
     #[test]
     fn types_have_the_names_that_go_gives_them() {
         let of = |message: &str, field: &str| {

@@ -1,11 +1,11 @@
-//! Reads JSON into a tree, with the errors of Go's reader.
+//! Parses JSON into a tree, with the errors of Go's parser.
 
 use super::tree::{Document, Tree};
 
-/// More levels than these are refused (A0.11).
+/// The nesting limit (A0.11).
 const DEEPEST: usize = 10_000;
 
-/// Reads one JSON document; the error is Go's text.
+/// Parses one JSON document; the error is Go's.
 pub(super) fn read(bytes: &[u8]) -> Result<Document, String> {
     let mut reader = Reader { bytes, at: 0, open: Vec::new(), depth: 0 };
     let read = reader.document();
@@ -13,7 +13,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, String> {
     match read {
         Ok(root) => Ok(Document { root, depth }),
         Err(problem) => {
-            // What was read so far may be deep, and is dropped with care too.
+            // The partial tree may be deep, and must not be dropped recursively.
             let root = Tree::List(open.into_iter().map(Open::close).collect());
             drop(Document { root, depth });
             Err(problem)
@@ -24,21 +24,21 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, String> {
 struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// The lists and objects around the place that is being read.
+    /// The enclosing lists and objects of the current position.
     open: Vec<Open>,
     depth: usize,
 }
 
 enum Open {
     List(Vec<Tree>),
-    /// The members so far, and the key whose value comes next.
+    /// The members so far, and the key of the next value.
     Object(Vec<(String, Tree)>, String),
 }
 
-/// What stands at a place where a value begins.
+/// The start of a value.
 enum Begun {
     Whole(Tree),
-    /// A list or an object with something in it.
+    /// A list or object that is not empty.
     Opened,
 }
 
@@ -121,7 +121,7 @@ impl Reader<'_> {
         if self.open.len() > DEEPEST { Err("exceeded max depth".to_owned()) } else { Ok(()) }
     }
 
-    /// Reads a key and its colon, for the object that is open.
+    /// Parses a key and its colon.
     fn key(&mut self) -> Result<(), String> {
         if self.next_byte()? != b'"' {
             return Err(self.unexpected("looking for beginning of object key string"));
@@ -147,7 +147,7 @@ impl Reader<'_> {
         Ok(tree)
     }
 
-    /// Reads a number whose first byte was read.
+    /// Parses the rest of a number after its first byte.
     fn number(&mut self) -> Result<String, String> {
         let start = self.at - 1;
         if self.bytes[start] == b'-' && !self.byte_here()?.is_ascii_digit() {
@@ -182,7 +182,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a string whose opening quote was read.
+    /// Parses the rest of a string after its opening quote.
     fn string(&mut self) -> Result<String, String> {
         let mut text: Vec<u8> = Vec::new();
         let mut plain_from = self.at;
@@ -253,7 +253,7 @@ impl Reader<'_> {
         Err(self.unexpected("after top-level value"))
     }
 
-    /// The next byte that is no space, without reading it.
+    /// Peeks at the next byte that is not white space.
     fn peek(&mut self) -> Option<u8> {
         while matches!(self.bytes.get(self.at), Some(b' ' | b'\t' | b'\r' | b'\n')) {
             self.at += 1;
@@ -272,7 +272,7 @@ impl Reader<'_> {
         Ok(byte)
     }
 
-    /// The byte that was just read does not belong there.
+    /// The error about the byte that was just read.
     fn unexpected(&self, context: &str) -> String {
         let quoted = match self.bytes.get(self.at.saturating_sub(1)).copied().unwrap_or_default() {
             b'\'' => r"'\''".to_owned(),
@@ -291,7 +291,7 @@ mod tests {
         read(text.as_bytes()).unwrap_err()
     }
 
-    /// A2.23: what stands twice is read twice, in its order.
+    /// A2.23: duplicate keys are kept in order.
     #[test]
     fn members_keep_their_order_and_their_doubles() {
         let document = read(br#" {"b": [1, {"x": null}], "a": "\u00e9\ud83d\ude00\n", "b": 2.0} "#).unwrap();
@@ -303,7 +303,7 @@ mod tests {
         assert_eq!(document.depth, 3);
     }
 
-    /// A2.12: what is no JSON is refused with the words of Go's reader.
+    /// A2.12: invalid JSON is refused with the errors of Go's parser.
     #[test]
     fn errors_name_the_character() {
         assert_eq!(problem("not json"), "invalid character 'o' in literal null (expecting 'u')");
@@ -321,7 +321,7 @@ mod tests {
         assert_eq!(problem(r#""\x""#), "invalid character 'x' in string escape code");
     }
 
-    /// A0.11: ten thousand levels are read, one more is refused, and neither hurts the stack.
+    /// A0.11: ten thousand levels are parsed, one more is refused, and neither overflows the stack.
     #[test]
     fn nesting_ends_at_ten_thousand_levels() {
         let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));

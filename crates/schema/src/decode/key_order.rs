@@ -1,25 +1,24 @@
-//! The order in which the keys of a map were sent.
+//! The order of the keys of maps in a request.
 //!
-//! Kubernetes reports what is wrong with the members of a map in the order in which it comes across them: for the small
-//! maps of Go mostly the order in which they were put in. For a body in JSON that is the order of the document; everything
-//! else is sorted on its way.
+//! Kubernetes reports errors about the entries of a map in iteration order, which for the small maps of Go is mostly
+//! the order of insertion. For a JSON body that is the order of the document; for other formats keys are sorted.
 
 use std::collections::BTreeMap;
 
 use super::json;
 use super::tree::Tree;
 
-/// The keys of maps that were not sent in their alphabetical order, by the place of the map.
+/// The keys of maps that were not sent in alphabetical order, by the path of the map.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyOrder {
     by_place: BTreeMap<String, Vec<String>>,
 }
 
-/// The maps of Go that have more keys than these are in no order at all.
+/// Maps with more keys than these have no predictable order in Go.
 const SMALL: usize = 8;
 
 impl KeyOrder {
-    /// The order in a body in JSON; a body that is none has no order.
+    /// The order in a JSON body; empty if it is invalid.
     pub fn of_json(body: &[u8]) -> Self {
         let mut order = Self::default();
         if let Ok(document) = json::read(body) {
@@ -33,7 +32,7 @@ impl KeyOrder {
         self.by_place.is_empty()
     }
 
-    /// Sorts the members of the map in this place as they were sent; what was added to them comes last.
+    /// Sorts the entries of the map at this path as they were sent; entries that were added come last.
     pub fn sort<T>(&self, place: &str, members: &mut [(&String, T)]) {
         if let Some(keys) = self.by_place.get(place) {
             members.sort_by_key(|(key, _)| keys.iter().position(|sent| sent == *key).unwrap_or(keys.len()));

@@ -1,4 +1,4 @@
-//! Which kinds there are, and how Go calls their types in errors.
+//! The known kinds, and the Go names of their types in errors.
 
 use crate::schema::{MessageId, Type, schema};
 
@@ -13,7 +13,7 @@ pub struct Gvk<'a> {
     pub kind: &'a str,
 }
 
-/// The API's groups, and what the schema calls them.
+/// The groups of the API, and their names in the schema.
 const GROUPS: [(&str, &str); 17] = [
     ("", "core"),
     ("apiextensions.k8s.io", "apiextensions"),
@@ -88,7 +88,7 @@ impl<'a> Gvk<'a> {
         }
     }
 
-    /// The shape of the kind, if it is served. Options have theirs in every group.
+    /// The message of the kind, if it is served. Options exist in every group.
     pub fn message(&self) -> Option<MessageId> {
         let package = self.package()?;
         let found =
@@ -101,7 +101,7 @@ impl<'a> Gvk<'a> {
         })
     }
 
-    /// Whether there is such a kind, be it a list or one that cannot be stored.
+    /// Whether there is such a kind, including lists and kinds that are not stored.
     pub(super) fn is_known(&self) -> bool {
         let item = self.kind.strip_suffix("List").map(|kind| Gvk { kind, ..*self });
         self.package().is_some() && EVERYWHERE.contains(&self.kind)
@@ -111,18 +111,18 @@ impl<'a> Gvk<'a> {
             || (self.group, self.version, self.kind) == ("", "v1", "Status")
     }
 
-    /// Whether objects of this kind are objects of the other in another version.
+    /// Whether this kind is the other in another version.
     pub(super) fn is_a_version_of(&self, other: &Gvk<'_>) -> bool {
         let same_group = self.group == other.group || self.is_former() || self.kind == "Event";
         self.kind == other.kind && same_group && self.is_known()
     }
 
-    /// Go's name of the type on the wire: `v1.Deployment`.
+    /// The Go type on the wire: `v1.Deployment`.
     pub(super) fn wire_type(&self) -> String {
         format!("{}.{}", self.version, self.kind)
     }
 
-    /// Go's name of the type inside of Kubernetes: `apps.Deployment`.
+    /// The Go type inside Kubernetes: `apps.Deployment`.
     pub(super) fn inner_type(&self) -> String {
         let package = match self.package() {
             Some("events") | None => "core",
@@ -142,7 +142,7 @@ impl<'a> Gvk<'a> {
     }
 }
 
-/// Whether a message is a kind of its own: those have metadata, and are not templates.
+/// Whether a message is a kind: those have metadata, and are not templates.
 pub(super) fn is_kind(id: MessageId) -> bool {
     let name = schema().message(id).short_name();
     let metadata = schema().field(id, "metadata").map(|field| &field.kind);
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_are_told_from_their_parts() {
+    fn parts_are_not_kinds() {
         let known = |group, version, kind| Gvk::new(group, version, kind).is_known();
         assert!(known("", "v1", "ConfigMap") && known("apps", "v1", "DeploymentList"));
         assert!(
@@ -176,7 +176,7 @@ mod tests {
         );
     }
 
-    /// Nothing that looks like a template may pass for a kind.
+    /// No template is a kind.
     #[test]
     fn every_kind_is_one_that_a_client_may_send() {
         let kinds = schema().messages().filter(|(id, _)| is_kind(*id));

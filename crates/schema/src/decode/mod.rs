@@ -1,4 +1,4 @@
-//! From the bytes of a request to an object in normal form.
+//! Decodes the body of a request to an object in canonical form.
 //!
 //! ```text
 //! JSON ─┐
@@ -6,11 +6,11 @@
 //! protobuf ─────────► messages by field number ─────────┴─► complete ─► object
 //! ```
 //!
-//! The normal form is what Kubernetes would print for the same input before any defaults: unknown fields dropped,
-//! empty fields left out or written as the schema says, quantities, times and bytes in their canonical texts. What was
-//! wrong without being an error comes as [`Finding`]s, in the order of the document.
+//! The canonical form is what Kubernetes would print for the same input before defaulting: without unknown fields,
+//! with empty fields omitted or written as the schema says, quantities, times and bytes in their canonical
+//! representation. Problems that are no errors are [`Finding`]s, in the order of the document.
 //!
-//! What is not here: defaults, validation, and which formats a request may have.
+//! Not here: defaults, validation, and which formats a request may have.
 
 pub(crate) mod complete;
 pub mod custom;
@@ -32,7 +32,7 @@ mod yaml_errors;
 pub use complete::zero;
 pub use depth::TOO_DEEP;
 pub use field_annotations::UNREADABLE;
-pub use gantry_primitives::base64;
+use gantry_formats::base64;
 pub use key_order::KeyOrder;
 pub use kind::Gvk;
 pub use type_mismatch::{type_mismatch, typed, wrap_int32};
@@ -48,7 +48,7 @@ use gantry_primitives::Refusal;
 use gantry_primitives::refusal::quoted;
 use tree::{Document, Tree};
 
-/// How a body is written.
+/// The format of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// `application/json`.
@@ -59,39 +59,39 @@ pub enum Format {
     Protobuf,
 }
 
-/// An object that was understood.
+/// A decoded object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decoded {
-    /// The object in normal form, with kind and version.
+    /// The object in canonical form, with kind and version.
     pub object: Value,
-    /// What was ignored in it.
+    /// The findings of strict decoding.
     pub findings: Vec<Finding>,
 }
 
-/// Something in a body that is ignored, or refused where the client asks for strictness.
+/// A problem in a body that is ignored, or an error in strict decoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
-    /// A field that does not exist.
+    /// An unknown field.
     Unknown(String),
-    /// A field or key that stands twice; the last one counts.
+    /// A duplicate field or key; the last one is used.
     Duplicate(String),
-    /// What YAML's reader had to say; may have several lines.
+    /// A message of the YAML parser; may have several lines.
     Yaml(String),
-    /// Something in an operation of a JSON patch.
+    /// A problem in an operation of a JSON patch.
     Operation(Box<Finding>),
 }
 
-/// More findings than these are not told.
+/// The most findings that are reported.
 const MOST_FINDINGS: usize = 100;
-/// What Kubernetes says where a kind should have been known.
+/// The scheme that Kubernetes names in errors about unknown kinds.
 const SCHEME: &str = "pkg/api/legacyscheme/scheme.go:30";
 
-/// Reads the body of a request that is about objects of a kind.
+/// Decodes the body of a request for objects of a kind.
 pub fn object(body: &[u8], format: Format, expected: Gvk<'_>) -> Result<Decoded, Refusal> {
     object_or_former(body, format, expected, &[])
 }
 
-/// The same for a kind that may still come in former versions, such as `policy/v1beta1`, in which it looked the same.
+/// The same for a kind that is still accepted in former versions with the same fields, such as `policy/v1beta1`.
 pub fn object_or_former(
     body: &[u8],
     format: Format,
@@ -114,7 +114,7 @@ pub fn object_or_former(
         return Err(refused(unregistered(gvk)));
     }
     let other_version = gvk != expected && gvk.is_a_version_of(&expected);
-    // A kind without a shape here, such as a list, has no fields that could be wrong.
+    // A kind without a schema here, such as a list, has no unknown fields.
     let shape = gvk.message().or_else(|| expected.message().filter(|_| other_version));
     let id = shape.ok_or_else(|| refused(unconvertible(gvk, expected)))?;
     let (mut members, findings) = content.object(id).map_err(refused)?;
@@ -135,12 +135,12 @@ pub fn object_or_former(
     Ok(Decoded { object: Value::Object(members), findings })
 }
 
-/// Reads the body of a delete request. `group` and `version` are those of what is deleted.
+/// Decodes the body of a delete request. `group` and `version` are those of the deleted resource.
 pub fn delete_options(body: &[u8], format: Format, group: &str, version: &str) -> Result<Value, Refusal> {
     let default = Gvk::new(group, version, "DeleteOptions");
     let (head, content) = read(body, format).map_err(Refusal::bad_request)?;
     let gvk = head.gvk(default).map_err(Refusal::bad_request)?;
-    // A group that definitions bring has the same options as any other.
+    // Groups of definitions have the same options as any other.
     let is_own = gvk == default;
     if !is_own && !gvk.is_known() {
         return Err(Refusal::bad_request(unregistered(gvk)));
@@ -152,9 +152,10 @@ pub fn delete_options(body: &[u8], format: Format, group: &str, version: &str) -
     Ok(Value::Object(members))
 }
 
-/// Brings an object that was stored, perhaps by somebody else or before its definition changed, into normal form.
+/// Brings a stored object into canonical form; it may have been written by another server or before its definition
+/// changed.
 ///
-/// Kind and version are kept as they are. The error is the text of Go's reader.
+/// Kind and version are kept. The error is that of Go's decoder.
 pub fn value(object: Value, nature: &Nature) -> Result<Decoded, String> {
     match nature {
         Nature::BuiltIn(id) => compiled_in(object, *id),
@@ -162,7 +163,7 @@ pub fn value(object: Value, nature: &Nature) -> Result<Decoded, String> {
     }
 }
 
-/// The same for an object that was put together from parts, such as a patched one: all of it must be right.
+/// The same for a computed object, such as a patched one, in which everything must be valid.
 pub fn assembled(object: Value, nature: &Nature) -> Result<Decoded, String> {
     match nature {
         Nature::BuiltIn(id) => compiled_in(object, *id),
@@ -183,15 +184,15 @@ fn compiled_in(object: Value, id: MessageId) -> Result<Decoded, String> {
     Ok(Decoded { object: Value::Object(members), findings })
 }
 
-/// What is wrong with an annotation that is a field inside Kubernetes.
+/// The error of an annotation that is a field inside Kubernetes.
 pub fn unreadable_annotation(object: &Value, nature: &Nature) -> Option<String> {
     let mut members = object.as_object()?.clone();
     field_annotations::normalize(nature.message()?, &mut members).err()
 }
 
-/// Whether an object that was put together from parts is still of its kind; the error says what it became.
+/// Checks that a computed object still has its kind; the error says which kind it has.
 ///
-/// One of a custom kind must only say that it is something: what that is, [`custom::check_type`] knows.
+/// An object of a custom kind needs only some kind: [`custom::check_type`] checks which.
 pub fn check_kind(object: &Value, expected: Gvk<'_>, nature: &Nature) -> Result<(), String> {
     if matches!(nature, Nature::Custom(_)) {
         return custom::check_kind(object);
@@ -226,9 +227,9 @@ pub fn members_without_version(object: &Value, nature: &Nature) -> Option<Vec<Fi
     Some(members.cloned().map(Finding::Unknown).collect())
 }
 
-/// Reads a body that no schema describes, such as a patch; the error is the text of the reader.
+/// Decodes a body without a schema, such as a patch; the error is that of the parser.
 ///
-/// Findings are members that stand twice, with their paths in the body.
+/// Findings are duplicate members, with their paths in the body.
 pub fn plain(body: &[u8], format: Format) -> Result<(Value, Vec<Finding>), String> {
     let (mut document, mut findings) = match format {
         Format::Json => (json::read(body)?, Vec::new()),
@@ -243,7 +244,7 @@ pub fn plain(body: &[u8], format: Format) -> Result<(Value, Vec<Finding>), Strin
 }
 
 impl Decoded {
-    /// The object, unless something in it would have to be ignored.
+    /// The object, or the error of strict decoding if there are findings.
     pub fn strict(self, expected: Gvk<'_>) -> Result<Value, Refusal> {
         let Gvk { kind, version, .. } = expected;
         match strict_problem(&self.findings) {
@@ -255,19 +256,19 @@ impl Decoded {
     }
 }
 
-/// What a client that asked for strictness is told; `None` if there is nothing to tell.
+/// The error of strict decoding; `None` without findings.
 pub fn strict_problem(findings: &[Finding]) -> Option<String> {
-    let told: Vec<_> = findings.iter().map(ToString::to_string).collect();
-    (!told.is_empty()).then(|| format!("strict decoding error: {}", told.join(", ")))
+    let messages: Vec<_> = findings.iter().map(ToString::to_string).collect();
+    (!messages.is_empty()).then(|| format!("strict decoding error: {}", messages.join(", ")))
 }
 
-/// What a body says it is.
+/// The kind and version in a body.
 struct Head {
     api_version: String,
     kind: String,
 }
 
-/// What Go's reader calls a value.
+/// The name of a value's type in errors of Go's decoder.
 pub fn json_word(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -279,7 +280,7 @@ pub fn json_word(value: &Value) -> &'static str {
     }
 }
 
-/// A number as JSON has it: Go writes whole ones without a fraction.
+/// A number as Go prints it: integers without a fraction.
 fn float(number: f64) -> Value {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if number.fract() == 0.0 && number.abs() <= EXACT {
@@ -292,7 +293,7 @@ fn float(number: f64) -> Value {
     Value::from(number)
 }
 
-/// A body of which only kind and version were looked at.
+/// A body of which only kind and version are decoded.
 enum Content {
     Document(Document, Vec<Finding>),
     Protobuf(Vec<u8>),
@@ -326,7 +327,7 @@ fn read(body: &[u8], format: Format) -> Result<(Head, Content), String> {
 }
 
 impl Head {
-    /// What it says it is; what it does not say is as expected.
+    /// The group, version and kind; missing parts are those expected.
     fn gvk<'a>(&'a self, expected: Gvk<'a>) -> Result<Gvk<'a>, String> {
         let (group, version) = match self.api_version.split_once('/') {
             Some((_, version)) if version.contains('/') => {
@@ -357,7 +358,7 @@ impl Content {
     }
 }
 
-/// How Go prints the type that it reads kind and version into.
+/// How Go prints the type of kind and version.
 const TYPE_META: &str =
     r#"{ APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }"#;
 
@@ -384,7 +385,7 @@ fn unrecognized(kind: &str, problem: &str, body: &[u8]) -> Refusal {
     ))
 }
 
-/// The beginning of a body: as text if it looks like JSON, else in hexadecimal.
+/// The first bytes of a body: as text if it looks like JSON, else in hexadecimal.
 fn summary(body: &[u8]) -> String {
     const SHOWN: usize = 30;
     let shown = &body[..body.len().min(SHOWN)];
@@ -401,7 +402,7 @@ fn hexadecimal(four_bits: u8) -> Option<char> {
 }
 
 impl Finding {
-    /// Adds a finding, unless it was told before or enough was told.
+    /// Adds a finding, unless it is a duplicate or there are enough.
     fn note(self, findings: &mut Vec<Self>) {
         if findings.len() < MOST_FINDINGS && !findings.contains(&self) {
             findings.push(self);

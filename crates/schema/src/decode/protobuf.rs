@@ -1,6 +1,6 @@
-//! Reads Kubernetes' protobuf bodies: an envelope that names the kind, and a message by its field numbers.
+//! Decodes protobuf bodies: an envelope with the kind, and a message by its field numbers.
 //!
-//! The result is the same value as from JSON. What a newer client knows and we do not is skipped, as the format wants.
+//! The result is the same value as from JSON. Unknown fields are skipped.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +13,12 @@ use super::tree::{MOST_NESTED, SHALLOW};
 use super::wire::{CUT_SHORT, Wire, fields, varint};
 use super::{base64, float, json};
 use crate::schema::{Field, MessageId, Other, Type, schema};
-use gantry_primitives::quantity::Quantity;
+use gantry_formats::quantity::Quantity;
 
-/// What comes before every body.
+/// The prefix of every body.
 const MAGIC: &[u8] = b"k8s\0";
 
-/// The envelope: what kind of object it is, and the object.
+/// The envelope: the kind of the object, and the object.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Envelope {
     pub(super) api_version: String,
@@ -26,7 +26,7 @@ pub(super) struct Envelope {
     pub(super) raw: Vec<u8>,
 }
 
-/// Opens the envelope; the error is Go's text.
+/// Decodes the envelope; the error is Go's.
 pub(super) fn open(body: &[u8]) -> Result<Envelope, String> {
     let message = match body.strip_prefix(MAGIC) {
         _ if body.is_empty() => return Err("empty data".to_owned()),
@@ -58,12 +58,12 @@ pub(super) fn open(body: &[u8]) -> Result<Envelope, String> {
     Ok(envelope)
 }
 
-/// Reads an object of this message.
+/// Decodes an object of this message.
 pub(super) fn object(bytes: &[u8], id: MessageId) -> Result<Map<String, Value>, String> {
     nested_object(bytes, id, 0)
 }
 
-/// Where a value stands: in which field of which message, and how many messages are around it.
+/// The context of a value: its message and field, and how many messages enclose it.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     message: &'a str,
@@ -81,7 +81,7 @@ fn nested_object(bytes: &[u8], id: MessageId, nested: usize) -> Result<Map<Strin
     Ok(members)
 }
 
-/// Reads what stands in a message, inlined messages into the same object.
+/// Decodes the fields of a message; those of inlined messages go into the same object.
 fn read(bytes: &[u8], id: MessageId, nested: usize, members: &mut Map<String, Value>) -> Result<(), String> {
     let message = schema().message(id);
     for entry in fields(bytes) {
@@ -112,7 +112,7 @@ fn read(bytes: &[u8], id: MessageId, nested: usize, members: &mut Map<String, Va
     Ok(())
 }
 
-/// Amounts of resources are kept in thousandths, then absent and empty fields get their normal form.
+/// Rounds resource quantities to thousandths, then brings absent and empty fields into canonical form.
 fn finish(members: &mut Map<String, Value>, id: MessageId) {
     if schema().message(id).name.starts_with("core/") {
         for field in schema().each_field(id) {
@@ -134,7 +134,7 @@ fn finish(members: &mut Map<String, Value>, id: MessageId) {
 
 fn elements(place: Place<'_>, element: &Type, wire: Wire<'_>, list: &mut Vec<Value>) -> Result<(), String> {
     match (element, wire) {
-        // Numbers may come packed.
+        // Repeated numbers may be packed.
         (Type::Int32 | Type::Int64 | Type::Bool, Wire::Bytes(mut packed)) => {
             while !packed.is_empty() {
                 let (number, rest) = varint(packed)?;
@@ -152,7 +152,7 @@ fn map_entry(place: Place<'_>, kind: &Type, bytes: &[u8]) -> Result<(String, Val
     for entry in fields(bytes) {
         match (entry?, kind) {
             ((1, Wire::Bytes(bytes)), _) => key = text(bytes),
-            // A list as value is a message of its own.
+            // A list as the value of a map is a message of its own.
             ((2, Wire::Bytes(bytes)), Type::List(element)) => {
                 let mut list = Vec::new();
                 for entry in fields(bytes) {
@@ -182,8 +182,8 @@ fn single(place: Place<'_>, kind: &Type, wire: Wire<'_>) -> Result<Value, String
         }
         (Type::Quantity, Wire::Bytes(bytes)) => quantity(bytes)?,
         (Type::IntOrString, Wire::Bytes(bytes)) => int_or_string(bytes)?,
-        (Type::Time, Wire::Bytes(bytes)) => moment(bytes, Precision::Seconds)?,
-        (Type::MicroTime, Wire::Bytes(bytes)) => moment(bytes, Precision::Micros)?,
+        (Type::Time, Wire::Bytes(bytes)) => timestamp(bytes, Precision::Seconds)?,
+        (Type::MicroTime, Wire::Bytes(bytes)) => timestamp(bytes, Precision::Micros)?,
         (Type::Raw, Wire::Bytes(bytes)) => raw(bytes)?,
         (Type::Or(other, id), Wire::Bytes(bytes)) => either(place, *other, *id, bytes)?,
         (_, wire) => {
@@ -199,7 +199,7 @@ fn single(place: Place<'_>, kind: &Type, wire: Wire<'_>) -> Result<Value, String
     })
 }
 
-/// An object or what stands in its place; nothing at all if it is neither.
+/// Decodes an object or its alternative; `null` if it is neither.
 fn either(place: Place<'_>, other: Other, id: MessageId, bytes: &[u8]) -> Result<Value, String> {
     let (schema, element) = match other {
         Other::Bool => (2, Type::Bool),
@@ -224,13 +224,13 @@ fn either(place: Place<'_>, other: Other, id: MessageId, bytes: &[u8]) -> Result
     })
 }
 
-/// A 32-bit integer stands on the wire with its sign in 64 bits; what is beyond is cut, as everybody does.
+/// A 32-bit integer, which is sign-extended to 64 bits on the wire; higher bits are dropped.
 fn int32(number: u64) -> i32 {
     let [a, b, c, d, ..] = number.to_le_bytes();
     i32::from_le_bytes([a, b, c, d])
 }
 
-/// The parts of a small message, the last of each number.
+/// The fields of a small message, the last of each number.
 fn parts(bytes: &[u8]) -> Result<BTreeMap<u32, Wire<'_>>, String> {
     fields(bytes).collect()
 }
@@ -257,8 +257,8 @@ fn int_or_string(bytes: &[u8]) -> Result<Value, String> {
     })
 }
 
-/// A time; an empty message is no time at all.
-fn moment(bytes: &[u8], precision: Precision) -> Result<Value, String> {
+/// A time; an empty message means that it is not set.
+fn timestamp(bytes: &[u8], precision: Precision) -> Result<Value, String> {
     let parts = parts(bytes)?;
     if parts.is_empty() {
         return Ok(Value::Null);

@@ -1,8 +1,8 @@
-//! Times as the API writes them: UTC, in whole seconds or in microseconds.
+//! Times in objects: UTC, in seconds or in microseconds.
 
-use gantry_primitives::{Moment, moment};
+use gantry_primitives::{Timestamp, timestamp};
 
-/// How finely a time is written.
+/// The precision of a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Precision {
     /// `2026-11-15T17:54:17Z`.
@@ -20,7 +20,7 @@ impl Precision {
     }
 }
 
-/// Reads a time with any offset and writes it in UTC. `None` is the zero time, which is written as `null`.
+/// Converts a time with any offset to UTC. `None` is the zero time, which is written as `null`.
 pub(super) fn normal(text: &str, precision: Precision) -> Result<Option<String>, String> {
     let (seconds, micros) = parse(text, precision).map_err(|(rest, wanted)| {
         let layout = precision.layout();
@@ -29,12 +29,12 @@ pub(super) fn normal(text: &str, precision: Precision) -> Result<Option<String>,
     Ok(write(seconds, micros, precision))
 }
 
-/// Reads a time with any offset, without its fraction of a second; `None` if it is no time.
-pub(crate) fn moment(text: &str) -> Option<Moment> {
-    parse(text, Precision::Seconds).ok().map(|(seconds, _)| Moment::from_secs(seconds))
+/// Parses a time with any offset, ignoring fractions of a second; `None` if it is invalid.
+pub(crate) fn parse_timestamp(text: &str) -> Option<Timestamp> {
+    parse(text, Precision::Seconds).ok().map(|(seconds, _)| Timestamp::from_secs(seconds))
 }
 
-/// Writes a time given in seconds and microseconds since 1970; `None` for the zero time or beyond four-digit years.
+/// Formats a time in seconds and microseconds since 1970; `None` for the zero time or beyond four-digit years.
 pub(super) fn write(seconds: i64, micros: u32, precision: Precision) -> Option<String> {
     let (days, second_of_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     let (year, month, day) = civil(days)?;
@@ -75,7 +75,7 @@ fn parse(text: &str, precision: Precision) -> Result<(i64, u32), Problem<'_>> {
         return Err((rest, ""));
     }
     let of_day = hour * 3600 + minute * 60 + second;
-    Ok((moment::days(year, month, day) * 86_400 + of_day - offset, micros))
+    Ok((timestamp::days(year, month, day) * 86_400 + of_day - offset, micros))
 }
 
 fn number<'a>(rest: &mut &'a str, digits: usize, wanted: &'static str) -> Result<i64, Problem<'a>> {
@@ -94,7 +94,7 @@ fn literal<'a>(rest: &mut &'a str, wanted: &'static str) -> Result<(), Problem<'
     Ok(())
 }
 
-/// A fraction of any length is cut to microseconds; micro times must have six digits.
+/// A fraction of any length is truncated to microseconds; micro times must have six digits.
 fn fraction<'a>(rest: &mut &'a str, precision: Precision) -> Result<u32, Problem<'a>> {
     let all = *rest;
     let digits = all.strip_prefix(['.', ',']).unwrap_or("");
@@ -115,7 +115,7 @@ fn fraction<'a>(rest: &mut &'a str, precision: Precision) -> Result<u32, Problem
     Ok(micros)
 }
 
-/// Seconds east of UTC.
+/// The offset from UTC in seconds.
 fn offset<'a>(rest: &mut &'a str) -> Result<i64, Problem<'a>> {
     let all = *rest;
     if let Some(after) = all.strip_prefix('Z') {
@@ -149,9 +149,9 @@ fn length(year: i64, month: i64) -> i64 {
     }
 }
 
-/// The date that is so many days after 1970-01-01, if its year has at most four digits.
+/// The date so many days after 1970-01-01, if its year has at most four digits.
 fn civil(days: i64) -> Option<(i64, i64, i64)> {
-    (-719_528..=2_932_896).contains(&days).then(|| moment::date(days))
+    (-719_528..=2_932_896).contains(&days).then(|| timestamp::date(days))
 }
 
 #[cfg(test)]
@@ -186,7 +186,7 @@ mod tests {
         );
     }
 
-    /// A2.12: what is no time is refused by its text.
+    /// A2.12: an invalid time is refused with its text.
     #[test]
     fn what_is_no_time_is_refused() {
         assert_eq!(
@@ -209,7 +209,7 @@ mod tests {
     fn every_day_has_one_date() {
         for days in (-719_528..=2_932_896).step_by(97) {
             let (year, month, day) = civil(days).unwrap();
-            assert_eq!(moment::days(year, month, day), days);
+            assert_eq!(timestamp::days(year, month, day), days);
         }
         assert_eq!(write(i64::MAX, 0, Precision::Seconds), None);
         assert_eq!(write(i64::MIN, 0, Precision::Seconds), None);

@@ -1,7 +1,7 @@
-//! A document as it was written: every key, twice if it stands there twice, in its order; numbers as text.
+//! A document as it was written: all keys in order, including duplicates; numbers as text.
 //!
-//! `serde_json` reads neither duplicates nor their order, and 128 levels at most; here there are up to 10000. Nothing
-//! here recurses over more than [`SHALLOW`] levels, so a deep document cannot exhaust the stack.
+//! `serde_json` keeps neither duplicates nor order, and has a limit of 128 levels; here it is 10000. No function
+//! recurses over more than [`SHALLOW`] levels, so a deep document cannot overflow the stack.
 
 use std::collections::BTreeSet;
 
@@ -9,16 +9,16 @@ use serde_json::Value;
 
 use super::Finding;
 
-/// How many levels a part without a schema may have, for the sake of those who walk it recursively afterwards.
+/// The nesting limit of parts without a schema, which are walked recursively.
 pub(super) const SHALLOW: usize = 500;
-/// How many messages may stand in one another, likewise. Schemas hold schemas, two levels of JSON apart.
+/// The nesting limit of messages, which are walked recursively. Schemas nest in two levels of JSON.
 pub(super) const MOST_NESTED: usize = 60;
 
-/// A document that is safe to drop, however deep.
+/// A document that can be dropped without recursion.
 #[derive(Debug, Default)]
 pub(super) struct Document {
     pub(super) root: Tree,
-    /// How many levels there are.
+    /// The number of levels.
     pub(super) depth: usize,
 }
 
@@ -35,7 +35,7 @@ pub(super) enum Tree {
 }
 
 impl Tree {
-    /// What Go's errors call it.
+    /// The name of its type in Go's errors.
     pub(super) fn noun(&self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -53,9 +53,9 @@ impl Tree {
         members.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
-    /// The value without schema, taken out of the tree; the last of several members of one name counts.
+    /// Takes the value out of the tree; of duplicate members the last is used.
     ///
-    /// Recurses: only for what is at most [`SHALLOW`] levels deep.
+    /// Recursive: only for at most [`SHALLOW`] levels.
     pub(super) fn take_value(&mut self) -> Value {
         match std::mem::take(self) {
             Self::Null => Value::Null,
@@ -81,7 +81,7 @@ impl Tree {
         }
     }
 
-    /// Reports members that stand twice, in a tree without schema; recurses as [`Tree::take_value`] does.
+    /// Reports duplicate members in a tree without schema; recursive like [`Tree::take_value`].
     pub(super) fn duplicates(&self, path: &str, findings: &mut Vec<Finding>) {
         match self {
             Self::List(elements) => {

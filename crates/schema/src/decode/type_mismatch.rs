@@ -1,7 +1,7 @@
-//! What does not fit its field after a strategic merge patch.
+//! Type mismatches after a strategic merge patch.
 //!
-//! The other patches are read as JSON and refused in the words of that reader. A strategic merge patch never becomes
-//! text again on its way into an object, so what does not fit is refused in other words, and without its place.
+//! Other patches result in JSON that is decoded, with the decoder's errors. The result of a strategic merge patch is
+//! converted by reflection in Kubernetes, which has other errors, without the path.
 
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ pub fn typed(mut patched: Value, current: &Value, nature: &Nature) -> Result<Val
     Ok(wrap_int32(patched, nature))
 }
 
-/// The first value that does not fit its field, in the order of the fields.
+/// The error about the first value that does not have the type of its field, in the order of the fields.
 pub fn type_mismatch(patched: &Value, nature: &Nature) -> Option<String> {
     nature.message().and_then(|message| of_message(patched, message))
 }
@@ -37,11 +37,11 @@ fn of_message(value: &Value, id: MessageId) -> Option<String> {
     }
 }
 
-/// What is wrong with a value of this type, in this field of this message.
+/// The error about a value in this field of this message.
 fn of_type(value: &Value, kind: &Type, place: (MessageId, &str)) -> Option<String> {
     let scalar = |fits: bool, name: &str| (!fits).then(|| format!("unrecognized type: {name}"));
     match (kind, value) {
-        // Nothing fits everywhere, and some types read themselves and say themselves what is wrong.
+        // `null` has every type, and some types have decoders with errors of their own.
         (Type::Bytes, Value::String(text)) => base64::decode(text)
             .err()
             .map(|at| format!("error decoding from json: illegal base64 data at input byte {at}")),
@@ -74,12 +74,12 @@ fn of_type(value: &Value, kind: &Type, place: (MessageId, &str)) -> Option<Strin
     }
 }
 
-/// What a type that reads itself says of what it cannot read.
+/// The error of a type with a decoder of its own.
 fn unread(noun: &str, wanted: &str) -> String {
     format!("json: cannot unmarshal {noun} into Go value of type {wanted}")
 }
 
-/// The object with whole numbers as they are stored: one too large for 32 bits loses its upper ones.
+/// The object with integers truncated to the 32 bits of their fields.
 pub fn wrap_int32(object: Value, nature: &Nature) -> Value {
     match nature.message() {
         Some(message) => wrapped_message(object, message),
@@ -142,35 +142,38 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// A3.4: each kind of mismatch has its words.
+    /// A3.4: each mismatch has its message.
     #[test]
-    fn what_does_not_fit_is_told_without_its_place() {
+    fn mismatches_are_reported_without_a_path() {
         let deployment = schema().find("apps/v1.Deployment").unwrap();
         let spec = |spec: Value| type_mismatch(&json!({"spec": spec}), &deployment.into());
-        let told = |text: &str| Some(text.to_owned());
+        let message = |text: &str| Some(text.to_owned());
         assert_eq!(
             spec(json!({"template": {"spec": {"containers": "x"}}})),
-            told("cannot restore slice from string")
+            message("cannot restore slice from string")
         );
-        assert_eq!(spec(json!({"replicas": "x"})), told("unrecognized type: int32"));
+        assert_eq!(spec(json!({"replicas": "x"})), message("unrecognized type: int32"));
         assert_eq!(
             spec(json!({"strategy": {"type": 1}})),
-            told("cannot convert int64 to v1.DeploymentStrategyType")
+            message("cannot convert int64 to v1.DeploymentStrategyType")
         );
         let rolling = |limit: Value| spec(json!({"strategy": {"rollingUpdate": {"maxSurge": limit}}}));
         assert_eq!(rolling(json!("1%")).or(rolling(json!(1))), None);
-        assert_eq!(rolling(json!([])), told("json: cannot unmarshal array into Go value of type int32"));
+        assert_eq!(rolling(json!([])), message("json: cannot unmarshal array into Go value of type int32"));
         assert_eq!(
             type_mismatch(&json!({"metadata": {"deletionTimestamp": []}}), &deployment.into()),
-            told("json: cannot unmarshal array into Go value of type string")
+            message("json: cannot unmarshal array into Go value of type string")
         );
-        assert_eq!(spec(json!({"replicas": 1.5})), told("cannot convert float64 to int32"));
-        assert_eq!(spec(json!({"selector": {"matchLabels": ["x"]}})), told("cannot restore map from slice"));
+        assert_eq!(spec(json!({"replicas": 1.5})), message("cannot convert float64 to int32"));
+        assert_eq!(
+            spec(json!({"selector": {"matchLabels": ["x"]}})),
+            message("cannot restore map from slice")
+        );
         assert_eq!(
             spec(json!({"selector": {"matchLabels": {"x": 1}}})),
-            told("cannot convert int64 to string")
+            message("cannot convert int64 to string")
         );
-        assert_eq!(spec(json!({"selector": true})), told("cannot restore struct from: bool"));
+        assert_eq!(spec(json!({"selector": true})), message("cannot restore struct from: bool"));
         assert_eq!(spec(json!({"replicas": 2, "paused": null, "strategy": {"type": "Recreate"}})), None);
     }
 }

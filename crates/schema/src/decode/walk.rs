@@ -1,7 +1,7 @@
-//! Takes a document apart along the schema: what is known is kept in normal form, the rest is noted.
+//! Decodes a tree along the schema: known fields are kept in canonical form, others become findings.
 //!
-//! There are two kinds of errors, as in Go: a value of a wrong type is remembered and reading goes on, so that the
-//! first one counts; a text that a type refuses to read (a quantity, a time) ends it at once.
+//! There are two kinds of errors, as in Go: a value of a wrong type is remembered and decoding continues, so that the
+//! first one is reported; a string that a type cannot parse (a quantity, a time) ends it at once.
 
 use serde_json::{Map, Value};
 
@@ -11,9 +11,9 @@ use super::time::{self, Precision};
 use super::tree::{MOST_NESTED, SHALLOW, Tree};
 use super::{Finding, base64, float, go_types, kind};
 use crate::schema::{Field, MessageId, Other, Type, schema};
-use gantry_primitives::quantity::Quantity;
+use gantry_formats::quantity::Quantity;
 
-/// Reads an object of this message; the error is Go's text.
+/// Decodes an object of this message; the error is Go's.
 pub(super) fn object(root: &mut Tree, id: MessageId) -> Result<(Map<String, Value>, Vec<Finding>), String> {
     let mut walk = Walk {
         path: String::new(),
@@ -34,20 +34,20 @@ pub(super) fn object(root: &mut Tree, id: MessageId) -> Result<(Map<String, Valu
 }
 
 struct Walk {
-    /// Where we are, for findings: `spec.template.spec.containers[0]`.
+    /// The current path, for findings: `spec.template.spec.containers[0]`.
     path: String,
-    /// Where we are, for type errors: without indices and keys.
+    /// The current path, for type errors: without indices and keys.
     fields: Vec<&'static str>,
-    /// How many messages stand around what is being read.
+    /// How many messages enclose the current one.
     nested: usize,
-    /// The message around the field that is being read.
+    /// The message of the current field.
     holder: &'static str,
     findings: Vec<Finding>,
     /// The first value of a wrong type.
     wrong_type: Option<String>,
 }
 
-/// Whether it is the object itself, whose kind and version are known.
+/// Whether it is the root object, whose kind and version are known.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Level {
     Root,
@@ -100,7 +100,7 @@ impl Walk {
         Ok(read)
     }
 
-    /// Kind and version of an object within an object are kept; those of the object itself were looked at before.
+    /// Keeps kind and version of an embedded object; those of the root were decoded before.
     fn type_field(&mut self, name: &'static str, tree: &mut Tree, level: Level) -> Option<Value> {
         match tree {
             Tree::Null => None,
@@ -124,7 +124,7 @@ impl Walk {
         }
     }
 
-    /// The value of a field; `None` if it is not set, or of a wrong type.
+    /// The value of a field; `None` if it is not set or of a wrong type.
     fn field(&mut self, field: &'static Field, tree: &mut Tree) -> Result<Option<Value>, String> {
         if *tree == Tree::Null {
             return Ok(None);
@@ -194,8 +194,8 @@ impl Walk {
         Ok(Some(value))
     }
 
-    /// An object or what stands in its place. It is read by itself: what is wrong in it is told by its place in it,
-    /// and what is not known in it is dropped without a word.
+    /// Decodes an object or its alternative. It is decoded separately: paths in its errors are relative to it, and
+    /// unknown fields in it are dropped silently.
     fn either(
         &mut self,
         field: &'static Field,
@@ -255,7 +255,7 @@ impl Walk {
         Ok(Value::Object(read))
     }
 
-    /// Goes into a member, and says where to come back to.
+    /// Enters a member, and returns the lengths of the paths before.
     fn enter(&mut self, key: &str) -> usize {
         let back = self.path.len();
         if back > 0 {
@@ -284,12 +284,12 @@ impl Walk {
     }
 }
 
-/// The Go struct that brings a field into the struct in which it is embedded; type errors name it in the path.
+/// The embedded Go struct that declares a field; type errors have it in the path.
 fn embedded(id: MessageId, json: &str) -> Option<&'static str> {
     schema().inlined(id, json).map(|inlined| schema().message(inlined).short_name())
 }
 
-/// What every object may have, although the schema does not say so.
+/// The fields of every object, which the schema does not list.
 const TYPE_FIELDS: [&str; 2] = ["kind", "apiVersion"];
 
 fn byte_of(tree: &Tree) -> Option<u8> {
@@ -307,7 +307,7 @@ fn written(time: Option<String>) -> Value {
     time.map_or(Value::Null, Value::String)
 }
 
-/// An amount of a resource.
+/// A resource quantity.
 fn amount(tree: &Tree) -> Result<String, String> {
     quantity(tree).map(|quantity| quantity.in_thousandths().to_string())
 }

@@ -1,6 +1,6 @@
 //! The protobuf wire format: tags, variable-length integers, lengths. It knows no messages.
 
-/// One field as it stands in a message.
+/// One field of a message.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Wire<'a> {
     Varint(u64),
@@ -9,12 +9,12 @@ pub(super) enum Wire<'a> {
     Fixed32,
 }
 
-/// The fields of a message, in the order in which they stand. After an error there are no more.
+/// The fields of a message, in their order on the wire. After an error there are no more.
 pub(super) struct Fields<'a> {
     rest: &'a [u8],
 }
 
-/// What is wrong with a message, in Go's words.
+/// Why a message is malformed, with Go's wording.
 pub(super) const CUT_SHORT: &str = "unexpected EOF";
 
 pub(super) fn fields(message: &[u8]) -> Fields<'_> {
@@ -70,7 +70,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Reads one variable-length integer.
+/// Decodes a variable-length integer.
 pub(super) fn varint(bytes: &[u8]) -> Result<(u64, &[u8]), String> {
     let mut value = 0;
     for (index, byte) in bytes.iter().enumerate().take(10) {

@@ -1,7 +1,7 @@
-//! Reads YAML into a tree: the scalars of YAML 1.1, aliases, merge keys.
+//! Parses YAML into a tree: the scalars of YAML 1.1, aliases, merge keys.
 //!
-//! Kubernetes turns YAML into JSON first and reads that, so members come sorted by name and numbers lose the form in
-//! which they were written. What is doubled is told by its line. Only the first document of a stream counts.
+//! Kubernetes converts YAML to JSON first, so members are sorted by name and numbers lose the form in which they were
+//! written. Duplicates are reported with their line. Only the first document of a stream is used.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +11,11 @@ use super::Finding;
 use super::tree::{Document, SHALLOW, Tree};
 use super::yaml_errors::{alias_name, byte_of, has_control_characters, in_go_words};
 
-/// Aliases may blow a document up to so many nodes.
+/// The most nodes to which aliases may expand a document.
 const MOST_NODES: usize = 500_000;
 const TOO_DEEP: &str = "yaml: exceeded max depth";
 
-/// Reads the first document; findings are keys that stand twice.
+/// Parses the first document; findings are duplicate keys.
 pub(super) fn read(bytes: &[u8]) -> Result<(Document, Vec<Finding>), String> {
     let text = std::str::from_utf8(bytes).map_err(|_| "yaml: invalid leading UTF-8 octet".to_owned())?;
     if has_control_characters(text) {
@@ -32,7 +32,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Document, Vec<Finding>), String> {
     if let Some(problem) = builder.undecodable.take() {
         return Err(problem);
     }
-    // Aliases of aliases may be deeper than what was written.
+    // Expanded aliases may be deeper than the text.
     if !builder.root.is_within(SHALLOW) {
         return Err(TOO_DEEP.to_owned());
     }
@@ -43,11 +43,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Document, Vec<Finding>), String> {
 #[derive(Default)]
 struct Builder<'t> {
     text: &'t str,
-    /// What is YAML and still no object. Go finds that only after it has read the whole text.
+    /// An error that Go reports only after it has parsed the whole text.
     undecodable: Option<String>,
     root: Tree,
     open: Vec<Open>,
-    /// Whole values by the number of their anchor, with how many nodes they have.
+    /// Complete values by the number of their anchor, with their number of nodes.
     anchors: Vec<(usize, Tree, usize)>,
     nodes: usize,
     doubled: Vec<String>,
@@ -55,7 +55,7 @@ struct Builder<'t> {
 
 struct Open {
     anchor: usize,
-    /// Nodes before it was opened.
+    /// The number of nodes before it.
     nodes_before: usize,
     inside: Inside,
 }
@@ -67,7 +67,7 @@ enum Inside {
 
 enum Key {
     Named(String),
-    /// `<<`: the members of the value are added where there are none.
+    /// `<<`: the members of the value are merged in, without replacing others.
     Merge,
 }
 
@@ -112,7 +112,7 @@ impl Builder<'_> {
                 let found = self.anchors.iter().rev().find(|(known, _, _)| *known == anchor);
                 let (value, nodes) =
                     found.map(|(_, value, nodes)| (value.clone(), *nodes)).ok_or_else(|| {
-                        // The reader knows the anchor, but its value is not complete yet.
+                        // The anchor is known, but its value is not complete yet.
                         let at = byte_of(self.text, span.start.index());
                         format!("yaml: anchor '{}' value contains itself", alias_name(self.text, at))
                     })?;
@@ -132,7 +132,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// A value is complete; it belongs to what is open.
+    /// Adds a complete value to the open list or mapping.
     fn whole(&mut self, value: Tree, anchor: usize, nodes_before: usize, span: Span) -> Result<(), String> {
         self.nodes += 1;
         if self.nodes > MOST_NODES {
@@ -214,7 +214,7 @@ fn merge(value: Tree, merged: &mut BTreeMap<String, Tree>) -> Result<(), String>
     }
 }
 
-/// A key as text, whatever it was.
+/// A key as a string, whatever its type.
 fn name(key: &Tree) -> String {
     match key {
         Tree::String(text) | Tree::Number(text) => text.clone(),
@@ -224,7 +224,7 @@ fn name(key: &Tree) -> String {
     }
 }
 
-/// Whether a value is what its tag says.
+/// Whether a value has the type of its tag.
 fn is_tagged(value: &Tree, tag: &str) -> bool {
     match tag {
         "int" => matches!(value, Tree::Number(digits) if !digits.contains(['.', 'e'])),
@@ -350,11 +350,11 @@ mod tests {
 
     /// A2.23: keys that stand twice are found, and the last one counts.
     #[test]
-    fn doubled_keys_are_told_by_their_line() {
+    fn duplicate_keys_are_reported_with_their_line() {
         let (mut document, findings) = read(b"data:\n  a: 1\n  a: 2\n").unwrap();
         assert_eq!(document.root.take_value(), json!({"data": {"a": 2}}));
-        let told: Vec<_> = findings.iter().map(ToString::to_string).collect();
-        assert_eq!(told, ["yaml: unmarshal errors:\n  line 3: key \"a\" already set in map"]);
+        let messages: Vec<_> = findings.iter().map(ToString::to_string).collect();
+        assert_eq!(messages, ["yaml: unmarshal errors:\n  line 3: key \"a\" already set in map"]);
     }
 
     #[test]

@@ -1,11 +1,11 @@
-//! What is wrong with a text that is no YAML, in the words and with the line numbers of Go's reader.
+//! Errors about invalid YAML, with the wording and line numbers of Go's parser.
 //!
-//! Go's reader has a scanner and a parser. Lines count from 0 inside of it; what the scanner refuses is reported with
-//! the line counted from 1, what the parser refuses with the line as it is, and line 0 is not reported at all.
+//! Go's implementation has a scanner and a parser. Lines count from 0 inside of it; errors of the scanner have the
+//! line counted from 1, those of the parser the line as it is, and line 0 is not reported at all.
 
 use saphyr_parser::ScanError;
 
-/// Which half of Go's reader refuses a text.
+/// Which half of Go's implementation reports an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Half {
     Scanner,
@@ -22,7 +22,7 @@ const END_OF_SEQUENCE: &str = "did not find expected ',' or ']'";
 const END_OF_MAPPING: &str = "did not find expected ',' or '}'";
 const END_OF_STREAM: &str = "found unexpected end of stream";
 
-/// The problems of our reader that Go's has other words for.
+/// Errors of our parser with their wording in Go.
 const WORDS: &[(&str, Half, &str)] = &[
     ("expected ',' or ']'", Parser, END_OF_SEQUENCE),
     ("illegal placement of ':' indicator", Parser, END_OF_SEQUENCE),
@@ -37,7 +37,7 @@ const WORDS: &[(&str, Half, &str)] = &[
     ("the handle wasn't declared", Parser, "found undefined tag handle"),
 ];
 
-/// The problems that both readers have the same words for and that Go's parser finds.
+/// Errors that have the same wording in both, and that Go's parser reports.
 const OF_THE_PARSER: &[&str] = &[
     NO_KEY,
     NO_NODE,
@@ -46,10 +46,10 @@ const OF_THE_PARSER: &[&str] = &[
     "did not find expected <stream-start>",
 ];
 
-/// What Go's reader says of a text that ours refuses.
+/// Converts an error of our parser to that of Go's.
 pub(super) fn in_go_words(error: &ScanError, text: &str) -> String {
     let info = error.info();
-    // Go reports the problem without what was being read.
+    // Go reports the problem without its context.
     let problem = match info.split_once(", ") {
         Some((doing, problem)) if doing.starts_with("while ") => problem,
         _ => info,
@@ -82,12 +82,12 @@ pub(super) fn in_go_words(error: &ScanError, text: &str) -> String {
     }
 }
 
-/// An alias at this place that stands for nothing.
+/// The error about an alias at this position without an anchor.
 pub(super) fn unknown_anchor(text: &str, at: usize) -> String {
     format!("yaml: unknown anchor '{}' referenced", alias_name(text, at))
 }
 
-/// The name of the alias that begins at or after this place.
+/// The name of the alias at or after this position.
 pub(super) fn alias_name(text: &str, at: usize) -> &str {
     let rest =
         text.get(at..).and_then(|rest| rest.find('*').map(|star| &rest[star + 1..])).unwrap_or_default();
@@ -103,12 +103,12 @@ pub(super) fn has_control_characters(text: &str) -> bool {
     })
 }
 
-/// Where the character of this number is in bytes.
+/// The byte offset of a character.
 pub(super) fn byte_of(text: &str, index: usize) -> usize {
     text.char_indices().nth(index).map_or(text.len(), |(at, _)| at)
 }
 
-/// A problem in a line that is counted from 1.
+/// An error with a line that is counted from 1.
 fn reported(half: Half, line: usize, problem: &str) -> String {
     let shown = match half {
         // The first line is not reported.
@@ -119,7 +119,7 @@ fn reported(half: Half, line: usize, problem: &str) -> String {
     if shown == 0 { format!("yaml: {problem}") } else { format!("yaml: line {shown}: {problem}") }
 }
 
-/// The line in which a text ends.
+/// The last line of a text.
 fn last_line(text: &str) -> usize {
     text.matches('\n').count() + 1
 }
@@ -132,7 +132,8 @@ fn tabbed(text: &str, line: usize) -> usize {
     found.map_or(line, |nth| line + nth + 1)
 }
 
-/// A quoted text whose further lines are not indented. To Go they belong to it all the same, so it looks for the end.
+/// The error about a quoted string whose further lines are not indented. Go accepts them and looks for the closing
+/// quote.
 fn quoted(text: &str, at: usize, line: usize) -> String {
     let rest = &text[at..];
     let Some(quote) = rest.chars().next() else { return reported(Scanner, line, END_OF_STREAM) };
@@ -159,7 +160,7 @@ fn quoted(text: &str, at: usize, line: usize) -> String {
     reported(Scanner, last_line(text), END_OF_STREAM)
 }
 
-/// Whether the innermost bracket that is open at the end of a text is that of a list.
+/// Whether the innermost open bracket at the end of a text is that of a list.
 fn is_in_sequence(text: &str) -> bool {
     let mut open = Vec::new();
     let mut quote = None;
@@ -181,7 +182,7 @@ fn is_in_sequence(text: &str) -> bool {
 mod tests {
     use super::super::yaml::read;
 
-    /// What kubectl 1.37 and kube-apiserver 1.37 say of broken texts.
+    /// The errors of kubectl 1.37 and kube-apiserver 1.37 about invalid YAML.
     const BROKEN: &[(&str, &str)] = &[
         (
             "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\ndata: [a, b\n",
@@ -366,7 +367,7 @@ mod tests {
         ("a: b\n \tc: d\n", "yaml: line 2: mapping values are not allowed in this context"),
     ];
 
-    /// K1 table, A2.12: in Go's words, and with its lines.
+    /// K1 table, A2.12: Go's wording and line numbers.
     #[test]
     fn broken_texts_are_reported_in_go_words() {
         for (text, problem) in BROKEN {

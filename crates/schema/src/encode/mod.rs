@@ -1,8 +1,7 @@
-//! From an object to the bytes of an answer: JSON, as Kubernetes writes it.
+//! Encodes objects as JSON, as Kubernetes writes it.
 //!
-//! Kind and version come first, then the fields in the order of the schema, keys of maps sorted. A field that the
-//! schema never leaves out is written even if the object at hand lacks it, so that objects put together by the server
-//! itself look like stored ones.
+//! Kind and version come first, then the fields in the order of the schema, keys of maps sorted. A field that is never
+//! omitted is written even if the object lacks it, so that objects made by the server look like stored ones.
 
 mod pretty;
 mod text;
@@ -33,7 +32,7 @@ pub fn object(value: &Value, nature: &Nature) -> Vec<u8> {
     bytes
 }
 
-/// Writes an object with kind and version behind what is there, without newline.
+/// Appends an object with kind and version, without newline.
 pub fn object_into(value: &Value, nature: &Nature, bytes: &mut Vec<u8>) {
     match nature {
         Nature::BuiltIn(id) => message(value, *id, Head::Written, bytes),
@@ -41,7 +40,7 @@ pub fn object_into(value: &Value, nature: &Nature, bytes: &mut Vec<u8>) {
     }
 }
 
-/// Writes an object as it stands in a list: without kind and version, unless it is of a custom kind.
+/// Appends an item of a list: without kind and version, unless it is of a custom kind.
 pub fn item_into(value: &Value, nature: &Nature, bytes: &mut Vec<u8>) {
     match nature {
         Nature::BuiltIn(id) => message(value, *id, Head::LeftOut, bytes),
@@ -49,7 +48,7 @@ pub fn item_into(value: &Value, nature: &Nature, bytes: &mut Vec<u8>) {
     }
 }
 
-/// Writes the beginning of a list, up to its items; what ends it is `]}` and a newline.
+/// Writes the start of a list, up to its items; it ends with `]}` and a newline.
 pub fn list_start(kind: &str, api_version: &str, metadata: &Value, bytes: &mut Vec<u8>) {
     bytes.extend_from_slice(b"{\"kind\":");
     text::string(kind, bytes);
@@ -84,7 +83,7 @@ pub fn list<'a>(
     bytes
 }
 
-/// Writes a value that no schema describes, its members sorted by name, without newline.
+/// Writes a value without a schema, its members sorted by name, without newline.
 pub fn plain(value: &Value) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(256);
     anything(value, &mut bytes);
@@ -168,7 +167,7 @@ fn map(entries: &Map<String, Value>, bytes: &mut Vec<u8>, write: impl Fn(&Value,
     object.close();
 }
 
-/// An object that is being written.
+/// Writes the members of an object.
 struct Members<'a> {
     bytes: &'a mut Vec<u8>,
     first: bool,
@@ -180,7 +179,7 @@ impl<'a> Members<'a> {
         Self { bytes, first: true }
     }
 
-    /// Begins a member; its value is to be written next.
+    /// Starts a member; its value is written next.
     fn member(&mut self, key: &str) -> &mut Vec<u8> {
         if !std::mem::replace(&mut self.first, false) {
             self.bytes.push(b',');
@@ -219,7 +218,7 @@ mod tests {
         );
     }
 
-    /// A2.7: what is never left out is written, although the object at hand has nothing of it.
+    /// A2.7: fields that are never omitted are written, although the object lacks them.
     #[test]
     fn an_object_without_status_is_written_with_one() {
         let value = json!({"kind": "Service", "apiVersion": "v1", "metadata": {"name": "n"}});
@@ -230,7 +229,7 @@ mod tests {
         );
     }
 
-    /// A2.1: items of lists carry neither kind nor version, and no items are `[]`.
+    /// A2.1: items of lists have neither kind nor version, and no items are `[]`.
     #[test]
     fn items_have_no_kind() {
         let nature = schema().find("core/v1.ConfigMap").unwrap().into();
@@ -244,7 +243,7 @@ mod tests {
         assert!(list("ConfigMapList", "v1", &json!({}), [], &nature).ends_with(b"\"items\":[]}\n"));
     }
 
-    /// A0.4: numbers that are not whole are written as Go writes them, whole ones without a fraction.
+    /// A0.4: floats are written as Go writes them, integers without a fraction.
     #[test]
     fn numbers_are_written_as_go_writes_them() {
         let table = [
@@ -264,7 +263,7 @@ mod tests {
         }
     }
 
-    /// The fields of references that are called so stay where the schema has them.
+    /// Fields of references that are called `kind` or `apiVersion` stay in the order of the schema.
     #[test]
     fn a_kind_within_an_object_is_a_field_as_any_other() {
         let owner = json!({"kind": "Pod", "apiVersion": "v1", "name": "n", "uid": "u"});

@@ -1,6 +1,6 @@
-//! JSON for people: two spaces a level.
+//! Indented JSON: two spaces per level.
 
-/// Lays out JSON that is well-formed; there is no newline at the end (A0.4).
+/// Indents valid JSON; there is no newline at the end (A0.4).
 pub fn pretty(json: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(json.len() * 2);
     let (mut level, mut in_text, mut escaped) = (0_usize, false, false);
@@ -52,7 +52,7 @@ fn new_line(level: usize, bytes: &mut Vec<u8>) {
 mod tests {
     use super::*;
 
-    /// A0.4: two spaces, empty objects in one piece, nothing after the end.
+    /// A0.4: two spaces, `{}` for empty objects, no newline at the end.
     #[test]
     fn every_member_has_a_line_of_its_own() {
         let laid_out = pretty(b"{\"a\":[1,{\"b\":\"x, {\\\"y\\\\\"}],\"c\":{},\"d\":[ ]}\n");

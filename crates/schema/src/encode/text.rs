@@ -1,10 +1,10 @@
-//! Texts and numbers in JSON, as Go writes them: HTML characters are escaped, too (A0.4).
+//! Strings and numbers in JSON, as Go writes them: HTML characters are escaped, too (A0.4).
 
 use serde_json::Number;
 
 const HEXADECIMAL: &[u8; 16] = b"0123456789abcdef";
 
-/// Which bytes may have to be escaped; most texts have none of them.
+/// The bytes that may have to be escaped; most strings have none of them.
 const SUSPECT: [bool; 256] = {
     let mut suspect = [false; 256];
     let mut byte = 0;
@@ -21,7 +21,7 @@ const SUSPECT: [bool; 256] = {
     suspect
 };
 
-/// A number: real ones, and those too large for Go's integers, as Go writes them.
+/// Writes a number; floats, and integers too large for Go, in Go's format.
 pub(super) fn number(number: &Number) -> String {
     let real = match number.as_f64() {
         Some(real) if !number.is_i64() => real,
@@ -37,7 +37,7 @@ pub(super) fn number(number: &Number) -> String {
     }
 }
 
-/// Writes a text in quotes.
+/// Writes a quoted string.
 pub(super) fn string(text: &str, bytes: &mut Vec<u8>) {
     bytes.push(b'"');
     let raw = text.as_bytes();
@@ -78,7 +78,7 @@ mod tests {
         String::from_utf8(bytes).unwrap()
     }
 
-    /// A0.4: what could be taken for HTML is escaped.
+    /// A0.4: HTML characters are escaped.
     #[test]
     fn html_and_control_characters_are_escaped() {
         assert_eq!(written("a<b>&c"), r#""a\u003cb\u003e\u0026c""#);

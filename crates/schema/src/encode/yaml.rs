@@ -1,10 +1,10 @@
-//! An answer in YAML, for those who ask for it: block style, members sorted by name.
+//! YAML in block style, members sorted by name.
 
 use serde_json::Value;
 
 use gantry_primitives::refusal::go_float;
 
-/// Rewrites JSON; `None` if it is none.
+/// Converts JSON to YAML; `None` if it is invalid.
 pub fn yaml(json: &[u8]) -> Option<String> {
     serde_json::from_slice(json).ok().as_ref().map(yaml_text)
 }
@@ -40,14 +40,14 @@ fn write_elements(elements: &[Value], level: usize, out: &mut String) {
         out.push('-');
         match element {
             Value::Object(members) if !members.is_empty() => {
-                // The first member stands beside the dash.
+                // The first member is on the line of the dash.
                 let mut inner = String::new();
                 write_members(members, level + 1, &mut inner);
                 out.push(' ');
                 out.push_str(inner.trim_start());
             }
             Value::Array(elements) if !elements.is_empty() => {
-                // So does the first element.
+                // So is the first element.
                 let mut inner = String::new();
                 write_elements(elements, level + 1, &mut inner);
                 out.push(' ');
@@ -92,7 +92,7 @@ fn written(scalar: &Value, level: usize, column: usize) -> String {
     }
 }
 
-/// A text: in a block if it has several lines, otherwise without quotes if nobody could take it for anything else.
+/// A string: a block if it has several lines, plain if YAML reads it as a string, otherwise quoted.
 fn text(text: &str, level: usize, column: usize) -> String {
     let fits_a_block = !text.contains(" \n") && !text.ends_with(' ') && text.chars().all(is_printable);
     if !text.contains('\n') || !fits_a_block {
@@ -115,7 +115,7 @@ fn text(text: &str, level: usize, column: usize) -> String {
     block
 }
 
-/// A text that begins at this column, broken at the first single space after it has grown too wide.
+/// A string at this column, folded at the first single space after the maximal width.
 fn folded(line: &str, level: usize, column: usize) -> String {
     const WIDTH: usize = 80;
     let letters: Vec<char> = line.chars().collect();
@@ -123,7 +123,7 @@ fn folded(line: &str, level: usize, column: usize) -> String {
     let (mut folded, mut width, mut is_after_space) = (String::with_capacity(line.len()), column, false);
     for (nth, &letter) in letters.iter().enumerate() {
         let is_before_space = letters.get(nth + 1) == Some(&' ');
-        // Beside a quote, a space would be lost; in double quotes, one more can be escaped.
+        // A space next to a quote would be lost; in double quotes it can be escaped.
         let may_break = match quote {
             None => !is_before_space,
             Some(quote) => nth > 1 && nth + 2 < letters.len() && (!is_before_space || quote == '"'),
@@ -145,7 +145,7 @@ fn folded(line: &str, level: usize, column: usize) -> String {
     folded
 }
 
-/// A text in one line: plain, in single quotes if only its letters are in the way, otherwise in double quotes.
+/// A string in one line: plain, in single quotes if it has special characters, otherwise in double quotes.
 fn in_one_line(text: &str) -> String {
     if text.contains('\n') || !text.chars().all(is_printable) || is_taken_for_something_else(text) {
         return Value::from(text).to_string();
@@ -165,7 +165,7 @@ fn is_printable(letter: char) -> bool {
     letter == '\n' || !letter.is_control() && letter != '\u{feff}'
 }
 
-/// Whether YAML, old or new, reads it as something else than text.
+/// Whether YAML 1.1 or 1.2 reads it as something else than a string.
 fn is_taken_for_something_else(text: &str) -> bool {
     let words = ["", "~", "<<", "=", "y", "n", "yes", "no", "on", "off", "true", "false", "null"];
     words.contains(&text.to_ascii_lowercase().as_str()) || is_a_number(text) || is_a_time(text)
@@ -182,7 +182,7 @@ fn is_a_number(text: &str) -> bool {
     });
     let plain = digits.replace('_', "");
     let begins = plain.starts_with(|first: char| first.is_ascii_digit() || first == '.');
-    // Old YAML reads 1:30 as a number of base sixty.
+    // YAML 1.1 reads 1:30 as a number of base sixty.
     let sexagesimal =
         begins && plain.contains(':') && plain.split(':').all(|part| part.parse::<f64>().is_ok());
     special || radix || sexagesimal || (begins && plain.parse::<f64>().is_ok())
@@ -208,7 +208,7 @@ mod tests {
     use crate::decode::{Format, plain};
     use serde_json::json;
 
-    /// A9.2: what is written in YAML reads as the same object.
+    /// A9.2: YAML is read back as the same object.
     #[test]
     fn yaml_says_the_same_as_json() {
         let object = json!({
@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(yaml(b"nonsense"), None);
     }
 
-    /// A9.2: quotes only where YAML would read something else, several lines as a block.
+    /// A9.2: quotes only where YAML needs them, several lines as a block.
     #[test]
     fn yaml_is_written_as_go_writes_it() {
         let cases = [
@@ -260,7 +260,7 @@ mod tests {
             );
         }
     }
-    /// A9.2: long texts are broken at spaces, and texts in lists are indented below their dash.
+    /// A9.2: long strings are folded at spaces, and strings in lists are indented below their dash.
     #[test]
     fn long_texts_are_folded_as_go_folds_them() {
         let words = |n: usize| vec!["wwwwwwwww"; n].join(" ");

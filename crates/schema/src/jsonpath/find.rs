@@ -1,13 +1,13 @@
-//! Goes along a path: everything that one step finds is where the next begins.
+//! Evaluates paths: every step is applied to all results of the one before.
 
 use std::cmp::Ordering;
 
 use serde_json::Value;
 
-use super::{Comparison, Operand, Path, Problem, Step};
+use super::{Comparison, JsonPath, Operand, Problem, Step};
 use gantry_primitives::go_print::{as_go_prints, type_as_go_prints};
 
-/// What can be compared with its like.
+/// A value that can be compared with values of its type.
 #[derive(PartialEq, PartialOrd)]
 enum Comparable<'v> {
     Bool(bool),
@@ -16,7 +16,7 @@ enum Comparable<'v> {
     Text(&'v str),
 }
 
-/// Everything that the steps find from these values on.
+/// The results of the steps from these values on.
 pub(super) fn all<'v>(steps: &[Step], from: Vec<&'v Value>) -> Result<Vec<&'v Value>, Problem> {
     steps.iter().try_fold(from, |values, step| step.take(&values))
 }
@@ -29,13 +29,13 @@ impl Step {
             Self::Each => found.extend(values.iter().flat_map(|value| inside(value))),
             Self::Descend => values.iter().for_each(|value| descend(value, &mut found)),
             Self::Nth(nth) => {
-                // The last element ends where the list ends, not at zero.
+                // The end of the last element is the end of the list, not zero.
                 let to = Some(nth.saturating_add(1)).filter(|to| *to != 0);
                 return elements(values, Some(*nth), to, None);
             }
             Self::Slice(from, to, by) => return elements(values, *from, *to, *by),
             Self::Union(paths) => {
-                for Path(steps) in paths {
+                for JsonPath(steps) in paths {
                     found.extend(all(steps, values.to_vec())?);
                 }
             }
@@ -71,13 +71,13 @@ fn descend<'v>(value: &'v Value, found: &mut Vec<&'v Value>) {
     }
 }
 
-/// The elements of a list; only lists have some.
+/// The elements of a list; other values have none.
 fn list<'v>(value: &'v Value, why: &str, shown: impl Fn(&Value) -> String) -> Result<&'v [Value], Problem> {
     let elements = value.as_array().map(Vec::as_slice);
     elements.ok_or_else(|| format!("{} is not array or slice{why}", shown(value)).into())
 }
 
-/// Elements by number. Asking one list for none ends the search in all lists after it, as in Kubernetes.
+/// A slice. An empty slice of one list ends the search in all lists after it, as in Kubernetes.
 fn elements<'v>(
     values: &[&'v Value],
     from: Option<i64>,
@@ -144,7 +144,7 @@ impl Operand {
     fn values<'v>(&'v self, here: &'v Value) -> Result<Vec<&'v Value>, Problem> {
         match self {
             Self::Value(value) => Ok(vec![value]),
-            Self::Path(Path(steps)) => all(steps, vec![here]),
+            Self::JsonPath(JsonPath(steps)) => all(steps, vec![here]),
             Self::Word(word) => Err(format!("unrecognized identifier {word}").into()),
         }
     }

@@ -1,7 +1,7 @@
-//! JSONPath as Kubernetes has it: text with `{.paths}` in it, `{range}` … `{end}`, filters, slices, recursive descent.
+//! JSONPath as in Kubernetes: text with `{.paths}` in it, `{range}` … `{end}`, filters, slices, recursive descent.
 //!
-//! What is not there is not found, which is no problem; an element beyond the end of its list is one. How results are
-//! laid out is up to whoever asked.
+//! A missing field has no result, which is no error; an index beyond the end of a list is one. Callers lay out the
+//! results.
 
 mod find;
 mod parse;
@@ -13,60 +13,60 @@ use serde_json::Value;
 use crate::encode;
 pub use gantry_primitives::go_print::as_go_prints;
 
-/// A template that was understood.
+/// A parsed template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template(Vec<Part>);
 
-/// Where to look.
+/// A path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Path(Vec<Step>);
+pub struct JsonPath(Vec<Step>);
 
-/// A part of what a template says about an object.
+/// A part of the result of a template.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Piece<'t, 'v> {
-    /// Text as it stands.
+    /// Literal text.
     Text(&'t str),
-    /// Everything that a path finds.
+    /// The results of a path.
     Found(Vec<&'v Value>),
 }
 
-/// Why a template makes no sense, or does not fit an object.
+/// Why a template is invalid, or cannot be evaluated on an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem(String);
 
 /// One part of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Part {
-    /// Text as it stands.
+    /// Literal text.
     Text(String),
-    /// What a path finds.
-    Path(Path),
-    /// Its parts for everything that a path finds.
-    Range(Path, Vec<Part>),
+    /// A path.
+    JsonPath(JsonPath),
+    /// Its parts, for each result of a path.
+    Range(JsonPath, Vec<Part>),
 }
 
 /// One step of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
     Member(String),
-    /// Everything inside.
+    /// All members or elements.
     Each,
     /// One element, from the end if negative.
     Nth(i64),
-    /// Elements by number: from, to, by.
+    /// A slice: from, to, step.
     Slice(Option<i64>, Option<i64>, Option<i64>),
-    /// Several paths, one after the other.
-    Union(Vec<Path>),
-    /// This and everything below it.
+    /// The results of several paths.
+    Union(Vec<JsonPath>),
+    /// The value and everything below it.
     Descend,
     Filter(Operand, Option<(Comparison, Operand)>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Operand {
-    Path(Path),
+    JsonPath(JsonPath),
     Value(Value),
-    /// A word without quotes, which means nothing.
+    /// An unquoted word, which has no meaning.
     Word(String),
 }
 
@@ -81,23 +81,23 @@ enum Comparison {
 }
 
 impl Template {
-    /// Reads a template.
+    /// Parses a template.
     pub fn parse(text: &str) -> Result<Self, Problem> {
         parse::template(text).map(Self)
     }
 
-    /// Everything that its paths find.
+    /// The results of all its paths.
     pub fn find<'v>(&self, object: &'v Value) -> Result<Vec<&'v Value>, Problem> {
         let mut found = Vec::new();
         for part in &self.0 {
-            if let Part::Path(path) | Part::Range(path, _) = part {
+            if let Part::JsonPath(path) | Part::Range(path, _) = part {
                 found.extend(path.find(object)?);
             }
         }
         Ok(found)
     }
 
-    /// What it says about an object, piece by piece.
+    /// Evaluates it on an object, part by part.
     pub fn pieces<'t, 'v>(&'t self, object: &'v Value) -> Result<Vec<Piece<'t, 'v>>, Problem> {
         let mut pieces = Vec::new();
         collect(&self.0, object, &mut pieces)?;
@@ -105,19 +105,19 @@ impl Template {
     }
 }
 
-impl Path {
-    /// Reads a single path without braces: `.spec.replicas`.
+impl JsonPath {
+    /// Parses a single path without braces: `.spec.replicas`.
     pub fn parse(text: &str) -> Result<Self, Problem> {
         parse::path(text)
     }
 
-    /// Everything that it finds.
+    /// The results.
     pub fn find<'v>(&self, object: &'v Value) -> Result<Vec<&'v Value>, Problem> {
         find::all(&self.0, vec![object])
     }
 }
 
-/// A value as text: what is text itself without quotes, anything deeper as JSON.
+/// A value as text: strings without quotes, lists and objects as JSON.
 pub fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -135,7 +135,7 @@ fn collect<'t, 'v>(
     for part in parts {
         match part {
             Part::Text(text) => pieces.push(Piece::Text(text)),
-            Part::Path(path) => pieces.push(Piece::Found(path.find(here)?)),
+            Part::JsonPath(path) => pieces.push(Piece::Found(path.find(here)?)),
             Part::Range(path, inside) => {
                 for one in path.find(here)? {
                     collect(inside, one, pieces)?;
@@ -222,13 +222,13 @@ mod tests {
             ("{.items[?(@.spec.paused==true)].metadata.name}", "b"),
             ("{.items[?(@.spec.paused)].metadata.name}", "b"),
             ("{.items[?(@.nope==nothing)].metadata.name}", ""),
-            // What the path began with is not known inside of a filter.
+            // The root is not accessible inside a filter.
             ("{.items[?($.kind==\"List\")].metadata.name}", ""),
             ("{range .items[*]}{.metadata.name}={.spec.n}{\"\\n\"}{end}", "a=1\nb=2\n"),
             ("{range .items[*]}{range .spec.c[*]}{.image},{end};{end}", "i1,i2,;i3,;"),
             ("{.items[0].spec.c[0]}", "{\"image\":\"i1\"}"),
             ("{.items[1].spec.paused} {.items[1].spec.f}", "true 2"),
-            // No elements of one list are no elements of those after it, either.
+            // An empty slice of one list ends the search in those after it.
             ("{.items[*].spec.empty[*]}", ""),
             ("{.}", ""),
         ];
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_template_that_makes_no_sense_is_refused() {
+    fn an_invalid_template_is_refused() {
         let deep = |open: &str| format!("{{{}", open.repeat(1000));
         let cases = [
             ("{.a", "unclosed action"),
@@ -259,7 +259,7 @@ mod tests {
             assert_eq!(Template::parse(template), Err(problem.into()), "{template}");
         }
         for path in ["", "a", ".a}{.b", ".a}", "{.a}", "range .a", ".a[?(@.b"] {
-            assert!(Path::parse(path).is_err(), "{path}");
+            assert!(JsonPath::parse(path).is_err(), "{path}");
         }
     }
 
@@ -292,7 +292,7 @@ mod tests {
             if let Ok(template) = Template::parse(&text) {
                 let _ = template.pieces(&pods());
             }
-            let _ = Path::parse(&text).map(|path| path.find(&pods()).is_ok());
+            let _ = JsonPath::parse(&text).map(|path| path.find(&pods()).is_ok());
         }
     }
 }

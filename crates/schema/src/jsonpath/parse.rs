@@ -1,19 +1,19 @@
-//! Reads templates.
+//! Parses templates.
 
 use serde_json::Value;
 
-use super::{Comparison, Operand, Part, Path, Problem, Step};
+use super::{Comparison, JsonPath, Operand, Part, Problem, Step};
 
-/// How deep ranges and filters may be in each other: far deeper than anybody writes, far less than a stack holds.
+/// The nesting limit of ranges and filters: far deeper than in practice, and safe for the stack.
 const DEPTH_MAX: u8 = 50;
 
-/// Reads a whole template.
+/// Parses a whole template.
 pub(super) fn template(text: &str) -> Result<Vec<Part>, Problem> {
     Reader { rest: text, depth: 0 }.parts(false)
 }
 
-/// Reads a path that is all there is.
-pub(super) fn path(text: &str) -> Result<Path, Problem> {
+/// Parses a text that is a single path.
+pub(super) fn path(text: &str) -> Result<JsonPath, Problem> {
     let mut reader = Reader { rest: text, depth: 0 };
     let path = reader.path()?;
     reader.skip_spaces();
@@ -29,10 +29,10 @@ struct Reader<'t> {
     depth: u8,
 }
 
-/// What stood between braces.
+/// The content of a pair of braces.
 enum Braced {
     Part(Part),
-    Range(Path),
+    Range(JsonPath),
     End,
 }
 
@@ -62,7 +62,7 @@ impl Reader<'_> {
         if in_range { Err("unterminated range".into()) } else { Ok(parts) }
     }
 
-    /// Reads what is inside of something else.
+    /// Parses a nested part.
     fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, Problem>) -> Result<T, Problem> {
         if self.depth == DEPTH_MAX {
             return Err("nested too deeply".into());
@@ -94,7 +94,7 @@ impl Reader<'_> {
         }
         let path = self.path()?;
         self.close()?;
-        Ok(Braced::Part(Part::Path(path)))
+        Ok(Braced::Part(Part::JsonPath(path)))
     }
 
     fn close(&mut self) -> Result<(), Problem> {
@@ -111,8 +111,8 @@ impl Reader<'_> {
         self.rest = self.rest.trim_start();
     }
 
-    /// What a path begins with does not matter: inside of a range or filter, `$` is where it stands, too.
-    fn path(&mut self) -> Result<Path, Problem> {
+    /// Parses a path. Its first character does not matter: inside a range or filter, `$` is the current value, too.
+    fn path(&mut self) -> Result<JsonPath, Problem> {
         self.rest = self.rest.strip_prefix(['$', '@']).unwrap_or(self.rest);
         let mut steps = Vec::new();
         loop {
@@ -135,16 +135,16 @@ impl Reader<'_> {
                 break;
             }
         }
-        Ok(Path(steps))
+        Ok(JsonPath(steps))
     }
 
-    /// The name after a dot; dots in it are escaped.
+    /// A name after a dot; dots in it are escaped.
     fn name(&mut self) -> Step {
         let name = self.name_until(&['.', '[', ']', '}', ' ', ')', '=', '!', '<', '>', ',', '|']);
         if name == "*" { Step::Each } else { Step::Member(name) }
     }
 
-    /// One of the names in quotes.
+    /// A quoted name.
     fn quoted_name(&mut self) -> Step {
         Step::Member(self.name_until(&['.']))
     }
@@ -167,7 +167,7 @@ impl Reader<'_> {
         name
     }
 
-    /// What stands in brackets; most often that is one step.
+    /// The content of brackets, usually one step.
     fn bracketed(&mut self) -> Result<Vec<Step>, Problem> {
         if let Some(rest) = self.rest.strip_prefix("?(") {
             self.rest = rest;
@@ -189,7 +189,7 @@ impl Reader<'_> {
         }
         match choices.len() {
             1 => Ok(choices.concat()),
-            _ => Ok(vec![Step::Union(choices.into_iter().map(Path).collect())]),
+            _ => Ok(vec![Step::Union(choices.into_iter().map(JsonPath).collect())]),
         }
     }
 
@@ -216,7 +216,7 @@ impl Reader<'_> {
         Ok(vec![Step::Slice(bound()?, bound()?, bound()?)])
     }
 
-    /// Members in quotes; dots part them.
+    /// Quoted members, separated by dots.
     fn quoted_members(&mut self) -> Result<Vec<Step>, Problem> {
         let raw = self.raw_quoted('\'')?;
         let mut reader = Reader { rest: &raw, depth: self.depth };
@@ -256,7 +256,7 @@ impl Reader<'_> {
     fn operand(&mut self) -> Result<Operand, Problem> {
         match self.rest.chars().next() {
             Some(quote @ ('"' | '\'')) => self.quoted(quote).map(|text| Operand::Value(text.into())),
-            Some('@' | '$' | '.') => self.path().map(Operand::Path),
+            Some('@' | '$' | '.') => self.path().map(Operand::JsonPath),
             _ => {
                 let end = self.rest.find([')', ' ', '=', '!', '<', '>']).unwrap_or(self.rest.len());
                 let (word, rest) = self.rest.split_at(end);
@@ -270,7 +270,8 @@ impl Reader<'_> {
         }
     }
 
-    /// A text in quotes, with escapes such as `\n`.
+    /// A quoted string, with escapes such as `
+    /// `.
     fn quoted(&mut self, quote: char) -> Result<String, Problem> {
         let raw = self.raw_quoted(quote)?;
         let mut text = String::new();

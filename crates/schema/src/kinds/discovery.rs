@@ -1,12 +1,12 @@
-//! What clients are told about the table: legacy and aggregated discovery documents.
+//! Discovery documents, legacy and aggregated.
 //!
-//! Headers (ETag, Content-Type, Vary) are the server's; these are the bodies.
+//! Only the bodies: headers (ETag, Content-Type, Vary) are the server's.
 
 use serde_json::{Value, json};
 
 use super::{Group, GroupVersion, Kind, Kinds, Nature, Scope, Subresource, Verb};
 
-/// The answer to `GET /api`; the address is where clients reach the server.
+/// The response to `GET /api`; the address is where clients reach the server.
 pub fn legacy_root(server_address: &str) -> Value {
     json!({
         "kind": "APIVersions",
@@ -15,13 +15,13 @@ pub fn legacy_root(server_address: &str) -> Value {
     })
 }
 
-/// The answer to `GET /apis`: every group but the core group.
+/// The response to `GET /apis`: every group but the core group.
 pub fn group_list(kinds: &Kinds) -> Value {
     let groups: Vec<_> = named_groups(kinds).map(described).collect();
     json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
 }
 
-/// The answer to `GET /apis/{group}`.
+/// The response to `GET /apis/{group}`.
 pub fn group(kinds: &Kinds, name: &str) -> Option<Value> {
     let group = named_groups(kinds).find(|group| group.name == name)?;
     let mut body = described(group);
@@ -30,7 +30,7 @@ pub fn group(kinds: &Kinds, name: &str) -> Option<Value> {
     Some(body)
 }
 
-/// The answer to `GET /api/v1` and `GET /apis/{group}/{version}`.
+/// The response to `GET /api/v1` and `GET /apis/{group}/{version}`.
 pub fn resource_list(kinds: &Kinds, group: &str, version: &str) -> Option<Value> {
     let mut entries = Vec::new();
     for kind in kinds.of(group, version) {
@@ -43,18 +43,18 @@ pub fn resource_list(kinds: &Kinds, group: &str, version: &str) -> Option<Value>
     let mut body =
         json!({"kind": "APIResourceList", "groupVersion": api_version(group, version), "resources": entries});
     if !group.is_empty() {
-        // A quirk that clients have learnt: the core group's list has no apiVersion.
+        // A quirk that clients rely on: the core group's list has no apiVersion.
         body["apiVersion"] = json!("v1");
     }
     Some(body)
 }
 
-/// The aggregated answer to `GET /api`.
+/// The aggregated response to `GET /api`.
 pub fn aggregated_core(kinds: &Kinds) -> Value {
     aggregated(kinds, kinds.groups().iter().filter(|group| group.name.is_empty()))
 }
 
-/// The aggregated answer to `GET /apis`.
+/// The aggregated response to `GET /apis`.
 pub fn aggregated_groups(kinds: &Kinds) -> Value {
     aggregated(kinds, named_groups(kinds))
 }
@@ -156,12 +156,12 @@ fn aggregated_subresource(kind: &Kind, subresource: &Subresource) -> Value {
     })
 }
 
-/// What clients are told can be done. Of a custom kind that goes, no more is made; what is left may still be changed, so
-/// that it can let go.
+/// The verbs that are listed. While the definition of a custom kind is being deleted, objects cannot be created, but
+/// still be changed, so that finalizers can be removed.
 fn listed(kind: &Kind) -> &[Verb] {
     const ENDING: [Verb; 5] = [Verb::Delete, Verb::DeleteCollection, Verb::Get, Verb::List, Verb::Watch];
     match &kind.nature {
-        Nature::Custom(custom) if custom.goes => &ENDING,
+        Nature::Custom(custom) if custom.is_terminating => &ENDING,
         _ => &kind.verbs,
     }
 }

@@ -1,7 +1,7 @@
-//! What is served: every resource with its names, verbs, subresources and habits, as one table.
+//! The served resources with their names, verbs, subresources and behaviour, as one table.
 //!
-//! `served.tsv` has a line a resource. Adding a kind is adding a line (and its shape to the [`schema`](crate::schema)).
-//! What a client sees of the table is rendered by [`discovery`].
+//! `served.tsv` has one line per resource. To add a kind, add a line, and its fields to the [`schema`](crate::schema).
+//! [`discovery`] renders the table for clients.
 
 pub mod discovery;
 mod parse;
@@ -17,7 +17,7 @@ use crate::schema::MessageId;
 pub(crate) use subresources::subresource;
 pub use versions::{Priority, Stage, version_priority};
 
-/// Everything that is served, with lookups.
+/// All served resources, with lookups.
 #[derive(Debug)]
 pub struct Kinds {
     all: Vec<Arc<Kind>>,
@@ -35,7 +35,7 @@ pub struct Group {
     pub versions: Vec<&'static str>,
 }
 
-/// One resource and how it behaves.
+/// A resource and its behaviour.
 #[derive(Debug)]
 pub struct Kind {
     /// The group; empty for the core group.
@@ -50,42 +50,42 @@ pub struct Kind {
     pub kind: &'static str,
     /// The kind of its lists: `DeploymentList`.
     pub list_kind: &'static str,
-    /// The singular, for people: `deployment`.
+    /// The singular: `deployment`.
     pub singular: &'static str,
-    /// Whether it lives in namespaces.
+    /// Whether it is namespaced.
     pub scope: Scope,
     /// Short names, such as `deploy`.
     pub short_names: Vec<&'static str>,
     /// Categories, such as `all`.
     pub categories: Vec<&'static str>,
-    /// What can be done, in alphabetical order.
+    /// The verbs, in alphabetical order.
     pub verbs: Vec<Verb>,
     /// Subresources, in the order in which they are listed.
     pub subresources: Vec<Subresource>,
-    /// What a completed DELETE answers.
+    /// The response to a completed DELETE.
     pub deleted: DeleteAnswer,
-    /// What happens to dependents when nobody says.
+    /// What happens to dependents when a delete request does not say.
     pub propagation: DefaultPropagation,
     /// What PUT does when there is no such object.
     pub put_absent: PutAbsent,
-    /// Whether PUT may leave out the resourceVersion.
+    /// Whether PUT may omit the resourceVersion.
     pub blind_put: BlindPut,
-    /// What makes `metadata.generation` grow.
+    /// What increments `metadata.generation`.
     pub generation: Generation,
-    /// What a name must be.
+    /// The rule for names.
     pub names: NameRule,
-    /// What its objects look like.
+    /// The schema of its objects.
     pub nature: Nature,
-    /// Path segment under which objects are stored; resources that share it share their objects.
+    /// The path segment under which objects are stored; resources with the same segment share their objects.
     pub segment: &'static str,
 }
 
-/// Where it is written down what the objects of a kind look like.
+/// Where the schema of a kind comes from.
 #[derive(Clone, Debug)]
 pub enum Nature {
-    /// In the schema that is compiled in: `apps/v1.Deployment`.
+    /// The compiled-in schema: `apps/v1.Deployment`.
     BuiltIn(MessageId),
-    /// In a definition that somebody wrote.
+    /// A CustomResourceDefinition.
     Custom(Arc<Custom>),
 }
 
@@ -94,11 +94,11 @@ pub enum Nature {
 pub struct Subresource {
     /// The last path segment: `scale`.
     pub name: &'static str,
-    /// What can be done, in alphabetical order.
+    /// The verbs, in alphabetical order.
     pub verbs: Vec<Verb>,
-    /// The group of its kind, when that is not the resource's own group and version.
+    /// The group and version of its kind, if not those of the resource.
     pub foreign: Option<GroupVersion>,
-    /// The kind it speaks.
+    /// The kind of its objects.
     pub kind: &'static str,
 }
 
@@ -111,16 +111,16 @@ pub struct GroupVersion {
     pub version: &'static str,
 }
 
-/// Where objects live.
+/// Whether objects are in namespaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// In namespaces.
+    /// They are.
     Namespaced,
-    /// Beside them.
+    /// They are not.
     Cluster,
 }
 
-/// What can be done with a resource; in alphabetical order.
+/// The verbs of a resource, in alphabetical order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the words of Kubernetes")]
 pub enum Verb {
@@ -134,21 +134,21 @@ pub enum Verb {
     Watch,
 }
 
-/// What a completed DELETE answers.
+/// The response to a completed DELETE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeleteAnswer {
-    /// The object as it was last.
+    /// The object in its last state.
     Object,
-    /// A `Status` that names it.
+    /// A `Status` with its name.
     Status,
 }
 
-/// What happens to dependents when a delete does not say.
+/// What happens to dependents when a delete request does not say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DefaultPropagation {
-    /// They are collected afterwards.
+    /// They are deleted in the background.
     Background,
-    /// They are left without an owner.
+    /// They are orphaned.
     Orphan,
     /// The kind has no dependents; policies are ignored.
     Unsupported,
@@ -157,54 +157,54 @@ pub enum DefaultPropagation {
 /// What PUT does when there is no such object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PutAbsent {
-    /// 404.
+    /// Responds with 404.
     NotFound,
-    /// It creates it.
+    /// Creates the object.
     Creates,
 }
 
-/// Whether a PUT without resourceVersion overwrites.
+/// Whether a PUT without resourceVersion is allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlindPut {
-    /// It does.
+    /// It overwrites the object.
     Overwrites,
     /// It is invalid.
     Refused,
 }
 
-/// What makes `metadata.generation` grow.
+/// What increments `metadata.generation`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Generation {
-    /// There is none.
+    /// The kind has no generation.
     Absent,
     /// A changed spec.
     Spec,
-    /// A changed spec, or one in which an empty list was sent in the place of none.
+    /// A changed spec, including an empty list in place of an absent one.
     ExactSpec,
-    /// A changed spec; a new object has none yet.
+    /// A changed spec; a new object has no generation.
     SpecFromZero,
     /// A changed spec, or changed annotations.
     SpecOrAnnotations,
     /// Anything outside metadata, or changed labels.
     Anything,
-    /// Anything outside metadata, and outside the status if that is kept apart.
+    /// Anything outside metadata, and outside the status if that is a subresource.
     Content,
-    /// It is 1 for good.
+    /// It is always 1.
     AlwaysOne,
 }
 
-/// What the name of an object must be.
+/// The rule for names of objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameRule {
-    /// Labels joined by dots.
+    /// A DNS subdomain.
     Subdomain,
-    /// One label.
+    /// A DNS label.
     Label,
-    /// Anything that fits into a path.
+    /// Any valid path segment.
     PathSegment,
 }
 
-/// Everything Kubernetes 1.37 serves that we serve.
+/// The built-in kinds, as in Kubernetes 1.37.
 pub fn kinds() -> &'static Kinds {
     static KINDS: LazyLock<Kinds> = LazyLock::new(|| {
         parse::kinds(include_str!("served.tsv"))
@@ -225,7 +225,7 @@ impl Kinds {
         Self { all, by_resource, by_kind, groups }
     }
 
-    /// These and others, which come behind them. What is there already stays as it is.
+    /// These kinds and others after them. Kinds that exist already are not replaced.
     pub fn and(&self, others: impl IntoIterator<Item = Arc<Kind>>) -> Self {
         let is_new = |kind: &Arc<Kind>| {
             self.resource(kind.group, kind.version, kind.resource).is_none()
@@ -235,7 +235,7 @@ impl Kinds {
         Self::new(self.all.iter().cloned().chain(new).collect())
     }
 
-    /// Every resource, in the order of the table.
+    /// All resources, in the order of the table.
     pub fn all(&self) -> impl Iterator<Item = &Kind> {
         self.all.iter().map(AsRef::as_ref)
     }
@@ -245,7 +245,7 @@ impl Kinds {
         self.by_resource.get(&(group, version, resource)).map(|index| self.all[*index].as_ref())
     }
 
-    /// The same, to be kept.
+    /// The same as a shared pointer.
     pub fn kept(&self, group: &str, version: &str, resource: &str) -> Option<Arc<Kind>> {
         self.by_resource.get(&(group, version, resource)).map(|index| Arc::clone(&self.all[*index]))
     }
@@ -263,7 +263,7 @@ impl Kinds {
         served.map(|(_, index)| self.all[*index].as_ref())
     }
 
-    /// The groups, the core group first, then in the order of the table, then those of definitions by name.
+    /// The groups: the core group, then in the order of the table, then those of definitions by name.
     pub fn groups(&self) -> &[Group] {
         &self.groups
     }
@@ -273,13 +273,13 @@ impl Kinds {
         self.groups.iter().find(|group| group.name == name)
     }
 
-    /// The version that is preferred in a group.
+    /// The preferred version of a group.
     pub fn preferred(&self, group: &str) -> Option<&'static str> {
         self.group(group).and_then(|group| group.versions.first().copied())
     }
 }
 
-/// The groups of these: those of the table in its order, then those of definitions by name.
+/// The groups of these kinds: built-in ones in the order of the table, then those of definitions by name.
 fn groups(all: &[Arc<Kind>]) -> Vec<Group> {
     let (built_in, mut custom): (Vec<_>, Vec<_>) =
         all.iter().partition(|kind| kind.nature.message().is_some());
@@ -296,7 +296,7 @@ fn groups(all: &[Arc<Kind>]) -> Vec<Group> {
 }
 
 impl Nature {
-    /// The message of the compiled-in schema, if it is there.
+    /// The message of the compiled-in schema; `None` for custom kinds.
     pub fn message(&self) -> Option<MessageId> {
         match self {
             Self::BuiltIn(message) => Some(*message),
@@ -312,7 +312,7 @@ impl From<MessageId> for Nature {
 }
 
 impl Kind {
-    /// `pods` or `deployments.apps`, as errors name it.
+    /// `pods` or `deployments.apps`, as in error messages.
     pub fn group_resource(&self) -> String {
         if self.group.is_empty() {
             self.resource.to_owned()
@@ -321,7 +321,7 @@ impl Kind {
         }
     }
 
-    /// Whether this can be done.
+    /// Whether the resource has this verb.
     pub fn allows(&self, verb: Verb) -> bool {
         self.verbs.contains(&verb)
     }
@@ -331,14 +331,14 @@ impl Kind {
         self.subresources.iter().find(|subresource| subresource.name == name)
     }
 
-    /// Whether `status` is a subresource, hence kept apart from everything else.
+    /// Whether `status` is a subresource.
     pub fn has_status(&self) -> bool {
         self.subresource("status").is_some()
     }
 }
 
 impl Verb {
-    /// The word, as RBAC and discovery write it.
+    /// The verb in RBAC and discovery.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Create => "create",

@@ -1,4 +1,4 @@
-//! Reads the table that is compiled in.
+//! Parses the compiled-in table.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ const ALL_VERBS: [Verb; 8] = [
     Verb::Watch,
 ];
 
-/// Reads the table; a problem names the line.
+/// Parses the table; an error names the line.
 pub(super) fn kinds(table: &'static str) -> Result<Kinds, String> {
     let mut all = Vec::new();
     for line in table.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {

@@ -1,4 +1,4 @@
-//! What subresources can do and what kind they speak: `subresources.tsv`. Which resource has which is in `served.tsv`.
+//! The verbs and kinds of subresources: `subresources.tsv`. Which resource has which is in `served.tsv`.
 
 use super::parse::verbs_of;
 use super::{GroupVersion, Subresource};

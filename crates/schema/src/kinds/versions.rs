@@ -1,11 +1,11 @@
-//! Which version of a group is preferred, where no table says so.
+//! The order of preference of the versions of a group.
 //!
-//! Versions that are numbered as Kubernetes numbers its own come first: stable ones, then betas, then alphas, the
-//! latest of each first. Whatever else somebody calls a version comes behind them, by name.
+//! Versions in Kubernetes' numbering come first: stable ones, then betas, then alphas, the latest of each first. Other
+//! names come after them in alphabetical order.
 
 use std::cmp::Reverse;
 
-/// The place of a version among those of its group: the least is the most preferred.
+/// The rank of a version in its group: the least is the most preferred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Priority<'v> {
     /// `v2beta1`: how stable, then the numbers.
@@ -23,7 +23,7 @@ pub enum Stage {
     Stable,
 }
 
-/// The place of a version among those of its group.
+/// The rank of a version in its group.
 pub fn version_priority(version: &str) -> Priority<'_> {
     match numbered(version) {
         Some(numbers) => Priority::Numbered(Reverse(numbers)),
@@ -41,7 +41,7 @@ fn numbered(version: &str) -> Option<(Stage, u64, u64)> {
     Some((Stage::Stable, number(numbers)?, 0))
 }
 
-/// Digits and nothing else: a sign is part of no version.
+/// Parses digits only; a sign is not allowed.
 fn number(digits: &str) -> Option<u64> {
     if digits.bytes().all(|byte| byte.is_ascii_digit()) { digits.parse().ok() } else { None }
 }

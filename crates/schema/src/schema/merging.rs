@@ -9,7 +9,7 @@ pub struct Merging {
     pub owning: Owning,
 }
 
-/// What a strategic merge patch does to a field.
+/// How a strategic merge patch merges a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StrategicMerge {
     /// Objects and maps merge by key; anything else is replaced.
@@ -29,14 +29,14 @@ pub enum StrategicMerge {
     Replace,
 }
 
-/// What server-side apply tracks the ownership of.
+/// The granularity of ownership under server-side apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owning {
     /// Each member by itself.
     Granular,
     /// The field as a whole.
     Atomic,
-    /// Each element of a list, known by the values of these keys.
+    /// Each element of a list, identified by the values of these keys.
     MapList(&'static [&'static str]),
     /// As `MapList`, each element owned as a whole.
     AtomicMapList(&'static [&'static str]),

@@ -1,10 +1,10 @@
-//! The shape of every kind that is served, as data.
+//! The fields of every built-in kind, as data.
 //!
-//! `fields.tsv` has one block a message: a line with its name (`apps/v1.DeploymentSpec`), then a line a field with its
-//! protobuf number, JSON name, type and flags (`o` omitted when empty, `z` omitted when zero, `p` a pointer, for which
-//! zero and absent differ, `i` inlined into the parent). `lists.tsv` says how lists and maps merge.
+//! `fields.tsv` has one block per message: a line with its name (`apps/v1.DeploymentSpec`), then one line per field
+//! with its protobuf number, JSON name, type and flags (`o` omitted when empty, `z` omitted when zero, `p` a pointer,
+//! for which zero and absent differ, `i` inlined into the parent). `lists.tsv` says how lists and maps merge.
 //!
-//! The order of fields is the order in which Kubernetes writes them.
+//! Fields are in the order in which Kubernetes writes them.
 
 mod merging;
 mod parse;
@@ -21,19 +21,19 @@ pub struct Schema {
     by_name: BTreeMap<&'static str, MessageId>,
 }
 
-/// Which message: an index into the schema.
+/// The id of a message: an index into the schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MessageId(usize);
 
-/// The shape of one JSON object.
+/// The fields of one JSON object.
 #[derive(Debug)]
 pub struct Message {
     /// `apps/v1.DeploymentSpec`.
     pub name: &'static str,
-    /// Its own fields, in the order in which they are written; inlined messages stand in place.
+    /// Its own fields, in the order in which they are written; inlined messages are fields, too.
     pub fields: Vec<Field>,
     by_json: BTreeMap<&'static str, Place>,
-    /// Where each field that is written stands, inlined ones in their place.
+    /// The fields in the order in which they are written, with those of inlined messages.
     written: Vec<(MessageId, usize)>,
 }
 
@@ -44,20 +44,20 @@ pub struct Field {
     pub number: u32,
     /// Its name in JSON; empty for an inlined message.
     pub json: &'static str,
-    /// What it holds.
+    /// Its type.
     pub kind: Type,
-    /// When it is left out.
+    /// When it is omitted.
     pub omit: Omit,
-    /// Whether it is a pointer: zero and absent differ, and an absent struct is no struct.
+    /// Whether it is a pointer in Go: zero and absent differ.
     pub pointer: bool,
     /// How it merges.
     pub merging: Merging,
 }
 
-/// When a field is left out of JSON.
+/// When a field is omitted from JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Omit {
-    /// Never: an absent one is written as `null`, zero or `{}`.
+    /// Never: an absent field is written as `null`, zero or `{}`.
     Never,
     /// When empty, in the sense of Go's `omitempty`; plain structs are never empty.
     Empty,
@@ -65,10 +65,10 @@ pub enum Omit {
     Zero,
 }
 
-/// What a field holds.
+/// The type of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Type {
-    /// Text.
+    /// A string.
     String,
     /// `true` or `false`.
     Bool,
@@ -82,40 +82,40 @@ pub enum Type {
     Bytes,
     /// A list.
     List(Box<Type>),
-    /// A map from text.
+    /// A map with string keys.
     Map(Box<Type>),
     /// An object of another message.
     Message(MessageId),
-    /// An object whose fields are those of the object around it.
+    /// An inlined object: its fields are fields of the parent.
     Inline(MessageId),
-    /// A resource quantity: text in normal form; numbers are taken for text.
+    /// A resource quantity: a string in canonical form; numbers are accepted.
     Quantity,
-    /// A number or a text.
+    /// An integer or a string.
     IntOrString,
     /// A time in whole seconds, or `null`.
     Time,
     /// A time in microseconds, or `null`.
     MicroTime,
-    /// A duration in text.
+    /// A duration as a string.
     Duration,
-    /// Any JSON at all.
+    /// Any JSON.
     Raw,
-    /// An object of another message, or what may stand in its place.
+    /// An object of another message, or an alternative type.
     Or(Other, MessageId),
 }
 
-/// What may stand in the place of an object.
+/// The alternative to an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Other {
     /// `true` or `false`.
     Bool,
     /// A list of such objects.
     List,
-    /// A list of texts.
+    /// A list of strings.
     Texts,
 }
 
-/// Where a JSON name is found: in the message itself, or in one inlined into it.
+/// Where a field is declared: in the message itself, or in one inlined into it.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     Own(usize),
@@ -150,7 +150,7 @@ impl Schema {
         }
     }
 
-    /// The message that brings a field into the one it is inlined in; none for a field of the message itself.
+    /// The inlined message that declares a field; `None` for a field of the message itself.
     pub fn inlined(&self, id: MessageId, json: &str) -> Option<MessageId> {
         match self.message(id).by_json.get(json)? {
             Place::Own(_) => None,
@@ -158,7 +158,7 @@ impl Schema {
         }
     }
 
-    /// The fields of a message in the order in which they are written, inlined ones in their place.
+    /// The fields of a message in the order in which they are written, including inlined ones.
     pub fn fields(&self, id: MessageId) -> Vec<&Field> {
         let mut all = Vec::new();
         for field in &self.message(id).fields {
@@ -170,7 +170,7 @@ impl Schema {
         all
     }
 
-    /// As [`Schema::fields`], one by one.
+    /// An iterator over [`Schema::fields`].
     pub fn each_field(&self, id: MessageId) -> impl Iterator<Item = &Field> {
         let message = self.message(id);
         message.written.iter().map(move |(holder, index)| &self.message(*holder).fields[*index])
@@ -183,7 +183,7 @@ impl Schema {
 }
 
 impl Message {
-    /// The name without group and version: `DeploymentSpec`, as Go's errors say it.
+    /// The name without group and version, as in Go's errors: `DeploymentSpec`.
     pub fn short_name(&self) -> &'static str {
         self.name.rsplit('.').next().unwrap_or(self.name)
     }

@@ -1,13 +1,13 @@
-//! Reads the tables that are compiled in.
+//! Parses the compiled-in tables.
 
 use std::collections::BTreeMap;
 
 use super::{Field, Merging, Message, MessageId, Omit, Other, Owning, Place, Schema, StrategicMerge, Type};
 
-/// The message in the place of which something else may stand.
+/// The message whose fields may have an alternative type.
 const OPEN_API: &str = "apiextensions/v1.JSONSchemaProps";
 
-/// Reads both tables; a problem names the line.
+/// Parses both tables; an error names the line.
 pub(super) fn schema(fields: &'static str, lists: &'static str) -> Result<Schema, String> {
     let names = fields.lines().filter(|line| !line.starts_with(['\t', '#']) && !line.is_empty());
     let by_name: BTreeMap<_, _> = names.enumerate().map(|(index, name)| (name, MessageId(index))).collect();
@@ -97,7 +97,7 @@ fn type_of(name: &str, by_name: &BTreeMap<&'static str, MessageId>) -> Option<Ty
 /// `lists.tsv`: what differs from the default, by message and field or, with `*`, by type of message.
 struct Rules {
     by_field: BTreeMap<(&'static str, &'static str), Merging>,
-    /// Messages that are owned as a whole wherever they stand.
+    /// Messages that are owned as a whole wherever they are used.
     atomic: Vec<&'static str>,
     atomic_ids: Vec<MessageId>,
 }
@@ -131,7 +131,7 @@ impl Rules {
         found.map_or(default, |(_, merging)| *merging)
     }
 
-    /// Every row must speak of something that exists.
+    /// Every row must refer to an existing field.
     fn check(&self, messages: &[Message]) -> Result<(), String> {
         for (message, field) in self.by_field.keys() {
             let exists =

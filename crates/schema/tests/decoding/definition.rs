@@ -69,17 +69,17 @@ fn parts_of_a_schema_may_be_of_several_types() {
     assert!(refused.message.contains("boolean or JSON schema expected"), "{refused}");
 }
 
-/// Appendix E, A2.23: unknown fields of a schema are told, but not those of schemas that may be something else.
+/// Appendix E, A2.23: unknown fields of a schema are findings, but not those of schemas with an alternative type.
 #[test]
-fn unknown_fields_are_told_where_kubernetes_tells_them() {
+fn unknown_fields_are_reported_where_kubernetes_reports_them() {
     let written = schema_in(&json!({
         "nope": 1, "properties": {"a": {"nope": 1}}, "items": {"nope": 1}, "additionalProperties": {"nope": 1},
     }));
     let decoded = decode::object(written.to_string().as_bytes(), Format::Json, definition()).unwrap();
-    let told: Vec<_> = decoded.findings.iter().map(ToString::to_string).collect();
+    let messages: Vec<_> = decoded.findings.iter().map(ToString::to_string).collect();
     let place = "spec.versions[0].schema.openAPIV3Schema";
     assert_eq!(
-        told,
+        messages,
         [format!("unknown field \"{place}.nope\""), format!("unknown field \"{place}.properties.a.nope\""),]
     );
 }

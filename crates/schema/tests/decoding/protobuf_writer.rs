@@ -1,5 +1,6 @@
 //! Writes request bodies as typed clients do: fields that are no pointers always, pointers only when set (A9.5).
 
+use gantry_formats::base64;
 use gantry_schema::schema::{MessageId, Other, Type, schema};
 use serde_json::{Map, Value};
 
@@ -72,7 +73,7 @@ fn single(number: u32, kind: &Type, value: &Value, out: &mut Vec<u8>) {
         Type::String | Type::Duration => {
             inner.extend_from_slice(value.as_str().unwrap_or_default().as_bytes());
         }
-        Type::Bytes => inner = from_base64(value.as_str().unwrap_or_default()),
+        Type::Bytes => inner = base64::decode(value.as_str().unwrap_or_default()).unwrap(),
         Type::Quantity => {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             bytes(1, if value.is_null() { b"0" } else { text.as_bytes() }, &mut inner);
@@ -84,7 +85,7 @@ fn single(number: u32, kind: &Type, value: &Value, out: &mut Vec<u8>) {
         }
         Type::Time | Type::MicroTime => {
             if let Some(text) = value.as_str() {
-                let (seconds, micros) = moment(text);
+                let (seconds, micros) = timestamp(text);
                 integer(1, seconds, &mut inner);
                 integer(2, micros * 1000, &mut inner);
             }
@@ -111,7 +112,7 @@ fn list(element: &Type, values: &Value, out: &mut Vec<u8>) {
 }
 
 /// Seconds and microseconds of a time in 2026, the only year the tests know.
-fn moment(text: &str) -> (i64, i64) {
+fn timestamp(text: &str) -> (i64, i64) {
     let part = |range: std::ops::Range<usize>| text[range].parse::<i64>().unwrap();
     assert!(text.starts_with("2026-"), "{text}");
     let days_before = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
@@ -119,21 +120,6 @@ fn moment(text: &str) -> (i64, i64) {
     let days = 20_454 + days_before[month] + part(8..10) - 1;
     let micros = if text.len() > 20 { part(20..26) } else { 0 };
     (days * 86_400 + part(11..13) * 3600 + part(14..16) * 60 + part(17..19), micros)
-}
-
-fn from_base64(text: &str) -> Vec<u8> {
-    let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut bytes = Vec::new();
-    let (mut bits, mut held) = (0_usize, 0);
-    for letter in text.trim_end_matches('=').chars() {
-        bits = bits << 6 | alphabet.find(letter).unwrap();
-        held += 6;
-        if held >= 8 {
-            held -= 8;
-            bytes.push(u8::try_from(bits >> held & 0xff).unwrap());
-        }
-    }
-    bytes
 }
 
 fn integer(number: u32, value: i64, out: &mut Vec<u8>) {

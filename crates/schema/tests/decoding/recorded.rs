@@ -95,10 +95,10 @@ fn bodies_that_cannot_be_read_are_refused_as_recorded() {
     assert_eq!(refused, 28);
 }
 
-/// A2.23: findings are told as warnings, or refused, in the order of the document.
+/// A2.23: findings are warnings, or errors in strict decoding, in the order of the document.
 #[test]
-fn findings_are_told_as_recorded() {
-    let mut told = 0;
+fn findings_are_reported_as_recorded() {
+    let mut reported = 0;
     for case in ["strict", "warn", "ignore", "case_of_field_names", "strict_on_put"] {
         for exchange in recorded(&format!("decoding.{case}")) {
             let object = decode::object(&sent(&exchange), Format::Json, gvk(kind_of(&exchange))).unwrap();
@@ -125,10 +125,10 @@ fn findings_are_told_as_recorded() {
                 expected.sort();
             }
             assert_eq!(found, expected, "{exchange}");
-            told += 1;
+            reported += 1;
         }
     }
-    assert_eq!(told, 9);
+    assert_eq!(reported, 9);
 }
 
 /// `299 - "unknown field \"spec.foo\""` without header and quotes.
@@ -220,17 +220,17 @@ fn protobuf_and_json_are_the_same_object() {
 fn broken_protobuf_is_refused_as_recorded() {
     let exchanges = recorded("protobuf.malformed");
     let config_map = Gvk::new("", "v1", "ConfigMap");
-    let told = |body: &[u8]| decode::object(body, Format::Protobuf, config_map).unwrap_err().message;
-    assert_eq!(told(b"nonsense"), exchanges[0]["body"]["message"]);
+    let reported = |body: &[u8]| decode::object(body, Format::Protobuf, config_map).unwrap_err().message;
+    assert_eq!(reported(b"nonsense"), exchanges[0]["body"]["message"]);
     let secret =
         protobuf_writer::body(&exchanges[1]["send"], Gvk::new("", "v1", "Secret").message().unwrap());
-    assert_eq!(told(&secret), exchanges[1]["body"]["message"]);
+    assert_eq!(reported(&secret), exchanges[1]["body"]["message"]);
     let object =
         json!({"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "cut"}, "data": {"k": "v"}});
     let whole = protobuf_writer::body(&object, config_map.message().unwrap());
     let cut = decode::object(&whole[..whole.len() - 9], Format::Protobuf, config_map).unwrap_err();
     assert_eq!(json!([cut.code, cut.reason]), exchanges[3]["value"]);
-    assert!(told(b"").contains("empty data") && told(b"k8s\0").contains("empty body"));
+    assert!(reported(b"").contains("empty data") && reported(b"k8s\0").contains("empty body"));
 }
 
 /// A2.7: what Kubernetes printed is in normal form already: it is read and written as it is.

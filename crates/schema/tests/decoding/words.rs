@@ -84,9 +84,9 @@ fn type_errors_name_message_path_and_type() {
     );
 }
 
-/// A2.12: the same kind in another version is told by its version, a list by its type.
+/// A2.12: the same kind in another version is reported with its version, a list with its type.
 #[test]
-fn other_versions_and_groups_are_told_apart() {
+fn other_versions_and_groups_are_refused() {
     let autoscaler = Gvk::new("autoscaling", "v2", "HorizontalPodAutoscaler");
     assert_eq!(
         refused(autoscaler, r#"{"apiVersion": "autoscaling/v1", "kind": "HorizontalPodAutoscaler"}"#),
@@ -103,9 +103,9 @@ fn other_versions_and_groups_are_told_apart() {
     );
 }
 
-/// A2.23: what is unknown is told once, without what is in it; raw parts have no schema to be unknown to.
+/// A2.23: an unknown field is reported once, without its content; parts without a schema have no unknown fields.
 #[test]
-fn findings_are_told_once_each() {
+fn findings_are_reported_once() {
     let body = r#"{"kind": "Pod", "metadata": {"x.y": 1, "x.y": 2, "labels": {"a": "1", "a": "2", "a": "3"}},
         "foo": {"bar": 1, "bar": 2}, "kind": "Pod", "spec": {"containers": [], "containers": [{"x": 1}, {"x": 1}]}}"#;
     let findings = decode::object(body.as_bytes(), Format::Json, POD).unwrap().findings;
@@ -121,7 +121,7 @@ fn findings_are_told_once_each() {
     assert_eq!(findings, expected);
 }
 
-/// A0.11: beyond ten thousand levels a body is refused; below, deep parts that nobody knows are ignored.
+/// A0.11: beyond ten thousand levels a body is refused; below, unknown deep parts are ignored.
 #[test]
 fn deep_bodies_are_refused_or_ignored() {
     let nested = |levels: usize| format!("{{\"foo\":{}1{}}}", "{\"a\":".repeat(levels), "}".repeat(levels));

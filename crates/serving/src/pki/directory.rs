@@ -4,7 +4,7 @@ use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-use gantry_registry::Moment;
+use gantry_registry::Timestamp;
 use rcgen::KeyPair;
 
 use super::issue::Authority;
@@ -51,7 +51,7 @@ impl CertificateDirectory<'_> {
         let examined =
             ParsedCertificate::read(&certificate).map_err(|found| self.damaged("ca.crt", found))?;
         if examined.expires() <= now {
-            let found = format!("expired at {}", Moment::from_secs(examined.expires()));
+            let found = format!("expired at {}", Timestamp::from_secs(examined.expires()));
             return Err(self.damaged("ca.crt", found));
         }
         let missing = || self.damaged("ca.key", "is missing beside ca.crt".to_owned());

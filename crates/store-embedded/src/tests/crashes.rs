@@ -199,7 +199,7 @@ impl Acknowledged {
         }
         self.unanswered.clear();
         if self.current.unwrap_or(Revision::EMPTY) != current {
-            return Err(format!("the store is at {current}, which nobody wrote"));
+            return Err(format!("the store is at {current}, which was never written"));
         }
         let page = engine.live().list(&ListRequest::all(Prefix::ALL)).map_err(|error| error.to_string())?;
         let found = page.items.into_iter();

@@ -1,7 +1,5 @@
 //! Three members of which one is lost.
 
-use std::time::Duration;
-
 use gantry_store::suite::seeds;
 
 use crate::crash::judge;
@@ -14,11 +12,11 @@ async fn no_write_is_lost_or_doubled_when_a_member_of_three_is_lost_under_load()
         let mut etcd = Etcd::start(3, &[]);
         // The first endpoint is the one in use at the beginning.
         let mut next = 0;
-        judge(seed, &mut etcd, async |etcd, rng| {
+        judge(seed, &mut etcd, async |etcd, rng, requests| {
             etcd.kill(next);
-            tokio::time::sleep(Duration::from_millis(2000 + rng.below(1000))).await;
+            requests.wait_for(50 + rng.index(50)).await;
             etcd.launch(next);
-            tokio::time::sleep(Duration::from_millis(1500)).await;
+            assert!(etcd.comes_up(next));
             next = rng.index(3);
         })
         .await;

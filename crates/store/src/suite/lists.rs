@@ -73,7 +73,7 @@ pub async fn a_list_of_the_past_shows_the_past(store: StoreUnderTest) {
     assert_eq!(page.items[0].revision, created);
 }
 
-/// Nobody knows the future.
+/// A list at a revision that does not exist yet is refused with the current revision.
 pub async fn a_list_of_the_future_is_refused(store: StoreUnderTest) {
     let revision = create(&store, "/l/a", "v").await;
     let error = store.list(ListRequest::all(prefix("/l/")).at(revision.next())).await.unwrap_err();

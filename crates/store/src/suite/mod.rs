@@ -10,7 +10,7 @@
 mod compaction;
 mod lists;
 mod races;
-mod rng;
+mod seeds;
 mod watches;
 pub mod workload;
 mod writes;
@@ -19,9 +19,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use compaction::*;
+pub use gantry_rng::Rng;
 pub use lists::*;
 pub use races::*;
-pub use rng::{Rng, is_long_run, seeds};
+pub use seeds::{is_long_run, seeds};
 pub use watches::*;
 pub use writes::*;
 
@@ -91,9 +92,6 @@ pub type StoreUnderTest = Arc<dyn Store>;
 
 /// The timeout for what must come: long enough for a slow disk and a busy machine.
 const SOON: Duration = Duration::from_secs(120);
-
-/// How long a story waits for what must not come.
-const A_MOMENT: Duration = Duration::from_millis(150);
 
 /// The key of this name.
 pub fn key(name: impl Into<String>) -> Key {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::bases::{Base, base};
 use crate::case::{APPLY, Case, JSON_PATCH, MERGE, Request, STRATEGIC, Step, with_query};
-use crate::dice::Dice;
+use gantry_rng::Rng;
 
 const RESOURCES: [&str; 8] = [
     "configmaps",
@@ -17,51 +17,51 @@ const RESOURCES: [&str; 8] = [
     "networkpolicies",
 ];
 
-pub(super) fn case(dice: &mut Dice, kinds: &[String]) -> Case {
-    let base = base(super::resource(dice, &RESOURCES, kinds));
-    let managers: Vec<String> = (1..=dice.between(2, 4)).map(|number| format!("m{number}")).collect();
+pub(super) fn case(rng: &mut Rng, kinds: &[String]) -> Case {
+    let base = base(super::resource(rng, &RESOURCES, kinds));
+    let managers: Vec<String> = (1..=rng.between(2, 4)).map(|number| format!("m{number}")).collect();
     let mut steps = Vec::new();
-    if dice.percent(50) {
+    if rng.percent(50) {
         steps.push(Step::Send(Request::post(
-            with_query(&base.collection(), &[("fieldManager", dice.pick(&managers))]),
+            with_query(&base.collection(), &[("fieldManager", rng.pick(&managers))]),
             base.object.clone(),
         )));
     }
-    for _ in 0..dice.between(3, 7) {
-        steps.push(Step::Send(write(dice, &base, &managers)));
+    for _ in 0..rng.between(3, 7) {
+        steps.push(Step::Send(write(rng, &base, &managers)));
     }
     steps.push(Step::Send(Request::get(base.path())));
     Case { kind: base.resource.to_owned(), steps }
 }
 
-fn write(dice: &mut Dice, base: &Base, managers: &[String]) -> Request {
-    let manager = dice.pick(managers);
+fn write(rng: &mut Rng, base: &Base, managers: &[String]) -> Request {
+    let manager = rng.pick(managers);
     let mut parameters = vec![("fieldManager", manager)];
-    if dice.percent(6) {
+    if rng.percent(6) {
         parameters.push(("dryRun", "All".to_owned()));
     }
     let path = base.path();
-    match dice.below(12) {
+    match rng.index(12) {
         0..7 => {
-            if dice.percent(35) {
-                parameters.push(("force", dice.pick(&["true", "true", "true", "false", "x"]).to_owned()));
+            if rng.percent(35) {
+                parameters.push(("force", rng.pick(&["true", "true", "true", "false", "x"]).to_owned()));
             }
-            let subresource = if dice.percent(6) { dice.pick(&["/status", "/scale"]) } else { "" };
-            let mut body = applied(dice, base);
+            let subresource = if rng.percent(6) { rng.pick(&["/status", "/scale"]) } else { "" };
+            let mut body = applied(rng, base);
             if subresource == "/scale" {
-                body = json!({"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": base.name()}, "spec": {"replicas": dice.below(4)}});
+                body = json!({"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": base.name()}, "spec": {"replicas": rng.index(4)}});
             }
             Request::patch(APPLY, with_query(&(path + subresource), &parameters), body)
         }
-        7 => Request::put(with_query(&path, &parameters), merged(&base.object, &partial(dice, base))),
-        8 => Request::patch(MERGE, with_query(&path, &parameters), partial(dice, base)),
-        9 => Request::patch(STRATEGIC, with_query(&path, &parameters), partial(dice, base)),
-        10 => Request::patch(JSON_PATCH, with_query(&path, &parameters), operations(dice)),
-        _ => match dice.below(4) {
+        7 => Request::put(with_query(&path, &parameters), merged(&base.object, &partial(rng, base))),
+        8 => Request::patch(MERGE, with_query(&path, &parameters), partial(rng, base)),
+        9 => Request::patch(STRATEGIC, with_query(&path, &parameters), partial(rng, base)),
+        10 => Request::patch(JSON_PATCH, with_query(&path, &parameters), operations(rng)),
+        _ => match rng.index(4) {
             0 => Request::patch(
                 MERGE,
                 with_query(&path, &parameters),
-                json!({"metadata": {"managedFields": dice.pick(&[json!([]), json!([{}]), Value::Null])}}),
+                json!({"metadata": {"managedFields": rng.pick(&[json!([]), json!([{}]), Value::Null])}}),
             ),
             1 => Request::delete(path + "?gracePeriodSeconds=0"),
             2 => Request::patch(
@@ -75,42 +75,42 @@ fn write(dice: &mut Dice, base: &Base, managers: &[String]) -> Request {
 }
 
 /// An object for apply: sometimes the whole base with changes, sometimes only some fields.
-fn applied(dice: &mut Dice, base: &Base) -> Value {
-    let fields = partial(dice, base);
-    let mut body = if dice.percent(40) { merged(&base.object, &fields) } else { fields };
+fn applied(rng: &mut Rng, base: &Base) -> Value {
+    let fields = partial(rng, base);
+    let mut body = if rng.percent(40) { merged(&base.object, &fields) } else { fields };
     body["apiVersion"] = json!(base.api_version());
     body["kind"] = json!(base.kind());
     body["metadata"]["name"] = json!(base.name());
-    if dice.percent(3) {
+    if rng.percent(3) {
         body["metadata"]["resourceVersion"] = json!("1");
     }
-    if dice.percent(3) {
+    if rng.percent(3) {
         body["metadata"]["managedFields"] = json!([{"manager": "m9", "operation": "Apply"}]);
     }
     body
 }
 
 /// Some of the kind's fields, with values that managers agree and disagree on.
-fn partial(dice: &mut Dice, base: &Base) -> Value {
-    let mut fields = json!({"metadata": metadata(dice)});
+fn partial(rng: &mut Rng, base: &Base) -> Value {
+    let mut fields = json!({"metadata": metadata(rng)});
     match base.resource {
-        "configmaps" => fields["data"] = texts(dice, &["a", "k1", "k2"]),
+        "configmaps" => fields["data"] = texts(rng, &["a", "k1", "k2"]),
         "deployments" | "statefulsets" => {
             let mut spec = json!({});
-            if dice.percent(50) {
-                spec["replicas"] = dice.pick(&[json!(1), json!(2), json!(3), Value::Null]);
+            if rng.percent(50) {
+                spec["replicas"] = rng.pick(&[json!(1), json!(2), json!(3), Value::Null]);
             }
-            if dice.percent(30) {
-                spec["minReadySeconds"] = json!(dice.below(3));
+            if rng.percent(30) {
+                spec["minReadySeconds"] = json!(rng.index(3));
             }
-            if dice.percent(60) {
-                spec["template"] = json!({"spec": pod_spec(dice)});
+            if rng.percent(60) {
+                spec["template"] = json!({"spec": pod_spec(rng)});
             }
-            if dice.percent(20) {
-                spec["template"]["metadata"] = json!({"annotations": texts(dice, &["a", "b"])});
+            if rng.percent(20) {
+                spec["template"]["metadata"] = json!({"annotations": texts(rng, &["a", "b"])});
             }
-            if base.resource == "deployments" && dice.percent(20) {
-                spec["strategy"] = dice.pick(&[
+            if base.resource == "deployments" && rng.percent(20) {
+                spec["strategy"] = rng.pick(&[
                     json!({"type": "Recreate"}),
                     json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}}),
                     json!({}),
@@ -118,20 +118,20 @@ fn partial(dice: &mut Dice, base: &Base) -> Value {
             }
             fields["spec"] = spec;
         }
-        "pods" if dice.percent(60) => {
-            fields["spec"] = dice.pick(&[
+        "pods" if rng.percent(60) => {
+            fields["spec"] = rng.pick(&[
                 json!({"activeDeadlineSeconds": 5}),
                 json!({"containers": [{"name": "c", "image": "i:2"}]}),
                 json!({"tolerations": [{"key": "k", "operator": "Exists"}]}),
             ]);
         }
-        "services" => fields["spec"] = service_spec(dice),
-        "persistentvolumeclaims" if dice.percent(50) => {
+        "services" => fields["spec"] = service_spec(rng),
+        "persistentvolumeclaims" if rng.percent(50) => {
             fields["spec"] =
-                json!({"resources": {"requests": {"storage": dice.pick(&["1Gi", "2Gi", "1024Mi"])}}});
+                json!({"resources": {"requests": {"storage": rng.pick(&["1Gi", "2Gi", "1024Mi"])}}});
         }
         "networkpolicies" => {
-            fields["spec"] = dice.pick(&[
+            fields["spec"] = rng.pick(&[
                 json!({"policyTypes": ["Egress"]}),
                 json!({"ingress": [{"ports": [{"port": 80}]}]}),
                 json!({"podSelector": {"matchLabels": {"a": "b"}}}),
@@ -143,96 +143,96 @@ fn partial(dice: &mut Dice, base: &Base) -> Value {
     fields
 }
 
-fn metadata(dice: &mut Dice) -> Value {
+fn metadata(rng: &mut Rng) -> Value {
     let mut metadata = json!({});
-    if dice.percent(50) {
-        metadata["labels"] = texts(dice, &["l1", "l2"]);
+    if rng.percent(50) {
+        metadata["labels"] = texts(rng, &["l1", "l2"]);
     }
-    if dice.percent(30) {
-        metadata["annotations"] = texts(dice, &["n1", "n2"]);
+    if rng.percent(30) {
+        metadata["annotations"] = texts(rng, &["n1", "n2"]);
     }
-    if dice.percent(10) {
+    if rng.percent(10) {
         let names = ["example.com/a", "example.com/b"];
-        let count = dice.below(3);
-        metadata["finalizers"] = json!(dice.sample(&names, count));
+        let count = rng.index(3);
+        metadata["finalizers"] = json!(rng.sample(&names, count));
     }
-    if dice.percent(10) {
+    if rng.percent(10) {
         let owner = |name: &str, number: usize| json!({"apiVersion": "v1", "kind": "ConfigMap", "name": name, "uid": format!("00000000-0000-0000-0000-00000000000{number}")});
         metadata["ownerReferences"] =
-            dice.pick(&[json!([owner("o", 1)]), json!([owner("o", 1), owner("q", 2)]), json!([])]);
+            rng.pick(&[json!([owner("o", 1)]), json!([owner("o", 1), owner("q", 2)]), json!([])]);
     }
     metadata
 }
 
-fn texts(dice: &mut Dice, keys: &[&str]) -> Value {
+fn texts(rng: &mut Rng, keys: &[&str]) -> Value {
     let mut texts = json!({});
     for key in keys {
-        if dice.percent(50) {
-            texts[*key] = dice.pick(&[json!("x"), json!("x"), json!("y"), json!(""), Value::Null]);
+        if rng.percent(50) {
+            texts[*key] = rng.pick(&[json!("x"), json!("x"), json!("y"), json!(""), Value::Null]);
         }
     }
     texts
 }
 
-fn pod_spec(dice: &mut Dice) -> Value {
+fn pod_spec(rng: &mut Rng) -> Value {
     let mut containers = Vec::new();
     for name in ["c", "d"] {
-        if dice.percent(if name == "c" { 80 } else { 35 }) {
-            containers.push(container(dice, name));
+        if rng.percent(if name == "c" { 80 } else { 35 }) {
+            containers.push(container(rng, name));
         }
     }
     let mut spec = json!({"containers": containers});
-    if dice.percent(20) {
-        spec["volumes"] = dice.pick(&[
+    if rng.percent(20) {
+        spec["volumes"] = rng.pick(&[
             json!([{"name": "v", "emptyDir": {}}]),
             json!([{"name": "v", "configMap": {"name": "x"}}, {"name": "w", "emptyDir": {}}]),
         ]);
     }
-    if dice.percent(15) {
-        spec["nodeSelector"] = texts(dice, &["a", "b"]);
+    if rng.percent(15) {
+        spec["nodeSelector"] = texts(rng, &["a", "b"]);
     }
-    if dice.percent(10) {
-        spec["tolerations"] = json!([{"key": "k", "operator": dice.pick(&["Exists", "Equal"])}]);
+    if rng.percent(10) {
+        spec["tolerations"] = json!([{"key": "k", "operator": rng.pick(&["Exists", "Equal"])}]);
     }
     spec
 }
 
-fn container(dice: &mut Dice, name: &str) -> Value {
+fn container(rng: &mut Rng, name: &str) -> Value {
     let mut container = json!({"name": name});
-    if dice.percent(70) {
-        container["image"] = json!(dice.pick(&["i:1", "i:2"]));
+    if rng.percent(70) {
+        container["image"] = json!(rng.pick(&["i:1", "i:2"]));
     }
-    if dice.percent(30) {
+    if rng.percent(30) {
         let names = ["A", "B"];
-        let count = dice.between(1, 2);
-        let env: Vec<Value> = dice
+        let count = rng.between(1, 2);
+        let env: Vec<Value> = rng
             .sample(&names, count)
             .iter()
-            .map(|name| json!({"name": name, "value": dice.pick(&["1", "2"])}))
+            .map(|name| json!({"name": name, "value": rng.pick(&["1", "2"])}))
             .collect();
         container["env"] = json!(env);
     }
-    if dice.percent(30) {
-        container["ports"] = dice.pick(&[
+    if rng.percent(30) {
+        container["ports"] = rng.pick(&[
             json!([{"containerPort": 80}]),
             json!([{"containerPort": 80, "protocol": "TCP"}]),
             json!([{"containerPort": 80, "name": "http"}, {"containerPort": 81}]),
             json!([{"containerPort": 80, "protocol": "UDP"}]),
         ]);
     }
-    if dice.percent(20) {
-        container["resources"] = json!({"limits": {"cpu": dice.pick(&["1", "1000m", "2"])}});
+    if rng.percent(20) {
+        container["resources"] = json!({"limits": {"cpu": rng.pick(&["1", "1000m", "2"])}});
     }
-    if dice.percent(15) {
-        container["args"] = dice.pick(&[json!(["a"]), json!(["a", "b"]), json!([])]);
+    if rng.percent(15) {
+        container["args"] = rng.pick(&[json!(["a"]), json!(["a", "b"]), json!([])]);
     }
     container
 }
 
-fn service_spec(dice: &mut Dice) -> Value {
+fn service_spec(rng: &mut Rng) -> Value {
     let mut spec = json!({});
-    if dice.percent(60) {
-        spec["ports"] = dice.pick(&[
+    if rng.percent(60) {
+        spec["ports"] = rng.pick(&[
             json!([{"port": 80}]),
             json!([{"port": 80, "protocol": "TCP", "name": "a"}]),
             json!([{"port": 80, "name": "a"}, {"port": 81, "name": "b"}]),
@@ -240,17 +240,17 @@ fn service_spec(dice: &mut Dice) -> Value {
             json!([{"port": 80, "protocol": "UDP"}]),
         ]);
     }
-    if dice.percent(40) {
-        spec["selector"] = texts(dice, &["a", "b"]);
+    if rng.percent(40) {
+        spec["selector"] = texts(rng, &["a", "b"]);
     }
-    if dice.percent(20) {
-        spec["sessionAffinity"] = json!(dice.pick(&["ClientIP", "None"]));
+    if rng.percent(20) {
+        spec["sessionAffinity"] = json!(rng.pick(&["ClientIP", "None"]));
     }
     spec
 }
 
-fn operations(dice: &mut Dice) -> Value {
-    dice.pick(&[
+fn operations(rng: &mut Rng) -> Value {
+    rng.pick(&[
         json!([{"op": "add", "path": "/metadata/labels", "value": {"l1": "j"}}]),
         json!([{"op": "remove", "path": "/metadata/labels"}]),
         json!([{"op": "replace", "path": "/spec/replicas", "value": 4}]),

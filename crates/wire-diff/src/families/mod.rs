@@ -9,8 +9,8 @@ mod subresources;
 mod watches;
 
 use crate::case::Case;
-use crate::dice::Dice;
 use crate::schemas::Schemas;
+use gantry_rng::Rng;
 
 /// What random requests are about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
@@ -44,23 +44,28 @@ impl Family {
 
     /// Returns the case of a seed, about one of these resources if any are named.
     pub(crate) fn case(self, schemas: &Schemas, seed: u64, kinds: &[String]) -> Case {
-        let dice = &mut Dice::new(self.name(), seed);
+        let rng = &mut generator(self.name(), seed);
         match self {
-            Self::Objects => objects::case(schemas, dice, kinds),
-            Self::Custom => custom::case(dice),
-            Self::Subresources => subresources::case(dice, kinds),
-            Self::Lists => lists::case(dice, kinds),
-            Self::Watches => watches::case(dice, kinds),
-            Self::Managers => managers::case(dice, kinds),
+            Self::Objects => objects::case(schemas, rng, kinds),
+            Self::Custom => custom::case(rng),
+            Self::Subresources => subresources::case(rng, kinds),
+            Self::Lists => lists::case(rng, kinds),
+            Self::Watches => watches::case(rng, kinds),
+            Self::Managers => managers::case(rng, kinds),
         }
     }
 }
 
+/// Returns the generator of a seed. The family is mixed in, so that families make different choices from equal seeds.
+fn generator(family: &str, seed: u64) -> Rng {
+    Rng::new(family.bytes().fold(seed, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte))))
+}
+
 /// Returns one of the resources, of those that are asked for if the family has any of them.
-fn resource(dice: &mut Dice, resources: &[&'static str], kinds: &[String]) -> &'static str {
+fn resource(rng: &mut Rng, resources: &[&'static str], kinds: &[String]) -> &'static str {
     let wanted: Vec<&'static str> =
         resources.iter().copied().filter(|resource| kinds.iter().any(|kind| kind == resource)).collect();
-    dice.pick(if wanted.is_empty() { resources } else { &wanted })
+    rng.pick(if wanted.is_empty() { resources } else { &wanted })
 }
 
 #[cfg(test)]
@@ -78,6 +83,14 @@ mod tests {
                 (0..100).map(|seed| cases(seed).to_json().to_string()).collect();
             assert!(different.len() > 90, "{}: {} different cases", family.name(), different.len());
         }
+    }
+
+    #[test]
+    fn a_seed_decides_all_choices_and_families_choose_differently() {
+        let numbers = |mut rng: Rng| (0..20).map(|_| rng.below(1000)).collect::<Vec<_>>();
+        assert_eq!(numbers(generator("lists", 7)), numbers(generator("lists", 7)));
+        assert_ne!(numbers(generator("lists", 7)), numbers(generator("lists", 8)));
+        assert_ne!(numbers(generator("lists", 7)), numbers(generator("watches", 7)));
     }
 
     #[test]

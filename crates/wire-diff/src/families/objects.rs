@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use crate::bases::{self, Base};
 use crate::case::{APPLY, Case, JSON_PATCH, MERGE, Request, STRATEGIC, Step, TABLE, YAML, with_query};
-use crate::dice::Dice;
 use crate::schemas::Schemas;
+use gantry_rng::Rng;
 
 const FIRST: [&str; 8] = ["create", "create", "replace", "merge", "strategic", "json", "apply", "strict"];
 const LATER: [&str; 7] = ["table", "list", "merge", "apply", "json", "delete", "yaml"];
@@ -21,19 +21,19 @@ const JSON_PATHS: [&str; 8] = [
     "/spec/containers/-",
 ];
 
-pub(super) fn case(schemas: &Schemas, dice: &mut Dice, kinds: &[String]) -> Case {
+pub(super) fn case(schemas: &Schemas, rng: &mut Rng, kinds: &[String]) -> Case {
     let bases: Vec<Base> = bases::all()
         .into_iter()
         .filter(|base| kinds.is_empty() || kinds.iter().any(|kind| kind == base.resource))
         .collect();
-    let base = if bases.is_empty() { bases::base("configmaps") } else { dice.pick(&bases) };
-    let changed = changed(schemas, dice, &base);
-    let partial = partial(schemas, dice, &base);
-    let operations = operations(schemas, dice);
-    let first = dice.pick(&FIRST);
+    let base = if bases.is_empty() { bases::base("configmaps") } else { rng.pick(&bases) };
+    let changed = changed(schemas, rng, &base);
+    let partial = partial(schemas, rng, &base);
+    let operations = operations(schemas, rng);
+    let first = rng.pick(&FIRST);
     let mut plan = vec![first];
-    let more = dice.below(3);
-    plan.extend(dice.sample(&LATER, more));
+    let more = rng.index(3);
+    plan.extend(rng.sample(&LATER, more));
     let mut steps = Vec::new();
     if !["create", "strict"].contains(&first) {
         steps.push(Step::Send(Request::post(
@@ -74,22 +74,22 @@ fn only_own(base: &Base) -> String {
     with_query(&base.collection(), &[("fieldSelector", format!("metadata.name={}", base.name()))])
 }
 
-fn changed(schemas: &Schemas, dice: &mut Dice, base: &Base) -> Value {
+fn changed(schemas: &Schemas, rng: &mut Rng, base: &Base) -> Value {
     let schema = schemas.kind(base.api_version(), base.kind());
     let mut changed = base.object.clone();
-    for _ in 0..dice.pick(&[1, 1, 2, 3]) {
-        schemas.mutate(dice, &mut changed, schema, true);
+    for _ in 0..rng.pick(&[1, 1, 2, 3]) {
+        schemas.mutate(rng, &mut changed, schema, true);
     }
     renamed(&mut changed, base);
     changed
 }
 
 /// Returns an object with a few random fields and nothing else, as a patch or for apply.
-pub(super) fn partial(schemas: &Schemas, dice: &mut Dice, base: &Base) -> Value {
+pub(super) fn partial(schemas: &Schemas, rng: &mut Rng, base: &Base) -> Value {
     let schema = schemas.kind(base.api_version(), base.kind());
     let mut partial = json!({"apiVersion": base.api_version(), "kind": base.kind(), "metadata": {}});
-    for _ in 0..dice.between(1, 2) {
-        schemas.mutate(dice, &mut partial, schema, false);
+    for _ in 0..rng.between(1, 2) {
+        schemas.mutate(rng, &mut partial, schema, false);
     }
     renamed(&mut partial, base);
     partial
@@ -102,15 +102,15 @@ fn renamed(object: &mut Value, base: &Base) {
     object["metadata"]["name"] = json!(base.name());
 }
 
-fn operations(schemas: &Schemas, dice: &mut Dice) -> Value {
-    let operation = |dice: &mut Dice| {
-        let kind = dice.pick(&["string", "integer", "object"]);
+fn operations(schemas: &Schemas, rng: &mut Rng) -> Value {
+    let operation = |rng: &mut Rng| {
+        let kind = rng.pick(&["string", "integer", "object"]);
         json!({
-            "op": dice.pick(&["add", "replace", "remove", "test", "copy", "move"]),
-            "path": dice.pick(&JSON_PATHS),
-            "value": schemas.value(dice, &json!({"type": kind}), 0),
+            "op": rng.pick(&["add", "replace", "remove", "test", "copy", "move"]),
+            "path": rng.pick(&JSON_PATHS),
+            "value": schemas.value(rng, &json!({"type": kind}), 0),
             "from": "/metadata/name",
         })
     };
-    (0..dice.between(1, 2)).map(|_| operation(dice)).collect()
+    (0..rng.between(1, 2)).map(|_| operation(rng)).collect()
 }

@@ -53,7 +53,7 @@ fn blank(kind: u8, name: usize, elsewhere: bool) -> ObjectMetadata {
 fn mistaken(mistake: Mistake, reference: OwnerReference) -> OwnerReference {
     match mistake {
         Mistake::None => reference,
-        Mistake::Name => OwnerReference { name: "nobody".into(), ..reference },
+        Mistake::Name => OwnerReference { name: "absent".into(), ..reference },
         Mistake::Kind => OwnerReference { kind: "Pod".into(), api_version: "v1".into(), ..reference },
         Mistake::OtherVersion => {
             let api_version = reference.api_version.replace("apps/v1", "apps/v1beta2");
@@ -112,11 +112,11 @@ fn worlds() -> impl Strategy<Value = World> {
                 .enumerate()
                 .map(|(n, (kind, elsewhere, _))| blank(*kind, n, *elsewhere))
                 .collect();
-            let nobody = replica_set("nobody");
+            let absent = replica_set("absent");
             let mut objects = named.clone();
             for ((object, (_, _, held)), owners) in objects.iter_mut().zip(&blanks).zip(owners) {
                 for (owner, blocking, mistake) in owners {
-                    let reference = reference(named.get(owner).unwrap_or(&nobody));
+                    let reference = reference(named.get(owner).unwrap_or(&absent));
                     let reference = mistaken(mistake, reference);
                     object.owners.push(OwnerReference { block_owner_deletion: blocking, ..reference });
                 }

@@ -1,6 +1,6 @@
 //! Events as rows. Pure.
 
-use gantry_registry::Moment;
+use gantry_registry::Timestamp;
 use serde_json::Value;
 
 use crate::describe::event_age;
@@ -47,7 +47,7 @@ pub(super) fn lines(
     events: &[Value],
     namespaces: bool,
     header: bool,
-    now: Moment,
+    now: Timestamp,
     widths: &mut Widths,
 ) -> String {
     let mut rows = Rows { header: columns(namespaces), rows: Vec::new() };
@@ -76,7 +76,7 @@ fn columns(namespaces: bool) -> Vec<String> {
     names.into_iter().skip(usize::from(!namespaces)).collect()
 }
 
-fn row(event: &Value, namespaces: bool, message: &str, now: Moment) -> Vec<String> {
+fn row(event: &Value, namespaces: bool, message: &str, now: Timestamp) -> Vec<String> {
     let cells = [
         text(event, "/metadata/namespace").to_owned(),
         event_age(event, now),
@@ -98,8 +98,8 @@ mod tests {
             "firstTimestamp": "2026-01-01T00:00:04Z", "involvedObject": {"kind": "Pod", "name": name}})
     }
 
-    fn now() -> Moment {
-        Moment::parse("2026-01-01T00:00:10Z").unwrap()
+    fn now() -> Timestamp {
+        Timestamp::parse("2026-01-01T00:00:10Z").unwrap()
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use crate::kinds::Kind;
-use crate::quantity::Quantity;
 use crate::strategies;
+use gantry_formats::quantity::Quantity;
 
 /// Amounts by name: `pods`, `requests.cpu`, `count/jobs.batch`.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -5,19 +5,19 @@ mod defaults;
 mod table;
 mod validation;
 
-use super::Strategy;
+use super::KindStrategy;
 use crate::conversion::StorageForm;
 use crate::table::Rows;
 
-pub(super) const V2: Strategy = Strategy {
+pub(super) const V2: KindStrategy = KindStrategy {
     defaults: defaults::autoscaler,
     validate: |errors, _, old, new| validation::autoscaler(errors, old, new),
     validate_status: |errors, _, _, new| validation::status(errors, new),
     rows: Rows::new(table::AUTOSCALER, table::autoscaler),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
-pub(super) const V1: Strategy = Strategy {
+pub(super) const V1: KindStrategy = KindStrategy {
     defaults: defaults::first_version,
     storage: Some(StorageForm {
         group: "autoscaling",

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::kinds::kinds;
 use crate::table::column::Column;
 use crate::table::{cell, column};
-use crate::{Moment, conversion};
+use crate::{Timestamp, conversion};
 
 pub(super) const AUTOSCALER: &[Column] = &[
     column::NAME,
@@ -17,7 +17,7 @@ pub(super) const AUTOSCALER: &[Column] = &[
     column::AGE,
 ];
 
-pub(super) fn autoscaler(object: &Value, now: Moment) -> Vec<Value> {
+pub(super) fn autoscaler(object: &Value, now: Timestamp) -> Vec<Value> {
     let target = cell::at(object, "spec.scaleTargetRef");
     vec![
         json!(cell::name(object)),

@@ -1,12 +1,12 @@
-//! CronJobs.
+//! The strategy of CronJobs.
 
 mod schedule;
 mod validation;
 
 use serde_json::{Value, json};
 
-use super::Strategy;
-use crate::Moment;
+use super::KindStrategy;
+use crate::Timestamp;
 use crate::defaults::pod;
 use crate::defaults::setting::{Object, default, default_text, ensure};
 use crate::lifecycle::disabled_fields;
@@ -27,7 +27,7 @@ const COLUMNS: &[Column] = &[
     column::wide("Selector"),
 ];
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     defaults: set_defaults,
     prepare: |_, old, new| {
         disabled_fields::drop(old, new, |cron_job, visit| {
@@ -38,10 +38,10 @@ pub(super) const STRATEGY: Strategy = Strategy {
     validate: |errors, _, _, new| validation::cron_job(errors, new),
     warnings: warnings::job_template,
     rows: Rows::new(COLUMNS, cells),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     let last = cell::at(object, "status.lastScheduleTime");
     let containers = cell::list(object, "spec.jobTemplate.spec.template.spec.containers");
     let suspend = match cell::at(object, "spec.suspend").as_bool() {
@@ -79,7 +79,7 @@ fn set_defaults(cron_job: &mut Object) {
 mod tests {
     use super::*;
 
-    const NOW: Moment = Moment::from_secs(1_767_225_900);
+    const NOW: Timestamp = Timestamp::from_secs(1_767_225_900);
 
     /// Appendix C: a cron job that has run.
     #[test]

@@ -1,5 +1,7 @@
 //! Parses schedules such as `*/5 * * * *`.
 
+use gantry_formats::duration;
+
 use super::validation::is_time_zone;
 
 /// Minute, hour, day of the month, month, day of the week.
@@ -21,9 +23,11 @@ pub(crate) fn parse(schedule: &str) -> Result<(), String> {
         },
         None => schedule,
     };
-    if let Some(duration) = schedule.strip_prefix("@every ") {
-        let why = format!("failed to parse duration {schedule}: time: invalid duration {duration:?}");
-        return if is_duration(duration) { Ok(()) } else { Err(why) };
+    if let Some(text) = schedule.strip_prefix("@every ") {
+        return match duration::parse(text) {
+            Ok(_) => Ok(()),
+            Err(why) => Err(format!("failed to parse duration {schedule}: {why}")),
+        };
     }
     if schedule.starts_with('@') {
         return if DESCRIPTORS.contains(&schedule) {
@@ -43,31 +47,6 @@ pub(crate) fn parse(schedule: &str) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// Whether a string is a Go duration, such as `1h30m` or `-1.5s`.
-fn is_duration(text: &str) -> bool {
-    let mut rest = text.strip_prefix(['-', '+']).unwrap_or(text);
-    if rest == "0" {
-        return true;
-    }
-    let mut parts = 0;
-    while !rest.is_empty() {
-        let digits = rest.len()
-            - rest.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '.').len();
-        let (number, after) = rest.split_at(digits);
-        if !number.contains(|letter: char| letter.is_ascii_digit()) || number.matches('.').count() > 1 {
-            return false;
-        }
-        let unit = ["ns", "us", "µs", "μs", "ms", "s", "m", "h"].into_iter().find_map(|unit| {
-            let after = after.strip_prefix(unit)?;
-            let is_whole = !after.starts_with(|letter: char| !letter.is_ascii_digit() && letter != '.');
-            is_whole.then_some(after)
-        });
-        let Some(after) = unit else { return false };
-        (rest, parts) = (after, parts + 1);
-    }
-    parts > 0
 }
 
 fn range(part: &str, index: usize) -> Result<(), String> {

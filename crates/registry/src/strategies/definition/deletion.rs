@@ -6,16 +6,16 @@
 
 use serde_json::{Value, json};
 
-use crate::custom::condition::{Condition, Truth};
+use crate::Timestamp;
+use crate::custom::condition::{DefinitionCondition, Truth};
 use crate::custom::{CLEANUP, condition, storage_version};
 use crate::kinds::Kind;
 use crate::lifecycle::DeleteOptions;
 use crate::lifecycle::{Deletion, delete_at_once, set_finalizers};
 use crate::lifecycle::{finalizers, metadata_mut, text};
-use crate::moment::Moment;
 
 /// Decides on a request to delete a definition.
-pub(crate) fn delete(stored: &Value, options: &DeleteOptions, kind: &Kind, now: Moment) -> Deletion {
+pub(crate) fn delete(stored: &Value, options: &DeleteOptions, kind: &Kind, now: Timestamp) -> Deletion {
     if text(stored, "deletionTimestamp").is_none() {
         return Deletion::Linger(begin_deletion(stored, now));
     }
@@ -23,7 +23,7 @@ pub(crate) fn delete(stored: &Value, options: &DeleteOptions, kind: &Kind, now: 
 }
 
 /// Returns the definition after the first request to delete it, which ignores the propagation policy.
-fn begin_deletion(stored: &Value, now: Moment) -> Value {
+fn begin_deletion(stored: &Value, now: Timestamp) -> Value {
     let mut object = stored.clone();
     let mut held: Vec<String> = finalizers(stored).into_iter().map(str::to_owned).collect();
     if !held.iter().any(|finalizer| finalizer == CLEANUP) {
@@ -31,7 +31,7 @@ fn begin_deletion(stored: &Value, now: Moment) -> Value {
     }
     set_finalizers(&mut object, &held);
     metadata_mut(&mut object).insert("deletionTimestamp".to_owned(), json!(now.to_string()));
-    let pending = Condition {
+    let pending = DefinitionCondition {
         name: condition::TERMINATING,
         truth: Truth::True,
         reason: "InstanceDeletionPending",

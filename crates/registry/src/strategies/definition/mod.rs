@@ -1,4 +1,4 @@
-//! CustomResourceDefinitions.
+//! The strategy of CustomResourceDefinitions.
 
 mod defaults;
 mod deletion;
@@ -6,8 +6,8 @@ pub(crate) mod validation;
 
 use serde_json::{Value, json};
 
-use super::Strategy;
-use crate::Moment;
+use super::KindStrategy;
+use crate::Timestamp;
 use crate::lifecycle::Part;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
@@ -24,7 +24,7 @@ const COLUMNS: &[Column] = &[
     column::wide_truth("Established"),
 ];
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     defaults: defaults::definition,
     initial_status: |definition| Some(defaults::initial_status(definition)),
     prepare: |part, old, new| {
@@ -45,10 +45,10 @@ pub(super) const STRATEGY: Strategy = Strategy {
     any_finalizers: true,
     delete: deletion::delete,
     rows: Rows::new(COLUMNS, cells),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, _: Moment) -> Vec<Value> {
+fn cells(object: &Value, _: Timestamp) -> Vec<Value> {
     let served = cell::list(object, "spec.versions").iter().filter(|version| version["served"] == true);
     let mut versions: Vec<_> = served
         .map(|version| {
@@ -75,7 +75,7 @@ fn cells(object: &Value, _: Moment) -> Vec<Value> {
 mod tests {
     use super::*;
 
-    const NOW: Moment = Moment::from_secs(0);
+    const NOW: Timestamp = Timestamp::from_secs(0);
 
     /// Appendix C: custom resource definitions.
     #[test]

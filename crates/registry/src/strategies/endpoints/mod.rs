@@ -4,8 +4,8 @@ mod validation;
 
 use serde_json::{Value, json};
 
-use super::Strategy;
-use crate::Moment;
+use super::KindStrategy;
+use crate::Timestamp;
 use crate::defaults::setting::{Object, default, default_text, each};
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
@@ -20,16 +20,16 @@ const SLICE_COLUMNS: &[Column] = &[
     column::AGE,
 ];
 
-pub(super) const ENDPOINTS: Strategy = Strategy {
+pub(super) const ENDPOINTS: KindStrategy = KindStrategy {
     defaults: set_defaults,
     validate: |errors, _, old, new| validation::endpoints(errors, old, new),
     warnings: |warnings, _, new| validation::warnings(warnings, new),
     rows: Rows::new(COLUMNS, cells),
     deprecation: |_| Some("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
-pub(super) const SLICE: Strategy = Strategy {
+pub(super) const SLICE: KindStrategy = KindStrategy {
     defaults: set_slice_defaults,
     admit: |old, new| drop_topology(new, old),
     validate: |errors, _, old, new| validation::slice(errors, old, new),
@@ -38,10 +38,10 @@ pub(super) const SLICE: Strategy = Strategy {
         Some(_) => warnings.extend(validation::slice_change_warnings(new)),
     },
     rows: Rows::new(SLICE_COLUMNS, slice_cells),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     let mut all = Vec::new();
     for subset in cell::list(object, "subsets") {
         let addresses = || cell::list(subset, "addresses").iter().map(|address| cell::text(address, "ip"));
@@ -60,7 +60,7 @@ fn cells(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-fn slice_cells(object: &Value, now: Moment) -> Vec<Value> {
+fn slice_cells(object: &Value, now: Timestamp) -> Vec<Value> {
     let port = |port: &Value| {
         cell::plain(&port["port"]).or_else(|| cell::plain(&port["name"])).unwrap_or_else(|| "*".to_owned())
     };
@@ -115,7 +115,7 @@ fn drop_topology(slice: &mut Value, stored: Option<&Value>) {
 mod tests {
     use super::*;
 
-    const NOW: Moment = Moment::from_secs(0);
+    const NOW: Timestamp = Timestamp::from_secs(0);
 
     /// Appendix C: the first three endpoints, and how many more.
     #[test]

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::validation::addresses::{canonical_ip, endpoint_ip, ip, ip_warning, parse_ip};
 use crate::validation::error_list::{ErrorList, Path, is_set, list, members, number, text};
 use crate::validation::metadata::labels;
-use crate::validation::names::{Rule, label, label_value, port_number, qualified_name, subdomain};
+use crate::validation::names::{NameValidator, label, label_value, port_number, qualified_name, subdomain};
 use crate::validation::semantically_equal;
 
 const ADDRESS_TYPES: [&str; 3] = ["FQDN", "IPv4", "IPv6"];
@@ -223,7 +223,7 @@ fn full_name(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
 }
 
 fn hints(errors: &mut ErrorList, at: &Path<'_>, hints: &Value) {
-    for (field, rule) in [("forZones", label_value as Rule), ("forNodes", subdomain)] {
+    for (field, rule) in [("forZones", label_value as NameValidator), ("forNodes", subdomain)] {
         let (at, given) = (at.child(field), list(hints, field));
         if given.len() > MOST_HINTS {
             return errors.too_many(&at, given.len(), MOST_HINTS);

@@ -4,12 +4,12 @@ mod conversion;
 mod table;
 mod validation;
 
-use super::Strategy;
+use super::KindStrategy;
 use crate::conversion::StorageForm;
 use crate::selector::fields::{NAME, NAMESPACE, SelectableFields, Source, field, text};
 use crate::table::Rows;
 
-pub(super) const CORE: Strategy = Strategy {
+pub(super) const CORE: KindStrategy = KindStrategy {
     validate: |errors, kind, old, new| match old {
         None => validation::create(errors, kind, new),
         Some(old) => validation::update(errors, kind, old, new),
@@ -30,10 +30,10 @@ pub(super) const CORE: Strategy = Strategy {
         field("source", Source::Origin),
         text("type"),
     ]),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
-pub(super) const EVENTS: Strategy = Strategy {
+pub(super) const EVENTS: KindStrategy = KindStrategy {
     storage: Some(StorageForm {
         group: "",
         version: "v1",

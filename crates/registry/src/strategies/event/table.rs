@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::Moment;
+use crate::Timestamp;
 use crate::table::age::since;
 use crate::table::cell::{at, name, number, text};
 use crate::table::column::{Column, WIDE_NAME, text as column, wide};
@@ -20,7 +20,7 @@ pub(crate) const COLUMNS: &[Column] = &[
     WIDE_NAME,
 ];
 
-pub(crate) fn cells(event: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn cells(event: &Value, now: Timestamp) -> Vec<Value> {
     let object = either(event, ["involvedObject", "regarding"]);
     let first = [either(event, ["firstTimestamp", "deprecatedFirstTimestamp"]), at(event, "eventTime")];
     let first = first.into_iter().find(|time| !time.is_null()).unwrap_or(&Value::Null);
@@ -79,7 +79,7 @@ mod tests {
     /// Appendix C: an Event of the newer group has the same row.
     #[test]
     fn both_shapes_of_an_event_have_the_same_row() {
-        let now = Moment::parse("2026-01-01T00:05:00Z").unwrap();
+        let now = Timestamp::parse("2026-01-01T00:05:00Z").unwrap();
         let new = json!({
             "metadata": {"name": "n"}, "regarding": {"kind": "Pod", "name": "p"}, "reason": "Scheduled", "type": "Normal",
             "note": " assigned\n", "eventTime": "2026-01-01T00:00:00.123456Z", "reportingController": "scheduler",
@@ -115,7 +115,7 @@ mod tests {
     /// Appendix C: an Event that happened once was seen once.
     #[test]
     fn one_event_counts_as_one() {
-        let row = cells(&json!({"regarding": {"kind": "Node"}}), Moment::from_secs(0));
+        let row = cells(&json!({"regarding": {"kind": "Node"}}), Timestamp::from_secs(0));
         assert_eq!((&row[0], &row[3], &row[8]), (&json!("<unknown>"), &json!("node"), &json!(1)));
     }
 }

@@ -1,11 +1,11 @@
-//! Ingresses.
+//! The strategy of Ingresses.
 
 pub(super) mod validation;
 
 use serde_json::{Value, json};
 
-use super::Strategy;
-use crate::Moment;
+use super::KindStrategy;
+use crate::Timestamp;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
 
@@ -18,7 +18,7 @@ const COLUMNS: &[Column] = &[
     column::AGE,
 ];
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     validate: |errors, _, old, new| validation::ingress(errors, old, new),
     validate_status: |errors, _, old, new| {
         validation::balancer_addresses(errors, old, new);
@@ -32,10 +32,10 @@ pub(super) const STRATEGY: Strategy = Strategy {
         }
     },
     rows: Rows::new(COLUMNS, cells),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     let hosts = cell::list(object, "spec.rules").iter().map(|rule| cell::text(rule, "host"));
     let hosts: Vec<_> = hosts.filter(|host| !host.is_empty()).map(str::to_owned).collect();
     let ports = if cell::list(object, "spec.tls").is_empty() { "80" } else { "80, 443" };
@@ -53,7 +53,7 @@ fn cells(object: &Value, now: Moment) -> Vec<Value> {
 mod tests {
     use super::*;
 
-    const NOW: Moment = Moment::from_secs(0);
+    const NOW: Timestamp = Timestamp::from_secs(0);
 
     /// Appendix C: an ingress for every host.
     #[test]

@@ -1,4 +1,4 @@
-//! Jobs.
+//! The strategy of Jobs.
 
 mod policies;
 mod status;
@@ -6,8 +6,8 @@ pub(super) mod validation;
 
 use serde_json::{Value, json};
 
-use super::{Strategy, replica_set};
-use crate::Moment;
+use super::{KindStrategy, replica_set};
+use crate::Timestamp;
 use crate::defaults::setting::{Object, child, default, default_text, each, ensure, is_unset, object};
 use crate::defaults::workload::{default_labels, label_by_template, template_labels};
 use crate::defaults::{pod, setting};
@@ -27,7 +27,7 @@ const COLUMNS: &[Column] = &[
     column::wide("Selector"),
 ];
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     defaults: set_defaults,
     prepare: |part, old, new| {
         if part == Part::Status {
@@ -57,10 +57,10 @@ pub(super) const STRATEGY: Strategy = Strategy {
         fields: &[NAME, NAMESPACE, field("status.successful", Source::Number("status.succeeded"))],
         unknown: |label| format!("field label \"{label}\" not supported for Job"),
     },
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![
         json!(cell::name(object)),
         json!(state(object)),
@@ -95,9 +95,9 @@ fn completions(job: &Value) -> String {
     }
 }
 
-fn duration(job: &Value, now: Moment) -> String {
-    let Some(start) = age::moment(cell::text(job, "status.startTime")) else { return String::new() };
-    let end = age::moment(cell::text(job, "status.completionTime")).unwrap_or(now);
+fn duration(job: &Value, now: Timestamp) -> String {
+    let Some(start) = age::parse_time(cell::text(job, "status.startTime")) else { return String::new() };
+    let end = age::parse_time(cell::text(job, "status.completionTime")).unwrap_or(now);
     age::short(end.seconds_after(start))
 }
 
@@ -160,7 +160,7 @@ fn select_own_pods(job: &mut Value) {
 mod tests {
     use super::*;
 
-    const NOW: Moment = Moment::from_secs(1_767_225_900);
+    const NOW: Timestamp = Timestamp::from_secs(1_767_225_900);
 
     /// Appendix C: jobs, in the order in which conditions count.
     #[test]

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use gantry_formats::quantity::Quantity;
 use serde_json::{Value, json};
 
-use crate::quantity::Quantity;
 use crate::validation::error_list::{ErrorList, Path, list, members, text};
 use crate::validation::names::qualified_name;
 use crate::validation::resource_names::{can_overcommit, for_container, known, parse};

@@ -6,14 +6,14 @@
 
 use serde_json::{Value, json};
 
+use crate::Timestamp;
 use crate::kinds::Kind;
 use crate::lifecycle::DeleteOptions;
 use crate::lifecycle::{Deletion, delete_at_once, finalizers_after, set_finalizers};
 use crate::lifecycle::{metadata_mut, text};
-use crate::moment::Moment;
 
 /// Decides on a request to delete a namespace.
-pub(crate) fn delete(stored: &Value, options: &DeleteOptions, kind: &Kind, now: Moment) -> Deletion {
+pub(crate) fn delete(stored: &Value, options: &DeleteOptions, kind: &Kind, now: Timestamp) -> Deletion {
     if text(stored, "deletionTimestamp").is_none() {
         return Deletion::Linger(begin_deletion(stored, &finalizers_after(stored, options, kind), now));
     }
@@ -30,7 +30,7 @@ pub(crate) fn is_held(namespace: &Value) -> bool {
 }
 
 /// Returns the namespace after the first request to delete it, with neither grace period nor a new generation.
-fn begin_deletion(stored: &Value, finalizers: &[String], now: Moment) -> Value {
+fn begin_deletion(stored: &Value, finalizers: &[String], now: Timestamp) -> Value {
     let mut object = stored.clone();
     set_finalizers(&mut object, finalizers);
     metadata_mut(&mut object).insert("deletionTimestamp".to_owned(), json!(now.to_string()));

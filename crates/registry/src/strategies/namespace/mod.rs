@@ -1,11 +1,11 @@
-//! Namespaces.
+//! The strategy of Namespaces.
 
 mod deletion;
 
 use serde_json::{Value, json};
 
-use super::Strategy;
-use crate::Moment;
+use super::KindStrategy;
+use crate::Timestamp;
 use crate::defaults::setting;
 use crate::defaults::setting::{Object, child, default, ensure, object};
 use crate::lifecycle::{Part, keep};
@@ -18,7 +18,7 @@ use crate::validation::metadata;
 const COLUMNS: &[Column] = &[column::NAME, column::text("Status"), column::AGE];
 const NAME_LABEL: &str = "kubernetes.io/metadata.name";
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     defaults: set_defaults,
     initial_status: |_| Some(json!({"phase": "Active"})),
     prepare: |part, old, new| {
@@ -41,7 +41,7 @@ pub(super) const STRATEGY: Strategy = Strategy {
     is_held: deletion::is_held,
     rows: Rows::new(COLUMNS, cells),
     selectable: SelectableFields::new(&[NAME, NAMESPACE, text("status.phase")]),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
 /// Validates that the phase is `Terminating` exactly if the namespace is being deleted.
@@ -58,7 +58,7 @@ fn validate_phase(errors: &mut ErrorList, namespace: &Value) {
     }
 }
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![json!(cell::name(object)), json!(cell::text(object, "status.phase")), json!(cell::age(object, now))]
 }
 

@@ -1,26 +1,26 @@
-//! NetworkPolicies.
+//! The strategy of NetworkPolicies.
 
 mod validation;
 
 use serde_json::{Value, json};
 
-use super::Strategy;
-use crate::Moment;
+use super::KindStrategy;
+use crate::Timestamp;
 use crate::defaults::setting::{Object, default, each, ensure, is_empty};
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
 
 const COLUMNS: &[Column] = &[column::NAME, column::text("Pod-Selector"), column::AGE];
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     defaults: set_defaults,
     validate: |errors, _, old, new| validation::policy(errors, old, new),
     warnings: |warnings, _, new| validation::warnings(warnings, new),
     rows: Rows::new(COLUMNS, cells),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![
         json!(cell::name(object)),
         json!(cell::selector(object, "spec.podSelector")),

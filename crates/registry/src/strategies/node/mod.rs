@@ -1,4 +1,4 @@
-//! Nodes.
+//! The strategy of Nodes.
 
 mod validation;
 
@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::Strategy;
-use crate::Moment;
+use super::KindStrategy;
+use crate::Timestamp;
 use crate::defaults::setting;
 use crate::defaults::setting::{Object, child, default, ensure, is_empty, is_unset, object};
 use crate::lifecycle::disabled_fields;
@@ -29,7 +29,7 @@ const COLUMNS: &[Column] = &[
     column::wide("Container-Runtime"),
 ];
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     defaults: set_defaults,
     keeps_sent_status: true,
     prepare: |_, old, new| {
@@ -56,10 +56,10 @@ pub(super) const STRATEGY: Strategy = Strategy {
         NAMESPACE,
         field("spec.unschedulable", Source::Flag("spec.unschedulable")),
     ]),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     let address = |kind: &str| {
         let found = cell::list(object, "status.addresses").iter().find(|address| address["type"] == kind);
         found.map_or("<none>", |address| cell::text(address, "address"))

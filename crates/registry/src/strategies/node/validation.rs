@@ -1,8 +1,8 @@
 //! Validates Nodes.
 
+use gantry_formats::quantity::Quantity;
 use serde_json::{Value, json};
 
-use crate::quantity::Quantity;
 use crate::validation::addresses;
 use crate::validation::error_list::{ErrorList, Path, list, text};
 use crate::validation::names::{label_value, qualified_name};

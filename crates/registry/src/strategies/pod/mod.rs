@@ -1,4 +1,4 @@
-//! Pods.
+//! The strategy of Pods.
 
 pub(crate) mod resize;
 mod status;
@@ -6,7 +6,7 @@ mod table;
 mod tolerations;
 pub(crate) mod update;
 
-use super::Strategy;
+use super::KindStrategy;
 use crate::admission::priority;
 use crate::lifecycle::{Part, disabled_fields};
 use crate::selector::fields::{NAME, NAMESPACE, SelectableFields, Source, field, text};
@@ -15,7 +15,7 @@ use crate::validation::error_list::Path;
 use crate::validation::pod_warnings;
 use crate::{defaults, lifecycle, pods, validation};
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     defaults: defaults::pod::pod,
     initial_status: |pod| Some(defaults::pod::initial_status(pod)),
     prepare: |part, old, new| {
@@ -63,5 +63,5 @@ pub(super) const STRATEGY: Strategy = Strategy {
         text("status.nominatedNodeName"),
     ]),
     status_reset_fields: &["spec", "metadata.deletionTimestamp", "metadata.ownerReferences"],
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };

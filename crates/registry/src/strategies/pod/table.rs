@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::Moment;
-use crate::table::age::{moment, short};
+use crate::Timestamp;
+use crate::table::age::{parse_time, short};
 use crate::table::cell::{age, at, has_condition, list, name, number, text, text_or};
 use crate::table::column::{AGE, Column, NAME, text as column, wide};
 
@@ -31,10 +31,10 @@ struct Summary {
 #[derive(Clone, Copy, Default)]
 struct Restarts {
     count: i64,
-    last: Option<Moment>,
+    last: Option<Timestamp>,
 }
 
-pub(crate) fn cells(pod: &Value, now: Moment) -> Vec<Value> {
+pub(crate) fn cells(pod: &Value, now: Timestamp) -> Vec<Value> {
     let Summary { reason, ready, restarts } = summarize(pod);
     let sidecars = list(pod, "spec.initContainers").iter().filter(|container| is_sidecar(container)).count();
     let total = list(pod, "spec.containers").len() + sidecars;
@@ -178,11 +178,11 @@ fn readiness_gates(pod: &Value) -> String {
 impl Restarts {
     fn add(&mut self, status: &Value) {
         self.count = self.count.saturating_add(number(status, "restartCount"));
-        let ended = moment(text(status, "lastState.terminated.finishedAt"));
+        let ended = parse_time(text(status, "lastState.terminated.finishedAt"));
         self.last = self.last.max(ended);
     }
 
-    fn format(self, now: Moment) -> String {
+    fn format(self, now: Timestamp) -> String {
         match self.last.filter(|_| self.count != 0) {
             Some(last) => format!("{} ({} ago)", self.count, short(now.seconds_after(last))),
             None => self.count.to_string(),
@@ -231,7 +231,7 @@ mod tests {
         });
         let fresh = json!({"restartCount": 0, "ready": true, "state": {"running": {}}});
         let pod = two_containers(&restarted, &fresh, "True");
-        let now = Moment::parse("2026-01-01T00:02:00Z").unwrap();
+        let now = Timestamp::parse("2026-01-01T00:02:00Z").unwrap();
         assert_eq!(cells(&pod, now)[3], "3 (2m ago)");
     }
 

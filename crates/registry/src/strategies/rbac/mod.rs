@@ -4,8 +4,8 @@ mod validation;
 
 use serde_json::{Value, json};
 
-use super::Strategy;
-use crate::Moment;
+use super::KindStrategy;
+use crate::Timestamp;
 use crate::defaults::setting;
 use crate::defaults::setting::{Object, child, default_text, each};
 use crate::table::column::Column;
@@ -21,22 +21,22 @@ const COLUMNS: &[Column] = &[
 ];
 const RBAC: &str = "rbac.authorization.k8s.io";
 
-pub(super) const ROLE: Strategy = Strategy {
+pub(super) const ROLE: KindStrategy = KindStrategy {
     validate: |errors, kind, _, new| validation::role(errors, kind.scope, new),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
-pub(super) const BINDING: Strategy = Strategy {
+pub(super) const BINDING: KindStrategy = KindStrategy {
     defaults: set_defaults,
     validate: |errors, kind, old, new| match old {
         None => validation::binding(errors, kind.scope, new),
         Some(old) => validation::changed_binding(errors, kind.scope, old, new),
     },
     rows: Rows::new(COLUMNS, cells),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     let subjects = |kind: &str| {
         let chosen = cell::list(object, "subjects").iter().filter(|subject| subject["kind"] == kind);
         let names = chosen.map(|subject| match kind {

@@ -1,17 +1,17 @@
-//! ResourceQuotas.
+//! The strategy of ResourceQuotas.
 
 mod validation;
 
 use serde_json::{Value, json};
 
-use super::Strategy;
-use crate::Moment;
+use super::KindStrategy;
+use crate::Timestamp;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
 
 const COLUMNS: &[Column] = &[column::NAME, column::text("Request"), column::text("Limit"), column::AGE];
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     validate: |errors, _, old, new| {
         validation::quota(errors, new);
         if let Some(old) = old {
@@ -26,11 +26,11 @@ pub(super) const STRATEGY: Strategy = Strategy {
     },
     quota_usage: |usage, _| usage.count("resourcequotas"),
     rows: Rows::new(COLUMNS, cells),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
 /// Formats used and hard amounts of the status.
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     let (mut requests, mut limits) = (Vec::new(), Vec::new());
     for (resource, hard) in cell::at(object, "status.hard").as_object().into_iter().flatten() {
         let used = cell::plain(&object["status"]["used"][resource]).unwrap_or_else(|| "0".to_owned());
@@ -49,7 +49,7 @@ fn cells(object: &Value, now: Moment) -> Vec<Value> {
 mod tests {
     use super::*;
 
-    const NOW: Moment = Moment::from_secs(0);
+    const NOW: Timestamp = Timestamp::from_secs(0);
 
     /// Appendix C: quotas show what is used of what is allowed.
     #[test]

@@ -1,12 +1,12 @@
-//! Services.
+//! The strategy of Services.
 
 mod addresses;
 mod validation;
 
 use serde_json::{Value, json};
 
-use super::Strategy;
-use crate::Moment;
+use super::KindStrategy;
+use crate::Timestamp;
 use crate::admission::services;
 use crate::defaults::setting;
 use crate::defaults::setting::{Object, child, default, default_text, each, ensure, is_empty, is_unset};
@@ -26,7 +26,7 @@ const COLUMNS: &[Column] = &[
 /// The default timeout of session affinity: three hours.
 const STICKY_SECONDS: i64 = 10800;
 
-pub(super) const STRATEGY: Strategy = Strategy {
+pub(super) const STRATEGY: KindStrategy = KindStrategy {
     defaults: set_defaults,
     admit: |old, new| services::complete(new, old),
     validate_first: |errors, _, new| addresses::service_addresses(errors, new),
@@ -41,10 +41,10 @@ pub(super) const STRATEGY: Strategy = Strategy {
     quota_usage: |usage, service| usage.add_service(&service["spec"]),
     rows: Rows::new(COLUMNS, cells),
     selectable: SelectableFields::new(&[NAME, NAMESPACE, text("spec.clusterIP"), text("spec.type")]),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     let first_ip = cell::at(object, "spec.clusterIPs")[0].as_str();
     vec![
         json!(cell::name(object)),
@@ -140,7 +140,7 @@ fn default_policies(spec: &mut Object) {
 mod tests {
     use super::*;
 
-    const NOW: Moment = Moment::from_secs(0);
+    const NOW: Timestamp = Timestamp::from_secs(0);
 
     /// Appendix C: a load balancer is pending until it has an address.
     #[test]

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::validation;
-use crate::Moment;
+use crate::Timestamp;
 use crate::defaults::setting::{Object, default, ensure, is_empty};
-use crate::strategies::Strategy;
+use crate::strategies::KindStrategy;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
 use crate::validation::warnings;
@@ -22,7 +22,7 @@ const DRIVER_COLUMNS: &[Column] = &[
 ];
 const NODE_COLUMNS: &[Column] = &[column::NAME, column::number("Drivers"), column::AGE];
 
-pub(crate) const DRIVER: Strategy = Strategy {
+pub(crate) const DRIVER: KindStrategy = KindStrategy {
     defaults: set_driver_defaults,
     validate: |errors, _, old, new| {
         validation::csi_driver(errors, new);
@@ -35,10 +35,10 @@ pub(crate) const DRIVER: Strategy = Strategy {
         warnings::new_only(warnings, old.filter(same_requests), new, validation::csi_driver_warnings);
     },
     rows: Rows::new(DRIVER_COLUMNS, driver_cells),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
-pub(crate) const NODE: Strategy = Strategy {
+pub(crate) const NODE: KindStrategy = KindStrategy {
     validate: |errors, _, old, new| {
         validation::csi_node(errors, new);
         if let Some(old) = old {
@@ -46,20 +46,20 @@ pub(crate) const NODE: Strategy = Strategy {
         }
     },
     rows: Rows::new(NODE_COLUMNS, node_cells),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
-pub(crate) const CAPACITY: Strategy = Strategy {
+pub(crate) const CAPACITY: KindStrategy = KindStrategy {
     validate: |errors, _, old, new| {
         validation::capacity(errors, new);
         if let Some(old) = old {
             validation::capacity_changes(errors, old, new);
         }
     },
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
-fn driver_cells(object: &Value, now: Moment) -> Vec<Value> {
+fn driver_cells(object: &Value, now: Timestamp) -> Vec<Value> {
     let is = |field: &str, absent: bool| json!(cell::at(object, field).as_bool().unwrap_or(absent));
     let tokens = match cell::list(object, "spec.tokenRequests") {
         [] => "<unset>".to_owned(),
@@ -80,7 +80,7 @@ fn driver_cells(object: &Value, now: Moment) -> Vec<Value> {
     ]
 }
 
-fn node_cells(object: &Value, now: Moment) -> Vec<Value> {
+fn node_cells(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![
         json!(cell::name(object)),
         json!(cell::list(object, "spec.drivers").len()),

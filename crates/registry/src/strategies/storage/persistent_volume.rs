@@ -1,11 +1,11 @@
-//! PersistentVolumes.
+//! The strategy of PersistentVolumes.
 
 use serde_json::{Value, json};
 
 use super::{add_finalizer, validation};
-use crate::Moment;
+use crate::Timestamp;
 use crate::defaults::volume;
-use crate::strategies::Strategy;
+use crate::strategies::KindStrategy;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
 
@@ -24,7 +24,7 @@ const COLUMNS: &[Column] = &[
 ];
 const VOLUME_PROTECTION: &str = "kubernetes.io/pv-protection";
 
-pub(crate) const STRATEGY: Strategy = Strategy {
+pub(crate) const STRATEGY: KindStrategy = KindStrategy {
     defaults: volume::persistent_volume,
     initial_status: |volume| {
         let created = volume.get("metadata").map(|metadata| &metadata["creationTimestamp"]);
@@ -43,10 +43,10 @@ pub(crate) const STRATEGY: Strategy = Strategy {
     },
     warnings: |warnings, _, new| validation::volume_warnings(warnings, new),
     rows: Rows::new(COLUMNS, cells),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     let deleted = !cell::at(object, "metadata.deletionTimestamp").is_null();
     let claim = match cell::text(object, "spec.claimRef.name") {
         "" => String::new(),
@@ -76,7 +76,7 @@ fn protect(volume: &mut Value) {
 mod tests {
     use super::*;
 
-    const NOW: Moment = Moment::from_secs(0);
+    const NOW: Timestamp = Timestamp::from_secs(0);
 
     /// Appendix C: a volume shows what it is and whose it is.
     #[test]

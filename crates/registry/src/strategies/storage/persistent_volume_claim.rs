@@ -1,11 +1,11 @@
-//! PersistentVolumeClaims.
+//! The strategy of PersistentVolumeClaims.
 
 use serde_json::{Value, json};
 
 use super::{add_finalizer, validation};
-use crate::Moment;
+use crate::Timestamp;
 use crate::defaults::volume;
-use crate::strategies::Strategy;
+use crate::strategies::KindStrategy;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
 use crate::validation::error_list::Path;
@@ -24,7 +24,7 @@ const COLUMNS: &[Column] = &[
 const CLAIM_PROTECTION: &str = "kubernetes.io/pvc-protection";
 const SNAPSHOTS: &str = "snapshot.storage.k8s.io";
 
-pub(crate) const STRATEGY: Strategy = Strategy {
+pub(crate) const STRATEGY: KindStrategy = KindStrategy {
     defaults: volume::claim,
     initial_status: |_| Some(json!({"phase": "Pending"})),
     admit: |old, new| {
@@ -43,10 +43,10 @@ pub(crate) const STRATEGY: Strategy = Strategy {
     warnings: |warnings, _, new| validation::claim_warnings(warnings, new),
     quota_usage: |usage, claim| usage.add_claim(claim),
     rows: Rows::new(COLUMNS, cells),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     let deleted = !cell::at(object, "metadata.deletionTimestamp").is_null();
     let bound = !cell::text(object, "spec.volumeName").is_empty();
     let capacity =
@@ -122,7 +122,7 @@ fn is_classic(source: &Value) -> bool {
 mod tests {
     use super::*;
 
-    const NOW: Moment = Moment::from_secs(0);
+    const NOW: Timestamp = Timestamp::from_secs(0);
 
     /// Appendix C: claims show what they got, not what they asked for.
     #[test]

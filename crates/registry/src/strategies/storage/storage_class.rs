@@ -1,11 +1,11 @@
-//! StorageClasses.
+//! The strategy of StorageClasses.
 
 use serde_json::{Value, json};
 
 use super::validation;
-use crate::Moment;
+use crate::Timestamp;
 use crate::defaults::setting::{Object, default};
-use crate::strategies::Strategy;
+use crate::strategies::KindStrategy;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
 use crate::validation::warnings;
@@ -20,7 +20,7 @@ const COLUMNS: &[Column] = &[
     column::AGE,
 ];
 
-pub(crate) const STRATEGY: Strategy = Strategy {
+pub(crate) const STRATEGY: KindStrategy = KindStrategy {
     defaults: set_defaults,
     validate: |errors, _, old, new| {
         validation::storage_class(errors, new);
@@ -30,10 +30,10 @@ pub(crate) const STRATEGY: Strategy = Strategy {
     },
     warnings: |warnings, _, new| warnings::topology_labels(warnings, new),
     rows: Rows::new(COLUMNS, cells),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     let is_default = object["metadata"]["annotations"][DEFAULT_CLASS] == "true";
     vec![
         json!(format!("{}{}", cell::name(object), if is_default { " (default)" } else { "" })),
@@ -57,7 +57,7 @@ mod tests {
     /// Appendix C: classes show their defaults, and which of them is the default.
     #[test]
     fn classes_show_their_defaults() {
-        let now = Moment::from_secs(0);
+        let now = Timestamp::from_secs(0);
         let mut class = json!({"metadata": {"name": "fast"}, "provisioner": "example.com/disk"});
         let shown = cells(&class, now);
         assert_eq!(shown[..4], ["fast", "example.com/disk", "Delete", "Immediate"]);

@@ -1,10 +1,10 @@
-//! VolumeAttachments.
+//! The strategy of VolumeAttachments.
 
 use serde_json::{Value, json};
 
 use super::validation;
-use crate::Moment;
-use crate::strategies::Strategy;
+use crate::Timestamp;
+use crate::strategies::KindStrategy;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
 
@@ -17,13 +17,13 @@ const COLUMNS: &[Column] = &[
     column::AGE,
 ];
 
-pub(crate) const STRATEGY: Strategy = Strategy {
+pub(crate) const STRATEGY: KindStrategy = KindStrategy {
     validate: |errors, _, old, new| validation::attachment(errors, old, new),
     rows: Rows::new(COLUMNS, cells),
-    ..Strategy::DEFAULT
+    ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, now: Moment) -> Vec<Value> {
+fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![
         json!(cell::name(object)),
         json!(cell::text(object, "spec.attacher")),

@@ -6,17 +6,17 @@ use super::super::error_list::{ErrorList, Path};
 use super::super::metadata;
 use super::super::names::label_from_a_letter;
 use crate::FieldError;
-use crate::custom::Structure;
+use crate::custom::StructuralSchema;
 
 /// Says what is wrong with the objects embedded in one.
-pub(super) fn validate(structure: &Structure, object: &Value) -> Vec<FieldError> {
+pub(super) fn validate(structure: &StructuralSchema, object: &Value) -> Vec<FieldError> {
     let mut errors = ErrorList::default();
     each(structure, &mut errors, &Path::root(), object);
     errors.all
 }
 
 /// Validates every object embedded in a value.
-fn each(structure: &Structure, errors: &mut ErrorList, at: &Path<'_>, value: &Value) {
+fn each(structure: &StructuralSchema, errors: &mut ErrorList, at: &Path<'_>, value: &Value) {
     match value {
         Value::Object(members) => {
             if structure.embedded {
@@ -132,7 +132,7 @@ mod tests {
                 ],
             ),
         ];
-        let structure = Structure::read(&json!({"type": "object", "properties": {"t": {
+        let structure = StructuralSchema::read(&json!({"type": "object", "properties": {"t": {
             "type": "array", "items": {"type": "object", "x-kubernetes-embedded-resource": true},
         }}}));
         for (object, expected) in table {

@@ -5,22 +5,22 @@ mod embedded;
 use serde_json::Value;
 
 use crate::FieldError;
-use crate::custom::{Scaling, Structure, ValidationResult};
+use crate::custom::{Scaling, StructuralSchema, ValidationResult};
 
 /// Validates a new object. Its replicas are validated after its values, and before its lists and rules.
-pub fn create(structure: &Structure, object: &Value, scaling: Option<&Scaling>) -> Vec<FieldError> {
+pub fn create(structure: &StructuralSchema, object: &Value, scaling: Option<&Scaling>) -> Vec<FieldError> {
     let errors = values_and_lists(structure, object, scaling);
     structure.validate_rules(errors, object, None).errors
 }
 
 /// Validates a part of an object, without the rules of its schema; paths in errors start at the part.
-pub(crate) fn part(structure: &Structure, value: &Value) -> Vec<FieldError> {
+pub(crate) fn part(structure: &StructuralSchema, value: &Value) -> Vec<FieldError> {
     values_and_lists(structure, value, None)
 }
 
 /// Validates a changed object, except for parts that were as wrong before and did not change.
 pub fn update(
-    structure: &Structure,
+    structure: &StructuralSchema,
     old: &Value,
     new: &Value,
     scaling: Option<&Scaling>,
@@ -34,7 +34,7 @@ pub fn update(
 
 /// Validates a write to the status of an object.
 pub fn update_status(
-    structure: &Structure,
+    structure: &StructuralSchema,
     old: &Value,
     new: &Value,
     scaling: Option<&Scaling>,
@@ -45,7 +45,11 @@ pub fn update_status(
     structure.validate_rules(errors, new, Some(old))
 }
 
-fn values_and_lists(structure: &Structure, value: &Value, scaling: Option<&Scaling>) -> Vec<FieldError> {
+fn values_and_lists(
+    structure: &StructuralSchema,
+    value: &Value,
+    scaling: Option<&Scaling>,
+) -> Vec<FieldError> {
     let mut errors = structure.validate_values(value);
     errors.extend(scaling.into_iter().flat_map(|scaling| scaling.wrong(value)));
     errors.extend(embedded::validate(structure, value));

@@ -321,7 +321,7 @@ fn pods_may_be_known_before_their_node_and_outlive_it() {
     cluster.add_pod(&parsed_pod(&asking("web", "3", "1Gi")), "a");
     let a = Node::parse(&serde_json::from_value::<wire::Node>(node("a")).unwrap());
     assert!(cluster.set_node(a.clone()));
-    assert!(!cluster.set_node(a.clone()), "the same again helps nobody");
+    assert!(!cluster.set_node(a.clone()), "an unchanged node can fit no other pod");
     assert!(place_pod(&cluster, &asking("next", "2", "1Gi")).starts_with("0/1"));
     cluster.remove_node("a");
     assert_eq!(place_pod(&cluster, &asking("next", "2", "1Gi")), "no nodes available to schedule pods");

@@ -1,31 +1,31 @@
-//! Whether a definition may use a group that belongs to Kubernetes' own community.
+//! The approval of definitions in groups that Kubernetes protects.
 
 use serde_json::Value;
 
-/// The annotation that says so.
+/// The annotation with the approval.
 pub const ANNOTATION: &str = "api-approved.kubernetes.io";
 
-/// What the annotation of a definition comes to.
+/// The meaning of the annotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Approval {
-    /// It names where the group was approved.
+    /// Approved: it is a link.
     Approved,
-    /// It says that the group was not approved, and why that is no matter.
+    /// Not approved, and declared so: it starts with `unapproved`.
     Bypassed,
-    /// It says neither.
+    /// Neither.
     Invalid,
-    /// There is none.
+    /// Missing.
     Missing,
 }
 
-/// Whether a group is one for which an approval is wanted.
+/// Whether a group is protected.
 pub fn is_protected(group: &str) -> bool {
     ["k8s.io", "kubernetes.io"]
         .iter()
         .any(|domain| group == *domain || group.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.')))
 }
 
-/// What the annotation comes to, and why.
+/// The approval and its reason.
 pub fn of(definition: &Value) -> (Approval, String) {
     let said = definition["metadata"]["annotations"][ANNOTATION].as_str().unwrap_or_default();
     let see = "see https://github.com/kubernetes/enhancements/pull/1111";
@@ -45,7 +45,7 @@ pub fn of(definition: &Value) -> (Approval, String) {
     }
 }
 
-/// Whether it is a link with a host.
+/// Whether it is a URL with a host.
 fn is_url(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once("://") else { return false };
     let host = rest.split(['/', '?']).next().unwrap_or_default();

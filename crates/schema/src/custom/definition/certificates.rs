@@ -1,10 +1,10 @@
-//! Bundles of certificates in definitions: whether there is any certificate in one.
+//! CA bundles in definitions: whether they contain a certificate.
 //!
-//! Whether a certificate is good is the business of whoever connects.
+//! Certificates are not verified here.
 
-use gantry_primitives::base64;
+use gantry_formats::base64;
 
-/// What is wrong with a bundle, as base64 in a field; `None` for an empty one too.
+/// The error of a bundle in base64; `None` if it is valid or empty.
 pub fn problem(bundle: &str) -> Option<String> {
     let bytes = base64::decode(bundle).unwrap_or_default();
     if bytes.is_empty() {
@@ -22,7 +22,7 @@ pub fn problem(bundle: &str) -> Option<String> {
     Some(format!("unable to load root certificates: {why}"))
 }
 
-/// Whether what follows the beginning of a block ends it, and holds what a certificate begins with.
+/// Whether the rest of a PEM block is complete and starts like a certificate.
 fn is_certificate(body: &str) -> bool {
     const SEQUENCE: u8 = 0x30;
     let Some((content, _)) = body.split_once("-----END CERTIFICATE-----") else { return false };

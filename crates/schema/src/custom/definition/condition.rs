@@ -4,20 +4,20 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
-use gantry_primitives::Moment;
+use gantry_primitives::Timestamp;
 
-/// Whether the names are the definition's own.
+/// Whether the names are accepted.
 pub const NAMES_ACCEPTED: &str = "NamesAccepted";
 /// Whether the kind is served.
 pub const ESTABLISHED: &str = "Established";
 /// Whether the objects are being deleted.
 pub const TERMINATING: &str = "Terminating";
-/// Whether a group of Kubernetes' own may be used.
+/// Whether a group that Kubernetes protects may be used.
 pub const APPROVED: &str = "KubernetesAPIApprovalPolicyConformant";
 
-/// What is to be said in one condition.
+/// A condition to be set.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Condition<'a> {
+pub struct DefinitionCondition<'a> {
     /// The type, such as `Established`.
     pub name: &'static str,
     /// The status.
@@ -28,7 +28,7 @@ pub struct Condition<'a> {
     pub message: Cow<'a, str>,
 }
 
-/// Whether a condition holds.
+/// The status of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the words of Kubernetes")]
 pub enum Truth {
@@ -36,18 +36,18 @@ pub enum Truth {
     False,
 }
 
-/// Whether a condition is there and holds.
+/// Whether a condition exists and is true.
 pub fn holds(definition: &Value, name: &str) -> bool {
     find(&definition["status"], name).is_some_and(|condition| condition["status"] == "True")
 }
 
-/// The condition of this name.
+/// The condition of this type.
 pub fn find<'a>(status: &'a Value, name: &str) -> Option<&'a Value> {
     status["conditions"].as_array()?.iter().find(|condition| condition["type"] == name)
 }
 
-/// Says it in a status. Its time is that of the last change of whether it holds.
-pub fn set(status: &mut Value, condition: &Condition<'_>, now: Moment) {
+/// Sets the condition in a status. `lastTransitionTime` changes only if the condition's status does.
+pub fn set(status: &mut Value, condition: &DefinitionCondition<'_>, now: Timestamp) {
     if !status.is_object() {
         *status = json!({});
     }

@@ -1,4 +1,4 @@
-//! What a definition brings: a kind for each of its versions that is served.
+//! The kinds of a definition: one for each served version.
 
 pub mod approval;
 pub mod certificates;
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use condition::ESTABLISHED;
 
-use super::{Columns, Conversion, Custom, Edition, FieldPath, Scaling, Structure};
+use super::{Columns, Conversion, Custom, Edition, FieldPath, Scaling, StructuralSchema};
 use crate::kinds::{
     BlindPut, DefaultPropagation, DeleteAnswer, Generation, GroupVersion, Kind, NameRule, Nature, PutAbsent,
     Scope, Subresource, Verb, subresource, version_priority,
@@ -19,10 +19,10 @@ use crate::kinds::{
 
 pub use naming::{Ending, end, hold, is_stuck, settle};
 
-/// The finalizer that holds a definition until its objects are gone.
+/// The finalizer of a definition until its objects are deleted.
 pub const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 
-/// What can be done with objects of a custom kind, in the order in which Kubernetes lists it.
+/// The verbs of a custom kind, in the order in which Kubernetes lists them.
 const VERBS: [Verb; 8] = [
     Verb::Delete,
     Verb::DeleteCollection,
@@ -34,11 +34,11 @@ const VERBS: [Verb; 8] = [
     Verb::Watch,
 ];
 
-/// Keeps a name for as long as the program runs, as those of all other kinds are kept.
-pub type Keep<'k> = &'k dyn Fn(&str) -> &'static str;
+/// Interns a name for the lifetime of the process.
+pub type Intern<'k> = &'k dyn Fn(&str) -> &'static str;
 
-/// The kinds that a definition brings; none until its names are accepted.
-pub fn kinds_of(definition: &Value, keep: Keep<'_>) -> Vec<Arc<Kind>> {
+/// The served kinds of a definition; none until its names are accepted.
+pub fn kinds_of(definition: &Value, keep: Intern<'_>) -> Vec<Arc<Kind>> {
     if !condition::holds(definition, ESTABLISHED) {
         return Vec::new();
     }
@@ -47,19 +47,19 @@ pub fn kinds_of(definition: &Value, keep: Keep<'_>) -> Vec<Arc<Kind>> {
     served.map(|version| kind_of(definition, version, keep)).collect()
 }
 
-/// The kind as which its objects are stored, served or not; none if its names were never accepted.
-pub fn stored_kind_of(definition: &Value, keep: Keep<'_>) -> Option<Arc<Kind>> {
+/// The kind of the storage version, served or not; `None` if its names were never accepted.
+pub fn stored_kind_of(definition: &Value, keep: Intern<'_>) -> Option<Arc<Kind>> {
     storage_version(&definition["spec"])
         .filter(|_| condition::holds(definition, ESTABLISHED))
         .map(|version| kind_of(definition, version, keep))
 }
 
-/// The version in which objects are stored, of those that the spec of a definition has.
+/// The storage version in the spec of a definition.
 pub fn storage_version(spec: &Value) -> Option<&Value> {
     spec["versions"].as_array()?.iter().find(|version| version["storage"] == true)
 }
 
-fn kind_of(definition: &Value, version: &Value, keep: Keep<'_>) -> Arc<Kind> {
+fn kind_of(definition: &Value, version: &Value, keep: Intern<'_>) -> Arc<Kind> {
     let (spec, names) = (&definition["spec"], &definition["status"]["acceptedNames"]);
     let word = |value: &Value| keep(value.as_str().unwrap_or_default());
     let words = |value: &Value| value.as_array().into_iter().flatten().map(word).collect::<Vec<_>>();
@@ -90,7 +90,7 @@ fn kind_of(definition: &Value, version: &Value, keep: Keep<'_>) -> Arc<Kind> {
 }
 
 impl Edition {
-    /// Whether it is one of this definition, and not of another that had the same name.
+    /// Whether it is a state of this definition, and not of another with the same name.
     pub fn is_of(&self, definition: &Value) -> bool {
         definition["metadata"]["uid"] == *self.uid
     }
@@ -105,7 +105,7 @@ impl Edition {
 }
 
 impl Custom {
-    /// What a version of a definition says.
+    /// Reads one version of a definition.
     pub fn read(definition: &Value, version: &Value) -> Self {
         let spec = &definition["spec"];
         let stored = storage_version(spec).and_then(|version| version["name"].as_str()).unwrap_or_default();
@@ -113,13 +113,13 @@ impl Custom {
         let schema = &version["schema"]["openAPIV3Schema"];
         let others = spec["versions"].as_array().into_iter().flatten();
         let others = others.filter(|other| other["schema"]["openAPIV3Schema"] != *schema);
-        let otherwise = others.map(|other| {
+        let other_versions = others.map(|other| {
             let name = other["name"].as_str().unwrap_or_default();
-            (format!("{group}/{name}"), Structure::read(&other["schema"]["openAPIV3Schema"]))
+            (format!("{group}/{name}"), StructuralSchema::read(&other["schema"]["openAPIV3Schema"]))
         });
         Self {
-            structure: Structure::read(schema),
-            otherwise: otherwise.collect(),
+            structural_schema: StructuralSchema::read(schema),
+            other_versions: other_versions.collect(),
             schema: schema.clone(),
             columns: Columns::read(version),
             selectable: FieldPath::selectable(version),
@@ -127,7 +127,7 @@ impl Custom {
             replicas: Scaling::replicas_by_version(definition),
             stored_as: format!("{group}/{stored}"),
             edition: Edition::of(definition),
-            goes: definition["metadata"]["deletionTimestamp"].is_string(),
+            is_terminating: definition["metadata"]["deletionTimestamp"].is_string(),
             conversion: match spec["conversion"]["strategy"].as_str() {
                 Some("Webhook") => Conversion::Webhook,
                 _ => Conversion::None,
@@ -137,13 +137,13 @@ impl Custom {
     }
 }
 
-/// The parts that a version has, in the order in which Kubernetes lists them.
+/// The subresources of a version, in the order in which Kubernetes lists them.
 fn subresources(version: &Value, kind: &'static str) -> Vec<Subresource> {
     let has = |part: &&str| version["subresources"][*part].is_object();
     ["status", "scale"].into_iter().filter(has).filter_map(|part| subresource(part, kind).ok()).collect()
 }
 
-/// What whoever uses a version that is deprecated is told.
+/// The deprecation warning of a version.
 fn deprecation(spec: &Value, version: &Value) -> Option<String> {
     fn text(value: &Value) -> &str {
         value.as_str().unwrap_or_default()

@@ -1,5 +1,5 @@
-//! What the server decides about a definition: whether its names are its own, whether its kind is served, and when it
-//! may go.
+//! The decisions about a definition: whether its names are accepted, whether its kind is served, and when it can be
+//! deleted.
 //!
 //! ```text
 //!               names taken                                  objects left
@@ -9,33 +9,35 @@
 //!                                  └────────── DELETE ─────┘
 //! ```
 //!
-//! Both decisions look at what is, never at what changed: asking again changes nothing.
+//! Both decisions depend on the state alone and are idempotent.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::condition::{self, APPROVED, Condition, ESTABLISHED, NAMES_ACCEPTED, TERMINATING, Truth};
+use super::condition::{
+    self, APPROVED, DefinitionCondition, ESTABLISHED, NAMES_ACCEPTED, TERMINATING, Truth,
+};
 use super::{CLEANUP, approval, certificates};
 use crate::kinds::kinds;
 use crate::semantically_equal;
-use gantry_primitives::Moment;
+use gantry_primitives::Timestamp;
 
-/// What becomes of a definition that is being deleted.
+/// The next step of deleting a definition.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ending {
-    /// Nothing: it is not being deleted, or all is said.
+    /// None: it is not being deleted, or waits for its objects and its status says so.
     Nothing,
-    /// It waits for its objects, and this is how it says so.
+    /// Write this status: it waits for its objects.
     Wait(Value),
-    /// Its objects are gone and it need not wait for them: this is what is written last.
+    /// Write this object without the finalizer: its objects are deleted.
     Release(Value),
 }
 
-/// The status that a definition should have beside all others; `None` if that is the one it has.
+/// The status that a definition should have, considering all others; `None` if it has that already.
 ///
 /// The definition itself may be among the others.
-pub fn settle(definition: &Value, others: &[&Value], now: Moment) -> Option<Value> {
+pub fn settle(definition: &Value, others: &[&Value], now: Timestamp) -> Option<Value> {
     let mut status = definition["status"].clone();
     if !status.is_object() {
         status = json!({});
@@ -57,8 +59,8 @@ pub fn settle(definition: &Value, others: &[&Value], now: Moment) -> Option<Valu
     (status != definition["status"]).then_some(status)
 }
 
-/// What becomes of a definition of which so many objects are left.
-pub fn end(definition: &Value, objects_left: usize, now: Moment) -> Ending {
+/// The next step of deleting a definition with so many objects left.
+pub fn end(definition: &Value, objects_left: usize, now: Timestamp) -> Ending {
     let metadata = &definition["metadata"];
     let held = metadata["finalizers"].as_array().map_or(&[][..], Vec::as_slice);
     if metadata["deletionTimestamp"].is_null() || !held.iter().any(|finalizer| finalizer == CLEANUP) {
@@ -71,7 +73,7 @@ pub fn end(definition: &Value, objects_left: usize, now: Moment) -> Ending {
         _ => (Truth::True, "InstanceDeletionInProgress", "CustomResource deletion is in progress"),
     };
     let mut ended = definition.clone();
-    let terminating = Condition { name: TERMINATING, truth, reason, message: message.into() };
+    let terminating = DefinitionCondition { name: TERMINATING, truth, reason, message: message.into() };
     condition::set(&mut ended["status"], &terminating, now);
     if truth == Truth::True {
         return if ended == *definition { Ending::Nothing } else { Ending::Wait(ended) };
@@ -87,16 +89,17 @@ pub fn end(definition: &Value, objects_left: usize, now: Moment) -> Ending {
     Ending::Release(ended)
 }
 
-/// What becomes of a definition whose objects cannot be deleted.
-pub fn hold(definition: &Value, why: &str, now: Moment) -> Ending {
+/// The step after a failed deletion of the objects of a definition.
+pub fn hold(definition: &Value, why: &str, now: Timestamp) -> Ending {
     let message = format!("could not list instances: {why}").into();
-    let failed = Condition { name: TERMINATING, truth: Truth::True, reason: DELETION_FAILED, message };
+    let failed =
+        DefinitionCondition { name: TERMINATING, truth: Truth::True, reason: DELETION_FAILED, message };
     let mut held = definition.clone();
     condition::set(&mut held["status"], &failed, now);
     if held == *definition { Ending::Nothing } else { Ending::Wait(held) }
 }
 
-/// Whether its objects could not be deleted when that was last tried.
+/// Whether the last deletion of its objects failed.
 pub fn is_stuck(definition: &Value) -> bool {
     condition::find(&definition["status"], TERMINATING)
         .is_some_and(|condition| condition["reason"] == DELETION_FAILED)
@@ -105,17 +108,17 @@ pub fn is_stuck(definition: &Value) -> bool {
 const DELETION_FAILED: &str = "InstanceDeletionFailed";
 const NAMES: &str = "apiextensions/v1.CustomResourceDefinitionNames";
 
-/// The names of a group that somebody has.
+/// The names in use in a group.
 struct Taken {
     resources: BTreeSet<String>,
     kinds: BTreeSet<String>,
 }
 
-/// Why a name cannot be had; the last reason counts.
+/// Why a name is not accepted; the last reason is reported.
 type Conflict = Option<(&'static str, String)>;
 
 impl Taken {
-    /// The names that definitions of the same group were given, and those of the kinds that are always served.
+    /// The names of the definitions of the same group, and those of built-in kinds.
     fn of(definition: &Value, others: &[&Value]) -> Self {
         let group = &definition["spec"]["group"];
         let mut taken = Self { resources: BTreeSet::new(), kinds: BTreeSet::new() };
@@ -133,7 +136,7 @@ impl Taken {
         taken
     }
 
-    /// The names that a definition gets of those it wants: what is taken stays as it was.
+    /// The names that are accepted of those in the spec; a name in use stays as it was.
     fn share(&self, definition: &Value) -> (Value, Conflict) {
         let (wanted, given) = (&definition["spec"]["names"], &definition["status"]["acceptedNames"]);
         let mut names = given.as_object().cloned().unwrap_or_default();
@@ -180,31 +183,32 @@ impl Taken {
     }
 }
 
-fn accept(status: &mut Value, conflict: Conflict, now: Moment) {
+fn accept(status: &mut Value, conflict: Conflict, now: Timestamp) {
     let (truth, reason, message) = match conflict {
         Some((reason, message)) => (Truth::False, reason, message),
         None => (Truth::True, "NoConflicts", "no conflicts found".to_owned()),
     };
-    let accepted = Condition { name: NAMES_ACCEPTED, truth, reason, message: message.into() };
+    let accepted = DefinitionCondition { name: NAMES_ACCEPTED, truth, reason, message: message.into() };
     condition::set(status, &accepted, now);
-    // What is served stays so under the names it has.
+    // Established definitions stay so, with the names that they have.
     if truth == Truth::False && condition::find(status, ESTABLISHED).is_none() {
         let message = "not all names are accepted".into();
-        let not = Condition { name: ESTABLISHED, truth: Truth::False, reason: "NotAccepted", message };
+        let not =
+            DefinitionCondition { name: ESTABLISHED, truth: Truth::False, reason: "NotAccepted", message };
         condition::set(status, &not, now);
     }
 }
 
-fn established(definition: &Value) -> Condition<'static> {
+fn established(definition: &Value) -> DefinitionCondition<'static> {
     let bundle = &definition["spec"]["conversion"]["webhook"]["clientConfig"]["caBundle"];
     let (truth, reason, message) = match certificates::problem(bundle.as_str().unwrap_or_default()) {
         None => (Truth::True, "InitialNamesAccepted", "the initial names have been accepted"),
         Some(_) => (Truth::False, "InvalidCABundle", "The conversion webhook CABundle is invalid"),
     };
-    Condition { name: ESTABLISHED, truth, reason, message: message.into() }
+    DefinitionCondition { name: ESTABLISHED, truth, reason, message: message.into() }
 }
 
-fn approved(definition: &Value) -> Option<Condition<'static>> {
+fn approved(definition: &Value) -> Option<DefinitionCondition<'static>> {
     if !approval::is_protected(text(&definition["spec"], "group")) {
         return None;
     }
@@ -215,7 +219,7 @@ fn approved(definition: &Value) -> Option<Condition<'static>> {
         approval::Approval::Invalid => (Truth::False, "InvalidAnnotation"),
         approval::Approval::Missing => (Truth::False, "MissingAnnotation"),
     };
-    Some(Condition { name: APPROVED, truth, reason, message: why.into() })
+    Some(DefinitionCondition { name: APPROVED, truth, reason, message: why.into() })
 }
 
 fn in_use(name: &str) -> String {

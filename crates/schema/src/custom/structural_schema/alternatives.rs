@@ -1,24 +1,28 @@
-//! Schemas of which a value has to match any, one, all or none.
+//! Validation by `anyOf`, `oneOf`, `allOf` and `not`.
 
-use super::Structure;
+use super::StructuralSchema;
+use super::constraints::Constraints;
 use super::outcome::Outcome;
-use super::rules::Rules;
 use gantry_primitives::Path;
 use gantry_primitives::refusal::quoted;
 
-/// `anyOf`, `oneOf`, `allOf` and `not`, in this order.
-pub(super) fn validate(rules: &Rules, at: &Path<'_>, judged: impl Fn(&Structure) -> Outcome) -> Outcome {
+/// Validates a value by `anyOf`, `oneOf`, `allOf` and `not`, in this order.
+pub(super) fn validate(
+    constraints: &Constraints,
+    at: &Path<'_>,
+    validate: impl Fn(&StructuralSchema) -> Outcome,
+) -> Outcome {
     let mut outcome = Outcome::default();
     let here = || quoted(&at.to_string());
-    if !rules.any_of.is_empty() {
-        let found = Alternatives::validate(&rules.any_of, 1, &judged);
+    if !constraints.any_of.is_empty() {
+        let found = Alternatives::validate(&constraints.any_of, 1, &validate);
         if found.valid == 0 {
             outcome.elsewhere(format!("{} must validate at least one schema (anyOf)", here()));
         }
         outcome.merge(found.best);
     }
-    if !rules.one_of.is_empty() {
-        let found = Alternatives::validate(&rules.one_of, usize::MAX, &judged);
+    if !constraints.one_of.is_empty() {
+        let found = Alternatives::validate(&constraints.one_of, usize::MAX, &validate);
         if found.valid != 1 {
             let how_many = match found.valid {
                 0 => "Found none valid".to_owned(),
@@ -32,33 +36,37 @@ pub(super) fn validate(rules: &Rules, at: &Path<'_>, judged: impl Fn(&Structure)
         }
     }
     let mut valid = 0;
-    for found in rules.all_of.iter().map(&judged) {
+    for found in constraints.all_of.iter().map(&validate) {
         valid += usize::from(found.errors.is_empty());
         outcome.merge(found);
     }
-    if valid < rules.all_of.len() {
+    if valid < constraints.all_of.len() {
         let none = if valid == 0 { ". None validated" } else { "" };
         outcome.elsewhere(format!("{} must validate all the schemas (allOf){none}", here()));
     }
-    if rules.not.as_ref().is_some_and(|not| judged(not).errors.is_empty()) {
+    if constraints.not.as_ref().is_some_and(|not| validate(not).errors.is_empty()) {
         outcome.elsewhere(format!("{} must not validate the schema (not)", here()));
     }
     outcome
 }
 
-/// How a value fares with several schemas.
+/// The outcomes of a value with several schemas.
 struct Alternatives {
     valid: usize,
-    /// The first that is valid, otherwise the first of those that match most.
+    /// The first valid outcome, otherwise the first of those that match most.
     best: Outcome,
 }
 
 impl Alternatives {
-    /// Judges by one schema after the other until so many match.
-    fn validate(schemas: &[Structure], enough: usize, judged: impl Fn(&Structure) -> Outcome) -> Self {
+    /// Validates by each schema until so many match.
+    fn validate(
+        schemas: &[StructuralSchema],
+        enough: usize,
+        validate: impl Fn(&StructuralSchema) -> Outcome,
+    ) -> Self {
         let mut found = Self { valid: 0, best: Outcome::default() };
         for (index, schema) in schemas.iter().enumerate() {
-            let outcome = judged(schema);
+            let outcome = validate(schema);
             let is_valid = outcome.errors.is_empty();
             let is_better = found.valid == 0 && (is_valid || outcome.matched > found.best.matched);
             if index == 0 || is_better {

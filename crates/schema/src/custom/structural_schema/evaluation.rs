@@ -1,7 +1,7 @@
-//! Whether an object obeys the rules that its schema writes as expressions, in the order and the words of Kubernetes.
+//! Evaluation of the rules in a schema, with Kubernetes' order and wording of errors.
 //!
-//! A rule that compares with what was before is evaluated where that is known. What breaks another rule is ratcheted where it
-//! is as it was.
+//! A rule that mentions `oldSelf` is evaluated where the old value is known. Violations of other rules are ratcheted:
+//! if the value did not change, they are warnings.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -12,69 +12,73 @@ use serde_json::{Value, json};
 use super::expressions::{Expression, Reason};
 use super::outcome::place;
 use super::validate::ValidationResult;
-use super::{Basic, Lists, Structure, Values, lists};
-use gantry_cel::{self as cel, Fault, Meter, Program, Subject};
+use super::{AdditionalProperties, ListType, SchemaType, StructuralSchema, lists};
+use gantry_cel::{self as cel, CostMeter, EvaluationError, Input, Program};
 use gantry_primitives::Path;
 use gantry_primitives::refusal::{FieldError, Wrong};
 
-/// What all rules of an object may cost together.
+/// The most that all rules of an object may cost.
 const BUDGET: u64 = 10_000_000;
-/// How long a message may be that is evaluated.
+/// The longest message of a `messageExpression`.
 const LONGEST_MESSAGE: usize = 5 * 1024;
 const OUT_OF_BUDGET: &str =
     "validation failed due to running out of cost budget, no further validation rules will be run";
 
-/// What is found while rules are evaluated.
+/// An evaluation in progress.
 struct Evaluation {
     found: ValidationResult,
     left: u64,
 }
 
-/// A value, and what it was before, if that is known.
+/// A value and its old value, if that is known.
 #[derive(Clone, Copy)]
 struct Changed<'a> {
     value: &'a Value,
     old: Option<&'a Value>,
-    /// What excuses it if it is the same as before.
-    excuse: Excuse<'a>,
+    /// Decides whether violations are ratcheted.
+    ratchet: Ratchet<'a>,
 }
 
-/// By what a value is known again: itself, or what it is in.
+/// The pairs of new and old value by which a violation is ratcheted: of the value itself, otherwise of its parent.
 #[derive(Clone, Copy, Default)]
-struct Excuse<'a> {
+struct Ratchet<'a> {
     itself: Option<(&'a Value, &'a Value)>,
     around: Option<(&'a Value, &'a Value)>,
 }
 
-/// The schema that has rules, and the one that says what the value looks like: they differ within `allOf`.
+/// The schema with the rules, and the one with the types of the value: they differ within `allOf`.
 #[derive(Clone, Copy)]
 struct Ruled<'a> {
-    by: &'a Structure,
-    node: &'a Structure,
+    by: &'a StructuralSchema,
+    node: &'a StructuralSchema,
     is_resource: bool,
 }
 
-/// What breaks the rules of an object, and what does but did before.
-pub(super) fn validate(structure: &Structure, object: &Value, old: Option<&Value>) -> ValidationResult {
+/// Evaluates the rules of an object.
+pub(super) fn validate(
+    structure: &StructuralSchema,
+    object: &Value,
+    old: Option<&Value>,
+) -> ValidationResult {
     let mut evaluation = Evaluation { found: ValidationResult::default(), left: BUDGET };
-    let excuse = Excuse { itself: old.map(|old| (object, old)), around: None };
+    let ratchet = Ratchet { itself: old.map(|old| (object, old)), around: None };
     let ruled = Ruled { by: structure, node: structure, is_resource: true };
-    // Where it breaks off it has said why.
-    let _ = evaluation.validate(ruled, &Path::root(), Changed { value: object, old, excuse });
+    // If it breaks off, the error is already in the result.
+    let _ = evaluation.validate(ruled, &Path::root(), Changed { value: object, old, ratchet });
     evaluation.found
 }
 
 impl Evaluation {
     fn validate(&mut self, ruled: Ruled<'_>, at: &Path<'_>, changed: Changed<'_>) -> ControlFlow<()> {
-        // Whether something may be null is for what is around it to say.
-        if !ruled.by.is_ruled || changed.value.is_null() {
+        // Whether a value may be null is decided by its parent.
+        if !ruled.by.has_rules || changed.value.is_null() {
             return ControlFlow::Continue(());
         }
-        if let Some(rules) = &ruled.by.rules {
-            self.obeys(&rules.expressions, ruled, at, changed)?;
-            for by in &rules.all_of {
-                let excuse = Excuse { itself: None, ..changed.excuse };
-                self.validate(Ruled { by, ..ruled }, at, Changed { excuse, ..changed })?;
+        if let Some(constraints) = &ruled.by.constraints {
+            self.obeys(&constraints.expressions, ruled, at, changed)?;
+            for by in &constraints.all_of {
+                let ratchet = Ratchet { itself: None, ..changed.ratchet };
+                self.validate(Ruled { by, ..ruled }, at, Changed { ratchet, ..changed })?;
             }
         }
         match changed.value {
@@ -96,10 +100,10 @@ impl Evaluation {
         };
         let ruled_items = Ruled { by, node, is_resource: node.embedded };
         let keyed = Keyed::of(&ruled.node.lists, changed.old);
-        let excuses = Keyed::of(&ruled.node.lists, changed.excuse.itself.map(|(_, old)| old));
+        let excuses = Keyed::of(&ruled.node.lists, changed.ratchet.itself.map(|(_, old)| old));
         for (index, value) in elements.iter().enumerate() {
-            let excuse = changed.excuse.within(value, || excuses.get(value));
-            let changed = Changed { value, old: keyed.get(value), excuse };
+            let ratchet = changed.ratchet.within(value, || excuses.get(value));
+            let changed = Changed { value, old: keyed.get(value), ratchet };
             self.validate(ruled_items, &at.index(index), changed)?;
         }
         ControlFlow::Continue(())
@@ -109,21 +113,23 @@ impl Evaluation {
         let members = changed.value.as_object().into_iter().flatten();
         for (name, value) in members {
             let old = changed.old.and_then(|old| old.get(name));
-            // Two versions of an object differ in these without anybody having written it.
-            let excuse = if changed.excuse.around.is_none() && matches!(name.as_str(), "apiVersion" | "kind")
+            // These differ between versions of an object without a write.
+            let ratchet =
+                if changed.ratchet.around.is_none() && matches!(name.as_str(), "apiVersion" | "kind") {
+                    Ratchet::default()
+                } else {
+                    let before = changed.ratchet.itself.and_then(|(_, old)| old.get(name));
+                    changed.ratchet.within(value, || before)
+                };
+            let changed = Changed { value, old, ratchet };
+            if let (AdditionalProperties::Schema(by), AdditionalProperties::Schema(node)) =
+                (&ruled.by.values, &ruled.node.values)
             {
-                Excuse::default()
-            } else {
-                let before = changed.excuse.itself.and_then(|(_, old)| old.get(name));
-                changed.excuse.within(value, || before)
-            };
-            let changed = Changed { value, old, excuse };
-            if let (Values::Like(by), Values::Like(node)) = (&ruled.by.values, &ruled.node.values) {
                 let ruled = Ruled { by, node, is_resource: node.embedded };
                 self.validate(ruled, &at.key(name), changed)?;
             }
             if let (Some(by), Some(node)) = (ruled.by.properties.get(name), ruled.node.properties.get(name))
-                && cel::sees(node, node.embedded)
+                && cel::is_visible(node, node.embedded)
             {
                 let ruled = Ruled { by, node, is_resource: node.embedded };
                 self.validate(ruled, &at.child(name), changed)?;
@@ -148,8 +154,7 @@ impl Evaluation {
             return ControlFlow::Break(());
         }
         let old = changed.old.filter(|old| !old.is_null());
-        let subject =
-            Subject { value: changed.value, old, schema: ruled.node, is_resource: ruled.is_resource };
+        let subject = Input { value: changed.value, old, schema: ruled.node, is_resource: ruled.is_resource };
         for rule in expressions {
             let program = match &rule.program {
                 Ok(program) => program,
@@ -158,12 +163,12 @@ impl Evaluation {
                     continue;
                 }
             };
-            if rule.is_transition && old.is_none() && rule.before == cel::Before::Value {
+            if rule.is_transition && old.is_none() && rule.before == cel::OldSelf::Required {
                 continue;
             }
-            let mut meter = Meter::default();
-            let obeyed = program.truth(subject, rule.before, &mut meter);
-            if obeyed == Err(Fault::Exhausted) {
+            let mut meter = CostMeter::default();
+            let obeyed = program.evaluate_bool(subject, rule.before, &mut meter);
+            if obeyed == Err(EvaluationError::CostExceeded) {
                 let why = format!(
                     "'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to \
                      call cost exceeds limit for rule: {}",
@@ -182,11 +187,11 @@ impl Evaluation {
         ControlFlow::Continue(())
     }
 
-    /// Says that a rule is broken.
+    /// Reports a violated rule.
     fn broken(
         &mut self,
         rule: &Expression,
-        subject: Subject<'_>,
+        subject: Input<'_>,
         ruled: Ruled<'_>,
         at: &Path<'_>,
         changed: Changed<'_>,
@@ -201,8 +206,8 @@ impl Evaluation {
             (true, inner) => inner.to_owned(),
             (false, inner) => format!("{at}.{inner}"),
         };
-        let shown = match ruled.node.basic {
-            Some(Basic::Object | Basic::Array) => None,
+        let shown = match ruled.node.schema_type {
+            Some(SchemaType::Object | SchemaType::Array) => None,
             _ => Some(changed.value),
         };
         let error = match (rule.reason, shown) {
@@ -217,7 +222,7 @@ impl Evaluation {
                 FieldError { field, wrong: Wrong::Invalid { value: String::new(), why } }
             }
         };
-        if !rule.is_transition && changed.excuse.is_same() {
+        if !rule.is_transition && changed.ratchet.is_same() {
             self.found.ratcheted.push(error);
         } else {
             self.found.errors.push(error);
@@ -225,18 +230,18 @@ impl Evaluation {
         ControlFlow::Continue(())
     }
 
-    /// A message that is evaluated; `None` if that makes none.
+    /// Evaluates the `messageExpression` of a rule; `None` if it has no usable result.
     fn message(
         &mut self,
         message: &Program,
         rule: &Expression,
-        subject: Subject<'_>,
+        subject: Input<'_>,
         ruled: Ruled<'_>,
         at: &Path<'_>,
     ) -> ControlFlow<(), Option<String>> {
-        let mut meter = Meter::default();
-        let evaluated = message.text(subject, rule.before, &mut meter);
-        if evaluated == Err(Fault::Exhausted) {
+        let mut meter = CostMeter::default();
+        let evaluated = message.evaluate_string(subject, rule.before, &mut meter);
+        if evaluated == Err(EvaluationError::CostExceeded) {
             let why = "no further validation rules will be run due to call cost exceeds limit for messageExpression";
             self.cannot(at, ruled, why.to_owned());
             return ControlFlow::Break(());
@@ -252,15 +257,15 @@ impl Evaluation {
         ControlFlow::Continue(said.filter(fits))
     }
 
-    /// Takes what an evaluation cost from what is left, or says that it is too much.
+    /// Subtracts the cost of an evaluation from the budget, or reports that it is exceeded.
     fn pay(
         &mut self,
-        meter: &Meter,
+        meter: &CostMeter,
         why: impl Fn() -> String,
         at: &Path<'_>,
         ruled: Ruled<'_>,
     ) -> ControlFlow<()> {
-        let Some(left) = self.left.checked_sub(meter.spent()) else {
+        let Some(left) = self.left.checked_sub(meter.cost()) else {
             self.cannot(at, ruled, why());
             return ControlFlow::Break(());
         };
@@ -268,20 +273,20 @@ impl Evaluation {
         ControlFlow::Continue(())
     }
 
-    /// Says that a rule could not be evaluated; Kubernetes shows the type in the place of the value.
+    /// Reports that a rule cannot be evaluated. Kubernetes shows the type instead of the value.
     fn cannot(&mut self, at: &Path<'_>, ruled: Ruled<'_>, why: String) {
-        let shown = match ruled.node.basic {
-            None | Some(Basic::IntOrString) => "",
-            Some(basic) => basic.name(),
+        let shown = match ruled.node.schema_type {
+            None | Some(SchemaType::IntOrString) => "",
+            Some(schema_type) => schema_type.name(),
         };
         self.found.errors.push(FieldError::invalid(place(at), &json!(shown), why));
     }
 }
 
-fn unevaluated(fault: &Fault, rule: &Expression) -> String {
+fn unevaluated(fault: &EvaluationError, rule: &Expression) -> String {
     let why = match fault {
-        Fault::Failed(why) => why.as_str(),
-        Fault::Exhausted => "operation cancelled: actual cost limit exceeded",
+        EvaluationError::Failed(why) => why.as_str(),
+        EvaluationError::CostExceeded => "operation cancelled: actual cost limit exceeded",
     };
     if why.starts_with("no such overload") {
         return format!(
@@ -292,8 +297,8 @@ fn unevaluated(fault: &Fault, rule: &Expression) -> String {
     format!("{why} evaluating rule: {}", rule.name())
 }
 
-impl<'a> Excuse<'a> {
-    /// The excuse of a part that was like this before, if that is known.
+impl<'a> Ratchet<'a> {
+    /// The ratchet of a part with this old value, if it is known.
     fn within(self, value: &'a Value, before: impl FnOnce() -> Option<&'a Value>) -> Self {
         match self.itself {
             None => self,
@@ -306,16 +311,16 @@ impl<'a> Excuse<'a> {
     }
 }
 
-/// The elements of a list from before, which are known by their keys only.
+/// The old elements of a list by their keys.
 struct Keyed<'a> {
     keys: &'a [String],
     elements: BTreeMap<String, &'a Value>,
 }
 
 impl<'a> Keyed<'a> {
-    fn of(lists: &'a Lists, old: Option<&'a Value>) -> Self {
+    fn of(lists: &'a ListType, old: Option<&'a Value>) -> Self {
         match (lists, old.and_then(Value::as_array)) {
-            (Lists::Map(keys), Some(old)) => Self { keys, elements: lists::by_keys(old, keys) },
+            (ListType::Map(keys), Some(old)) => Self { keys, elements: lists::by_keys(old, keys) },
             _ => Self { keys: &[], elements: BTreeMap::new() },
         }
     }

@@ -1,33 +1,33 @@
-//! Rules that a schema writes as expressions: `x-kubernetes-validations`.
+//! The rules of a schema: `x-kubernetes-validations`.
 
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use gantry_cel::{Before, Program};
+use gantry_cel::{OldSelf, Program};
 
 use super::schema_path::{Brackets, resolve};
 
-/// A rule, ready to be evaluated.
+/// A compiled rule.
 #[derive(Debug)]
 pub(super) struct Expression {
-    /// As the schema has it; two rules are the same if that is.
+    /// Its JSON in the schema, by which rules are compared.
     source: Value,
-    /// What has to be true; why it cannot be evaluated, if it cannot.
+    /// The expression that must be true, or its syntax errors.
     pub(super) program: Result<Program, String>,
-    /// Whether it compares with what was before.
+    /// Whether it mentions `oldSelf`.
     pub(super) is_transition: bool,
-    /// How it knows what was before.
-    pub(super) before: Before,
-    /// What is said instead of the message, if it makes sense when it is evaluated.
+    /// Whether `oldSelf` is optional.
+    pub(super) before: OldSelf,
+    /// The `messageExpression`, if it can be parsed.
     pub(super) message: Option<Program>,
-    /// What kind of error it is.
+    /// The type of the error.
     pub(super) reason: Reason,
-    /// Where the error is, as seen from the value; empty for the value itself.
+    /// The path of the error relative to the value; empty for the value itself.
     pub(super) place: String,
 }
 
-/// What kind of error it is when a rule is broken.
+/// The type of error of a violated rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reason {
     Invalid,
@@ -37,7 +37,7 @@ pub(super) enum Reason {
 }
 
 impl Expression {
-    /// Reads the rules of a schema; those that say nothing are left out.
+    /// Reads the rules of a schema; empty ones are ignored.
     pub(super) fn read_all(schema: &Value) -> Vec<Arc<Self>> {
         let rules = schema["x-kubernetes-validations"].as_array().into_iter().flatten();
         rules.filter_map(|rule| Self::read(rule, schema)).map(Arc::new).collect()
@@ -48,14 +48,14 @@ impl Expression {
         if text("rule").trim().is_empty() {
             return None;
         }
-        let program = Program::read(text("rule"));
+        let program = Program::parse(text("rule"));
         let message = Some(text("messageExpression")).filter(|text| !text.is_empty());
         Some(Self {
             source: source.clone(),
             is_transition: program.as_ref().is_ok_and(Program::is_transition),
             program,
             before: before_of(source),
-            message: message.and_then(|text| Program::read(text).ok()),
+            message: message.and_then(|text| Program::parse(text).ok()),
             reason: match text("reason") {
                 "FieldValueForbidden" => Reason::Forbidden,
                 "FieldValueRequired" => Reason::Required,
@@ -66,7 +66,7 @@ impl Expression {
         })
     }
 
-    /// How an error names the rule.
+    /// The rule in errors: its message, otherwise its expression.
     pub(super) fn name(&self) -> &str {
         let text = |field: &str| self.source[field].as_str().unwrap_or_default();
         match text("message") {
@@ -75,7 +75,7 @@ impl Expression {
         }
     }
 
-    /// What is said when the rule is broken.
+    /// The error message of the violated rule.
     pub(super) fn said(&self) -> String {
         match self.source["message"].as_str() {
             None | Some("") => format!("failed rule: {}", self.name()),
@@ -84,7 +84,7 @@ impl Expression {
     }
 }
 
-/// Two rules are the same if they are written the same.
+/// Rules are equal if their JSON is.
 impl PartialEq for Expression {
     fn eq(&self, other: &Self) -> bool {
         self.source == other.source
@@ -92,11 +92,11 @@ impl PartialEq for Expression {
 }
 
 /// How a rule refers to the value before the change: `optionalOldSelf`.
-pub fn before_of(rule: &Value) -> Before {
-    if rule["optionalOldSelf"] == true { Before::Optional } else { Before::Value }
+pub fn before_of(rule: &Value) -> OldSelf {
+    if rule["optionalOldSelf"] == true { OldSelf::Optional } else { OldSelf::Required }
 }
 
-/// `.spec['a key']` as errors have it: `spec[a key]`.
+/// Converts `.spec['a key']` to the form of error paths: `spec[a key]`.
 fn place_of(path: &str, schema: &Value) -> String {
     let Ok((steps, _)) = resolve(path, schema, Brackets::Allowed) else { return String::new() };
     let (mut place, mut schema) = (String::new(), schema);

@@ -1,26 +1,26 @@
-//! Formats of text and numbers that a schema can demand. Others have no meaning, and nothing is demanded.
+//! The formats of strings and numbers in schemas. Unknown formats are ignored.
 
 use std::net::Ipv6Addr;
 
-use super::Basic;
+use super::SchemaType;
 use gantry_primitives::names;
 use gantry_primitives::text_formats::{
     address, is_base64, is_cidr, is_credit_card, is_date, is_date_time, is_digits_with, is_duration,
     is_email, is_hex, is_hostname, is_isbn10, is_isbn13, is_mac, is_rgb, is_uri, is_uuid,
 };
 
-/// A format that is checked.
+/// A format that is validated.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Format {
     Int32,
     Int64,
     Float,
     Double,
-    /// Of a text, as the schema spells it: `date-time` is `datetime` too.
+    /// Of a string, with the name in the schema: `date-time` is also called `datetime`.
     Text(TextFormat, String),
 }
 
-/// A format of text.
+/// A format of strings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TextFormat {
     Base64,
@@ -52,21 +52,21 @@ pub(super) enum TextFormat {
 }
 
 impl Format {
-    /// Reads a format of a value of this type.
-    pub(super) fn read(name: &str, basic: Option<Basic>) -> Option<Self> {
-        match (basic, name) {
-            (Some(Basic::Integer), "int32") => Some(Self::Int32),
-            (Some(Basic::Integer), "int64") => Some(Self::Int64),
-            (Some(Basic::Number), "float") => Some(Self::Float),
-            (Some(Basic::Number), "double") => Some(Self::Double),
-            (None | Some(Basic::String | Basic::IntOrString), _) => {
+    /// Parses the format of a value of this type.
+    pub(super) fn read(name: &str, schema_type: Option<SchemaType>) -> Option<Self> {
+        match (schema_type, name) {
+            (Some(SchemaType::Integer), "int32") => Some(Self::Int32),
+            (Some(SchemaType::Integer), "int64") => Some(Self::Int64),
+            (Some(SchemaType::Number), "float") => Some(Self::Float),
+            (Some(SchemaType::Number), "double") => Some(Self::Double),
+            (None | Some(SchemaType::String | SchemaType::IntOrString), _) => {
                 TextFormat::read(name).map(|format| Self::Text(format, name.to_owned()))
             }
             _ => None,
         }
     }
 
-    /// As the schema spells it.
+    /// The name in the schema.
     pub(super) fn name(&self) -> &str {
         match self {
             Self::Int32 => "int32",
@@ -111,7 +111,7 @@ impl TextFormat {
         })
     }
 
-    /// Whether a text has this format.
+    /// Whether a string has this format.
     pub(super) fn accepts(self, text: &str) -> bool {
         match self {
             Self::Base64 => is_base64(text),
@@ -213,13 +213,13 @@ mod tests {
         }
     }
 
-    /// Appendix E: a format that is not known, or not for values of the type, demands nothing.
+    /// Appendix E: an unknown format, or one of another type, is ignored.
     #[test]
     fn other_formats_mean_nothing() {
-        assert_eq!(Format::read("colour", Some(Basic::String)), None);
-        assert_eq!(Format::read("int32", Some(Basic::String)), None);
-        assert_eq!(Format::read("date", Some(Basic::Integer)), None);
-        assert_eq!(Format::read("int32", Some(Basic::Integer)), Some(Format::Int32));
+        assert_eq!(Format::read("colour", Some(SchemaType::String)), None);
+        assert_eq!(Format::read("int32", Some(SchemaType::String)), None);
+        assert_eq!(Format::read("date", Some(SchemaType::Integer)), None);
+        assert_eq!(Format::read("int32", Some(SchemaType::Integer)), Some(Format::Int32));
         assert_eq!(
             Format::read("date-time", None),
             Some(Format::Text(TextFormat::DateTime, "date-time".to_owned()))
@@ -227,9 +227,9 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is written where a format or a pattern is demanded, it is judged.
+        /// Any text can be checked against any format and pattern.
         #[test]
-        fn any_text_can_be_judged(text in ".{0,20}|[0-9a-fT:./%+<>@\\[\\]{}^$(|)*?\\\\pQdswx-]{0,12}") {
+        fn any_text_can_be_validated(text in ".{0,20}|[0-9a-fT:./%+<>@\\[\\]{}^$(|)*?\\\\pQdswx-]{0,12}") {
             let names = [
                 "byte", "cidr", "creditcard", "date", "datetime", "duration", "email", "hostname", "ipv4", "ipv6", "isbn",
                 "mac", "rgbcolor", "ssn", "uri", "uuid",

@@ -1,38 +1,38 @@
-//! Lists that are sets or maps: nothing in them stands twice.
+//! Lists that are sets or maps: no element may be a duplicate.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::{Lists, Structure, Values};
+use super::{AdditionalProperties, ListType, StructuralSchema};
 use gantry_primitives::{FieldError, Path};
 
-/// Says what stands twice in an object.
-pub(super) fn validate(structure: &Structure, object: &Value) -> Vec<FieldError> {
+/// Returns the duplicates in an object as errors.
+pub(super) fn validate(structure: &StructuralSchema, object: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     structure.validate_uniqueness(&mut errors, &Path::root(), object);
     errors
 }
 
-/// The elements of a list by the values of their keys; the first of each.
+/// The elements of a list by the values of their keys; of duplicates the first.
 pub(super) fn by_keys<'a>(elements: &'a [Value], keys: &[String]) -> BTreeMap<String, &'a Value> {
     elements.iter().rev().map(|element| (keys_of(element, keys).to_string(), element)).collect()
 }
 
-/// By what an element is known: the members that are keys.
+/// The key of an element: its key properties with their values.
 pub(super) fn keys_of(element: &Value, keys: &[String]) -> Value {
     let known = keys.iter().filter_map(|key| Some((key.clone(), element.get(key)?.clone())));
     Value::Object(known.collect::<Map<_, _>>())
 }
 
-impl Structure {
+impl StructuralSchema {
     fn validate_uniqueness(&self, errors: &mut Vec<FieldError>, at: &Path<'_>, value: &Value) {
         match value {
             Value::Array(elements) => {
                 match &self.lists {
-                    Lists::Atomic => {}
-                    Lists::Set => validate_set(errors, at, elements),
-                    Lists::Map(keys) => validate_map(errors, at, elements, keys),
+                    ListType::Atomic => {}
+                    ListType::Set => validate_set(errors, at, elements),
+                    ListType::Map(keys) => validate_map(errors, at, elements, keys),
                 }
                 if let Some(items) = &self.items {
                     for (index, element) in elements.iter().enumerate() {
@@ -44,7 +44,7 @@ impl Structure {
                 for (name, member) in members {
                     if let Some(declared) = self.properties.get(name) {
                         declared.validate_uniqueness(errors, &at.child(name), member);
-                    } else if let Values::Like(values) = &self.values {
+                    } else if let AdditionalProperties::Schema(values) = &self.values {
                         values.validate_uniqueness(errors, &at.key(name), member);
                     }
                 }
@@ -71,7 +71,7 @@ fn validate_map(errors: &mut Vec<FieldError>, at: &Path<'_>, elements: &[Value],
     }
 }
 
-/// Where a value stands for the second time; what stands a third time has been named already.
+/// The index of the second occurrence of each value that occurs more than once.
 fn repeated(values: impl Iterator<Item = String>) -> Vec<usize> {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let mut places = Vec::new();
@@ -91,9 +91,9 @@ mod tests {
 
     use super::*;
 
-    /// Appendix E: a set holds every value once, a map every key; the second of its kind is named.
+    /// Appendix E: values of a set and keys of a map are unique; the second occurrence is reported.
     #[test]
-    fn nothing_stands_twice_in_sets_and_maps() {
+    fn sets_and_maps_have_no_duplicates() {
         let set = json!({"type": "array", "x-kubernetes-list-type": "set", "items": {}});
         let map = |keys: &[&str]| {
             json!({"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": keys,
@@ -127,7 +127,7 @@ mod tests {
             ),
         ];
         for (schema, value, expected) in table {
-            let structure = Structure::read(&json!({"type": "object", "properties": {"x": schema}}));
+            let structure = StructuralSchema::read(&json!({"type": "object", "properties": {"x": schema}}));
             let errors = validate(&structure, &json!({"x": value}));
             let texts: Vec<_> = errors.iter().map(ToString::to_string).collect();
             assert_eq!(texts, expected, "{value} of {schema}");

@@ -1,17 +1,17 @@
-//! What objects of a custom kind look like: an OpenAPI schema of the structural kind, as data.
+//! The structural schema of a custom kind, as data.
 //!
-//! Reading one never fails: what makes no sense was refused when its definition was written.
+//! Reading one never fails: definitions with an invalid schema are rejected when they are written.
 
 mod alternatives;
+mod constraints;
+mod defaults;
 mod evaluation;
 mod expressions;
-mod fill;
 mod formats;
 mod lists;
 mod numbers;
 mod outcome;
 mod prune;
-mod rules;
 mod schema_path;
 mod validate;
 
@@ -20,90 +20,81 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use gantry_cel::Schema;
+use gantry_cel::ValueSchema;
 use gantry_primitives::Patterns;
 
+pub use constraints::Constraints;
 pub use expressions::before_of;
-pub use gantry_cel::{Basic, Lists};
-pub use rules::Rules;
+pub use gantry_cel::{ListType, SchemaType};
 pub use schema_path::{Brackets, resolve};
 pub use validate::ValidationResult;
 
 use formats::Format;
 
-/// The schema of a value, and of everything in it.
+/// The schema of a value and of everything in it.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "schemas say yes or no to these, each for itself")]
-pub struct Structure {
-    /// The type; `None` where anything goes.
-    pub basic: Option<Basic>,
-    /// The members of an object that are declared.
-    pub properties: BTreeMap<String, Structure>,
-    /// What other members an object may have.
-    pub values: Values,
+pub struct StructuralSchema {
+    /// The type; `None` if the schema does not say.
+    pub schema_type: Option<SchemaType>,
+    /// The declared properties of an object.
+    pub properties: BTreeMap<String, StructuralSchema>,
+    /// The other properties that an object may have.
+    pub values: AdditionalProperties,
     /// The elements of a list.
-    pub items: Option<Box<Structure>>,
-    /// What it is when it is left out; never `null`, which is the same as none.
+    pub items: Option<Box<StructuralSchema>>,
+    /// The default; never `null`.
     pub default: Option<Value>,
     /// Whether it may be `null`.
     pub nullable: bool,
-    /// Whether members that are not declared are kept.
+    /// Whether undeclared properties are kept.
     pub preserves_unknown: bool,
-    /// Whether it is an object with kind, version and metadata of its own.
+    /// Whether it is an object with `apiVersion`, `kind` and `metadata` of its own.
     pub embedded: bool,
-    /// What is to be found in it, itself included.
-    pub holds: Holds,
+    /// Whether it or any part of it is an embedded resource.
+    pub has_embedded: bool,
     /// How lists merge.
-    pub lists: Lists,
+    pub lists: ListType,
     /// How objects merge.
-    pub maps: Maps,
-    /// What else is demanded of a value; `None` if it is nothing.
-    pub rules: Option<Box<Rules>>,
-    /// Whether there are rules written as expressions in it, or in any part of it.
-    pub is_ruled: bool,
+    pub maps: MapType,
+    /// The constraints on a value; `None` if there are none.
+    pub constraints: Option<Box<Constraints>>,
+    /// Whether it or any part of it has rules.
+    pub has_rules: bool,
 }
 
-/// What members an object may have besides those that are declared: `additionalProperties`.
+/// Which properties an object may have besides those that are declared: `additionalProperties`.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub enum Values {
+pub enum AdditionalProperties {
     /// None.
     #[default]
     None,
-    /// Any at all.
+    /// Any.
     Any,
-    /// Those of which the value looks like this.
-    Like(Box<Structure>),
-}
-
-/// Whether a value, or anything in it, is an object with kind, version and metadata of its own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Holds {
-    /// No such object.
-    #[default]
-    None,
-    /// Perhaps some.
-    Objects,
+    /// Any whose value has this schema.
+    Schema(Box<StructuralSchema>),
 }
 
 /// `x-kubernetes-map-type`: how objects merge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Maps {
-    /// Member by member.
+pub enum MapType {
+    /// Property by property.
     #[default]
     Granular,
     /// As a whole.
     Atomic,
 }
 
-impl Structure {
+impl StructuralSchema {
     /// Reads a schema, such as `spec.versions[0].schema.openAPIV3Schema`.
     pub fn read(schema: &Value) -> Self {
         Self::read_with(schema, &mut Patterns::default())
     }
 
-    /// Whether it is text of some format. Ownership takes any scalar for it: judging it comes later.
+    /// Whether it is a string with a format. Ownership accepts any scalar for it; validation comes later.
     pub fn is_formatted_text(&self) -> bool {
-        self.basic == Some(Basic::String) && self.rules.as_ref().is_some_and(|rules| rules.is_formatted)
+        self.schema_type == Some(SchemaType::String)
+            && self.constraints.as_ref().is_some_and(|constraints| constraints.is_formatted)
     }
 
     fn read_with(schema: &Value, patterns: &mut Patterns) -> Self {
@@ -111,17 +102,17 @@ impl Structure {
         let properties = schema["properties"].as_object().into_iter().flatten();
         let properties: BTreeMap<_, _> =
             properties.map(|(name, inner)| (name.clone(), Self::read_with(inner, patterns))).collect();
-        let values = Values::read(&schema["additionalProperties"], patterns);
+        let values = AdditionalProperties::read(&schema["additionalProperties"], patterns);
         let items = schema.get("items").filter(|items| items.is_object());
         let items = items.map(|items| Box::new(Self::read_with(items, patterns)));
-        let basic = Basic::read(schema);
+        let schema_type = SchemaType::read(schema);
         let embedded = is("x-kubernetes-embedded-resource");
-        let holds_some = embedded
-            || items.as_ref().is_some_and(|items| items.holds == Holds::Objects)
-            || matches!(&values, Values::Like(values) if values.holds == Holds::Objects)
-            || properties.values().any(|declared| declared.holds == Holds::Objects);
+        let has_embedded = embedded
+            || items.as_ref().is_some_and(|items| items.has_embedded)
+            || matches!(&values, AdditionalProperties::Schema(values) if values.has_embedded)
+            || properties.values().any(|declared| declared.has_embedded);
         let mut structure = Self {
-            basic,
+            schema_type,
             properties,
             values,
             items,
@@ -129,47 +120,47 @@ impl Structure {
             nullable: is("nullable"),
             preserves_unknown: is("x-kubernetes-preserve-unknown-fields"),
             embedded,
-            holds: if holds_some { Holds::Objects } else { Holds::None },
-            lists: Lists::read(schema),
+            has_embedded,
+            lists: ListType::read(schema),
             maps: match schema["x-kubernetes-map-type"].as_str() {
-                Some("atomic") => Maps::Atomic,
-                _ => Maps::Granular,
+                Some("atomic") => MapType::Atomic,
+                _ => MapType::Granular,
             },
-            rules: Rules::read(schema, basic, patterns),
-            is_ruled: false,
+            constraints: Constraints::read(schema, schema_type, patterns),
+            has_rules: false,
         };
-        structure.is_ruled = structure.has_rules();
+        structure.has_rules = structure.contains_rules();
         structure
     }
 
-    /// Looks no deeper than it must: its parts know for themselves.
-    fn has_rules(&self) -> bool {
-        let own = self.rules.as_ref().is_some_and(|rules| {
-            !rules.expressions.is_empty() || rules.all_of.iter().any(|inner| inner.is_ruled)
+    /// Whether it or any part of it has rules; its parts know already.
+    fn contains_rules(&self) -> bool {
+        let own = self.constraints.as_ref().is_some_and(|constraints| {
+            !constraints.expressions.is_empty() || constraints.all_of.iter().any(|inner| inner.has_rules)
         });
-        own || self.items.as_ref().is_some_and(|items| items.is_ruled)
-            || self.properties.values().any(|property| property.is_ruled)
-            || matches!(&self.values, Values::Like(values) if values.is_ruled)
+        own || self.items.as_ref().is_some_and(|items| items.has_rules)
+            || self.properties.values().any(|property| property.has_rules)
+            || matches!(&self.values, AdditionalProperties::Schema(values) if values.has_rules)
     }
 }
 
-impl Values {
+impl AdditionalProperties {
     fn read(additional: &Value, patterns: &mut Patterns) -> Self {
         match additional {
             Value::Bool(true) => Self::Any,
-            Value::Object(_) => Self::Like(Box::new(Structure::read_with(additional, patterns))),
+            Value::Object(_) => Self::Schema(Box::new(StructuralSchema::read_with(additional, patterns))),
             _ => Self::None,
         }
     }
 }
 
-impl Schema for Structure {
-    fn basic(&self) -> Option<Basic> {
-        self.basic
+impl ValueSchema for StructuralSchema {
+    fn schema_type(&self) -> Option<SchemaType> {
+        self.schema_type
     }
 
     fn format(&self) -> &str {
-        self.rules.as_ref().and_then(|rules| rules.format.as_ref()).map_or("", Format::name)
+        self.constraints.as_ref().and_then(|constraints| constraints.format.as_ref()).map_or("", Format::name)
     }
 
     fn is_nullable(&self) -> bool {
@@ -180,30 +171,30 @@ impl Schema for Structure {
         self.embedded
     }
 
-    fn property(&self, name: &str) -> Option<&dyn Schema> {
-        self.properties.get(name).map(|property| property as &dyn Schema)
+    fn property(&self, name: &str) -> Option<&dyn ValueSchema> {
+        self.properties.get(name).map(|property| property as &dyn ValueSchema)
     }
 
     fn has_properties(&self) -> bool {
         !self.properties.is_empty()
     }
 
-    fn additional(&self) -> Option<&dyn Schema> {
+    fn additional(&self) -> Option<&dyn ValueSchema> {
         match &self.values {
-            Values::Like(values) => Some(&**values),
-            Values::None | Values::Any => None,
+            AdditionalProperties::Schema(values) => Some(&**values),
+            AdditionalProperties::None | AdditionalProperties::Any => None,
         }
     }
 
-    fn elements(&self) -> Option<&dyn Schema> {
-        self.items.as_deref().map(|items| items as &dyn Schema)
+    fn elements(&self) -> Option<&dyn ValueSchema> {
+        self.items.as_deref().map(|items| items as &dyn ValueSchema)
     }
 
-    fn list_type(&self) -> &Lists {
+    fn list_type(&self) -> &ListType {
         &self.lists
     }
 
-    fn equals(&self, other: &dyn Schema) -> bool {
+    fn equals(&self, other: &dyn ValueSchema) -> bool {
         (other as &dyn Any).downcast_ref() == Some(self)
     }
 }

@@ -1,43 +1,43 @@
-//! Whether a number is in the range that a schema gives it.
+//! Validation of numbers.
 
 use serde_json::{Number, Value, json};
 
-use super::Basic;
+use super::SchemaType;
+use super::constraints::{Bound, NumberConstraints};
 use super::formats::Format;
 use super::outcome::Outcome;
-use super::rules::{Bound, NumberRules};
 use gantry_primitives::Path;
 use gantry_primitives::refusal::go_float;
 
-/// A number as Kubernetes reads it: whole if it is written without a point and fits, real otherwise.
+/// A number as Kubernetes parses it: an integer if it has no fraction and fits, otherwise a double.
 #[derive(Clone, Copy)]
 pub(super) enum Read {
     Whole(i64),
     Real(f64),
 }
 
-/// Judges a number against its type, format and range.
+/// Validates a number by its type, format and range.
 pub(super) fn validate(
     outcome: &mut Outcome,
     at: &Path<'_>,
     number: Read,
-    basic: Option<Basic>,
+    schema_type: Option<SchemaType>,
     format: Option<&Format>,
-    rules: &NumberRules,
+    constraints: &NumberConstraints,
 ) {
-    let fit = Fit { basic, format };
+    let fit = Fit { schema_type, format };
     fit.check(outcome, at, number, "Checked");
-    if let Some(factor) = rules.multiple_of {
+    if let Some(factor) = constraints.multiple_of {
         let fits = fit.check(outcome, at, Read::Real(factor), "MultipleOf");
         multiple_of(outcome, at, number.compared(fits), factor);
     }
-    if let Some(least) = rules.least {
+    if let Some(least) = constraints.least {
         let fits = fit.check(outcome, at, Read::Real(least.at), "Minimum boundary");
         let beyond = if least.is_exclusive { "greater than" } else { "greater than or equal to" };
         let is_beyond = |order| order == std::cmp::Ordering::Less;
         bound(outcome, at, number.compared(fits), least, is_beyond, beyond);
     }
-    if let Some(most) = rules.most {
+    if let Some(most) = constraints.most {
         let fits = fit.check(outcome, at, Read::Real(most.at), "Maximum boundary");
         let beyond = if most.is_exclusive { "less than" } else { "less than or equal to" };
         let is_beyond = |order| order == std::cmp::Ordering::Greater;
@@ -45,14 +45,14 @@ pub(super) fn validate(
     }
 }
 
-/// What numbers a type and format have room for.
+/// The range of a type and format.
 struct Fit<'a> {
-    basic: Option<Basic>,
+    schema_type: Option<SchemaType>,
     format: Option<&'a Format>,
 }
 
 impl Read {
-    /// Reads a number.
+    /// Converts a JSON number.
     pub(super) fn of(number: &Number) -> Self {
         match number.as_i64() {
             Some(whole) => Self::Whole(whole),
@@ -60,9 +60,9 @@ impl Read {
         }
     }
 
-    /// Whether it is a whole number, though it may be written with a point.
+    /// Whether it is an integer, possibly written with a fraction of zero.
     pub(super) fn is_whole(self) -> bool {
-        /// The largest number to which one can be added, in JavaScript.
+        /// The largest safe integer of JavaScript.
         const SAFE_MAX: f64 = 9_007_199_254_740_991.0;
         match self {
             Self::Whole(_) => true,
@@ -81,7 +81,7 @@ impl Read {
         }
     }
 
-    /// A whole number is compared as one only to what is of its type.
+    /// Integers are compared as integers only if the bound is of the same type.
     fn compared(self, fits: bool) -> Self {
         if fits { self } else { Self::Real(self.real()) }
     }
@@ -102,24 +102,33 @@ impl Read {
 }
 
 impl Fit<'_> {
-    /// Whether a number fits; if not, that is an error.
+    /// Reports an error if a number does not fit.
     fn check(&self, outcome: &mut Outcome, at: &Path<'_>, number: Read, what: &str) -> bool {
-        let fits = match (self.basic, self.format, number) {
-            (Some(Basic::Integer), Some(Format::Int32), Read::Whole(whole)) => i32::try_from(whole).is_ok(),
-            (Some(Basic::Integer), Some(Format::Int32), Read::Real(real)) => {
+        let fits = match (self.schema_type, self.format, number) {
+            (Some(SchemaType::Integer), Some(Format::Int32), Read::Whole(whole)) => {
+                i32::try_from(whole).is_ok()
+            }
+            (Some(SchemaType::Integer), Some(Format::Int32), Read::Real(real)) => {
                 real.fract() == 0.0 && (f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(&real)
             }
-            (Some(Basic::Integer), _, Read::Real(real)) => real.fract() == 0.0 && truncated(real).is_some(),
-            (Some(Basic::Number), Some(Format::Float), number) => number.real().abs() <= f64::from(f32::MAX),
+            (Some(SchemaType::Integer), _, Read::Real(real)) => {
+                real.fract() == 0.0 && truncated(real).is_some()
+            }
+            (Some(SchemaType::Number), Some(Format::Float), number) => {
+                number.real().abs() <= f64::from(f32::MAX)
+            }
             _ => true,
         };
         if !fits {
-            let basic = self.basic.map_or("", Basic::name);
+            let schema_type = self.schema_type.map_or("", SchemaType::name);
             outcome.elsewhere(match self.format {
                 Some(format) => {
-                    format!("{what} value must be of type {basic} with format {} in {at}", format.name())
+                    format!(
+                        "{what} value must be of type {schema_type} with format {} in {at}",
+                        format.name()
+                    )
                 }
-                None => format!("{what} value must be of type {basic} (default format) in {at}"),
+                None => format!("{what} value must be of type {schema_type} (default format) in {at}"),
             });
         }
         fits
@@ -145,7 +154,7 @@ fn bound(
 }
 
 fn multiple_of(outcome: &mut Outcome, at: &Path<'_>, number: Read, factor: f64) {
-    // Whole numbers are divided by whole ones, even if there is nothing left of the factor then.
+    // Integers are divided by the integer part of the factor, even if that is zero.
     let factor = match (number, truncated(factor)) {
         (Read::Whole(_), Some(whole)) => Read::Whole(whole),
         _ => Read::Real(factor),
@@ -165,7 +174,7 @@ fn multiple_of(outcome: &mut Outcome, at: &Path<'_>, number: Read, factor: f64) 
     }
 }
 
-/// The whole part of a number, if there is room for it.
+/// The integer part of a number, if it fits.
 #[expect(clippy::cast_possible_truncation, reason = "it is in range, and the rest is meant to go")]
 fn truncated(real: f64) -> Option<i64> {
     const TWO_TO_THE_63: f64 = 9_223_372_036_854_775_808.0;

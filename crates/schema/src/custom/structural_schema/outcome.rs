@@ -1,4 +1,4 @@
-//! What is wrong with a value, as far as it was judged.
+//! The outcome of validating a value.
 
 use std::collections::BTreeSet;
 
@@ -7,55 +7,55 @@ use serde_json::{Value, json};
 use gantry_primitives::Path;
 use gantry_primitives::refusal::{FieldError, quoted};
 
-/// How an error names no place at all.
+/// The path of errors that have none.
 pub(super) const NOWHERE: &str = "<nil>";
 
-/// What came out of judging a value.
+/// The outcome of validating a value.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
-    /// In the order in which they were found; alternatives may find the same.
+    /// The errors in the order in which they were found; alternatives may report the same.
     pub(super) errors: Vec<FieldError>,
-    /// How much of the value was as it should be: the alternative with most of it was probably meant.
+    /// How many checks the value passed: of alternatives, the one with the most was probably intended.
     pub(super) matched: usize,
 }
 
 impl Outcome {
-    /// A value that it must not have.
+    /// Adds an error about an invalid value.
     pub(super) fn invalid(&mut self, at: &Path<'_>, value: &Value, why: String) {
         self.add(FieldError::invalid(place(at), value, why));
     }
 
-    /// Something is wrong that has no place.
+    /// Adds an error without a path.
     pub(super) fn elsewhere(&mut self, why: String) {
         self.add(FieldError::invalid(NOWHERE, &json!(""), why));
     }
 
-    /// It is something else than it should be.
+    /// Adds an error about a value of the wrong type.
     pub(super) fn wrong_type(&mut self, at: &Path<'_>, wanted: &str, is: &str) {
         let why = format!("{at} in body must be of type {wanted}: {}", quoted(is));
         self.add(FieldError::type_invalid(place(at), &json!(is), why));
     }
 
-    /// Something is wrong.
+    /// Adds an error.
     pub(super) fn add(&mut self, error: FieldError) {
         self.errors.push(error);
     }
 
-    /// What came out of judging a part of the value, or the value again.
+    /// Adds the outcome of a part of the value, or of another check.
     pub(super) fn merge(&mut self, other: Self) {
         self.matched += other.matched;
         self.errors.extend(other.errors);
     }
 }
 
-/// What is said already is not said again.
+/// Removes duplicate errors.
 pub(super) fn each_once(mut errors: Vec<FieldError>) -> Vec<FieldError> {
     let mut said = BTreeSet::new();
     errors.retain(|error| said.insert(error.to_string()));
     errors
 }
 
-/// How an error names a place.
+/// The path in an error.
 pub(super) fn place(at: &Path<'_>) -> String {
     if at.is_root() { NOWHERE.to_owned() } else { at.to_string() }
 }

@@ -1,24 +1,24 @@
-//! Removing what a schema does not declare.
+//! Pruning: removing undeclared properties.
 
 use serde_json::{Map, Value};
 
-use super::{Structure, Values};
+use super::{AdditionalProperties, StructuralSchema};
 use gantry_primitives::Path;
 
-/// What every object has, declared or not.
+/// The properties of every resource, declared or not.
 const META: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
-/// What becomes of members that are not declared.
+/// What happens to undeclared properties.
 #[derive(Clone, Copy, PartialEq)]
 enum Unknown {
     Removed,
     Kept,
 }
 
-impl Structure {
-    /// Removes what is not declared, and says what that was: `spec.list[0].colour`, in alphabetical order.
+impl StructuralSchema {
+    /// Removes undeclared properties and returns their paths in alphabetical order: `spec.list[0].colour`.
     ///
-    /// Version, kind and metadata of an object, and of objects embedded in it, are left as they are.
+    /// `apiVersion`, `kind` and `metadata` of the object and of embedded resources are kept.
     pub fn prune(&self, object: &mut Value) -> Vec<String> {
         let mut removed = Vec::new();
         let root = Path::root();
@@ -30,7 +30,7 @@ impl Structure {
         removed
     }
 
-    /// Whether all that is in a part of an object is declared.
+    /// Whether everything in a part of an object is declared.
     pub fn declares(&self, value: &Value) -> bool {
         let mut removed = Vec::new();
         self.prune_value(&mut value.clone(), &Path::root(), &mut removed);
@@ -52,7 +52,7 @@ impl Structure {
                 for (index, element) in elements.iter_mut().enumerate() {
                     let at = at.index(index);
                     match (&self.items, unknown) {
-                        // A list that keeps what is unknown keeps it in its elements.
+                        // A list that preserves unknown fields preserves them in its elements.
                         (Some(items), Unknown::Kept) => items.prune_as(element, &at, Unknown::Kept, removed),
                         (Some(items), Unknown::Removed) => items.prune_value(element, &at, removed),
                         (None, Unknown::Kept) => {}
@@ -79,10 +79,10 @@ impl Structure {
             let at = at.child(name);
             match (self.properties.get(name), &self.values) {
                 (Some(declared), _) => declared.prune_value(member, &at, removed),
-                (None, Values::Like(declared)) => declared.prune_value(member, &at, removed),
-                (None, Values::Any) => empty(member, &at, removed),
-                (None, Values::None) if unknown == Unknown::Kept => {}
-                (None, Values::None) => {
+                (None, AdditionalProperties::Schema(declared)) => declared.prune_value(member, &at, removed),
+                (None, AdditionalProperties::Any) => empty(member, &at, removed),
+                (None, AdditionalProperties::None) if unknown == Unknown::Kept => {}
+                (None, AdditionalProperties::None) => {
                     removed.push(at.to_string());
                     return false;
                 }
@@ -92,7 +92,7 @@ impl Structure {
     }
 }
 
-/// Nothing is declared of this value: if it is an object, nothing of it stays.
+/// Removes all properties of a value of which nothing is declared.
 fn empty(value: &mut Value, at: &Path<'_>, removed: &mut Vec<String>) {
     match value {
         Value::Object(members) => {
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     fn pruned(schema: &Value, mut object: Value) -> (Value, Vec<String>) {
-        let removed = Structure::read(schema).prune(&mut object);
+        let removed = StructuralSchema::read(schema).prune(&mut object);
         (object, removed)
     }
 

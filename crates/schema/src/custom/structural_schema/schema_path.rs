@@ -14,7 +14,7 @@ pub enum Brackets {
     Refused,
 }
 
-/// Follows a path into a schema: the names on the way, and the schema at its end.
+/// Resolves a path in a schema: returns the names of the properties on it, and the schema at its end.
 pub fn resolve<'a>(
     path: &str,
     schema: &'a Value,
@@ -49,7 +49,7 @@ fn member<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
     }
 }
 
-/// The text cut at its dots and brackets, which are tokens themselves; quotes keep together what is in them.
+/// Splits a path at dots and brackets, which are tokens themselves; a quoted name is one token.
 fn tokens(path: &str) -> Vec<&str> {
     let (mut tokens, mut rest) = (Vec::new(), path);
     while let Some(first) = rest.chars().next() {

@@ -1,15 +1,15 @@
-//! Whether an object of a custom kind is what its schema says, in the order and the words of Kubernetes.
+//! Validation of a value by its schema, with Kubernetes' order and wording of errors.
 //!
-//! What is wrong is said about the first place where it shows. Errors about alternatives (`oneOf` and its like) have
-//! no place: Kubernetes writes `<nil>` for it. Expressions come last, and only if the object is right enough for them.
+//! Errors of alternatives (`oneOf` etc.) have no path: Kubernetes writes `<nil>`. Rules are evaluated last, and only
+//! if no error prevents that.
 
 use serde_json::{Map, Value, json};
 
+use super::constraints::{Constraints, Count};
 use super::formats::Format;
 use super::numbers::{self, Read};
 use super::outcome::{NOWHERE, Outcome, each_once, place};
-use super::rules::{Count, Rules};
-use super::{Basic, Lists, Structure, Values};
+use super::{AdditionalProperties, ListType, SchemaType, StructuralSchema};
 use super::{alternatives, evaluation, lists};
 use gantry_primitives::Path;
 use gantry_primitives::refusal::{FieldError, Wrong};
@@ -23,8 +23,8 @@ pub struct ValidationResult {
     pub ratcheted: Vec<FieldError>,
 }
 
-impl Structure {
-    /// The errors of a value by its types, formats and limits.
+impl StructuralSchema {
+    /// Validates the types, formats and limits of a value.
     pub fn validate_values(&self, value: &Value) -> Vec<FieldError> {
         each_once(self.outcome(&Path::root(), value, None).errors)
     }
@@ -50,14 +50,14 @@ impl Structure {
     pub fn validate_changed_values(&self, old: &Value, new: &Value) -> Vec<FieldError> {
         let root = Path::root();
         let outcome = self.outcome(&root, new, None);
-        // Most objects are right, and then it does not matter what they were before.
+        // Usually there are no errors, and the old value does not matter.
         if outcome.errors.is_empty() {
             return outcome.errors;
         }
         each_once(self.outcome(&root, new, Some(old)).errors)
     }
 
-    /// Duplicates in lists that are sets or maps.
+    /// Reports duplicates in lists that are sets or maps.
     pub fn validate_lists(&self, object: &Value) -> Vec<FieldError> {
         lists::validate(self, object)
     }
@@ -68,7 +68,7 @@ impl Structure {
         if errors.is_empty() || lists::validate(self, old).is_empty() { errors } else { Vec::new() }
     }
 
-    /// Adds the errors of the rules in the schema to those that were found before.
+    /// Adds the errors of the rules in the schema to those found before.
     ///
     /// Certain errors keep rules from being evaluated, and Kubernetes reports that.
     pub fn validate_rules(
@@ -78,7 +78,7 @@ impl Structure {
         old: Option<&Value>,
     ) -> ValidationResult {
         let mut ratcheted = Vec::new();
-        if !self.is_ruled {
+        if !self.has_rules {
             return ValidationResult { errors, ratcheted };
         }
         let blocks = |error: &FieldError| {
@@ -103,65 +103,75 @@ impl Structure {
         ValidationResult { errors, ratcheted }
     }
 
-    /// Validates a value. What it was before, if that is known and the same, excuses everything.
+    /// Validates a value. If it equals the old value, it has no errors.
     fn outcome(&self, at: &Path<'_>, value: &Value, before: Option<&Value>) -> Outcome {
-        let mut outcome = self.unexcused(at, value, before);
+        let mut outcome = self.unratcheted(at, value, before);
         if !outcome.errors.is_empty() && before == Some(value) {
             outcome.errors.clear();
         }
         outcome
     }
 
-    fn unexcused(&self, at: &Path<'_>, value: &Value, before: Option<&Value>) -> Outcome {
-        let rules = self.rules.as_deref().unwrap_or_else(|| Rules::none());
+    fn unratcheted(&self, at: &Path<'_>, value: &Value, before: Option<&Value>) -> Outcome {
+        let constraints = self.constraints.as_deref().unwrap_or_else(|| Constraints::none());
         let mut outcome = Outcome::default();
         if value.is_null() {
-            self.validate_null(&mut outcome, at, rules);
+            self.validate_null(&mut outcome, at, constraints);
             return outcome;
         }
-        // The counts are Kubernetes', which has a validator for each of these.
-        if self.basic.is_some() || rules.format.is_some() {
-            self.validate_type(&mut outcome, at, value, rules.format.as_ref());
+        // Kubernetes has a validator for each of these, and counts them.
+        if self.schema_type.is_some() || constraints.format.is_some() {
+            self.validate_type(&mut outcome, at, value, constraints.format.as_ref());
             outcome.matched += 1;
         }
         outcome.matched += 2;
-        outcome.merge(alternatives::validate(rules, at, |schema| schema.unexcused(at, value, before)));
+        outcome
+            .merge(alternatives::validate(constraints, at, |schema| schema.unratcheted(at, value, before)));
         match value {
             Value::String(text) => {
-                outcome.matched += 1 + usize::from(matches!(rules.format, Some(Format::Text(..))));
-                validate_text(&mut outcome, at, text, rules);
+                outcome.matched += 1 + usize::from(matches!(constraints.format, Some(Format::Text(..))));
+                validate_text(&mut outcome, at, text, constraints);
             }
             Value::Number(number) => {
                 outcome.matched += 2;
-                let (basic, format) = match self.basic {
-                    Some(Basic::Integer | Basic::Number) => (self.basic, rules.format.as_ref()),
+                let (schema_type, format) = match self.schema_type {
+                    Some(SchemaType::Integer | SchemaType::Number) => {
+                        (self.schema_type, constraints.format.as_ref())
+                    }
                     _ => (None, None),
                 };
-                numbers::validate(&mut outcome, at, Read::of(number), basic, format, &rules.number);
+                numbers::validate(
+                    &mut outcome,
+                    at,
+                    Read::of(number),
+                    schema_type,
+                    format,
+                    &constraints.number,
+                );
             }
             Value::Array(elements) => {
                 outcome.matched += 2;
                 self.validate_elements(&mut outcome, at, elements, before);
-                validate_list(&mut outcome, at, elements, rules);
+                validate_list(&mut outcome, at, elements, constraints);
             }
             Value::Null | Value::Bool(_) | Value::Object(_) => {}
         }
         outcome.matched += 1;
-        validate_choice(&mut outcome, at, value, rules);
+        validate_choice(&mut outcome, at, value, constraints);
         if let Value::Object(members) = value {
             outcome.matched += 1;
-            self.validate_members(&mut outcome, at, members, before, rules);
+            self.validate_members(&mut outcome, at, members, before, constraints);
         }
         outcome.matched += 1;
         outcome
     }
 
-    fn validate_null(&self, outcome: &mut Outcome, at: &Path<'_>, rules: &Rules) {
-        match self.basic {
-            Some(basic) if !self.nullable => outcome.wrong_type(at, basic.name(), "null"),
+    fn validate_null(&self, outcome: &mut Outcome, at: &Path<'_>, constraints: &Constraints) {
+        match self.schema_type {
+            Some(schema_type) if !self.nullable => outcome.wrong_type(at, schema_type.name(), "null"),
             _ => outcome.matched += 1,
         }
-        validate_choice(outcome, at, &Value::Null, rules);
+        validate_choice(outcome, at, &Value::Null, constraints);
     }
 
     fn validate_type(&self, outcome: &mut Outcome, at: &Path<'_>, value: &Value, format: Option<&Format>) {
@@ -176,19 +186,25 @@ impl Structure {
                 Read::Real(_) => ("number", "float64"),
             },
         };
-        let fits = match (self.basic, value) {
-            (Some(Basic::Integer | Basic::IntOrString), Value::Number(number)) => Read::of(number).is_whole(),
-            (Some(Basic::Number), Value::Number(_)) | (Some(Basic::IntOrString), Value::String(_)) => true,
-            (Some(basic), _) => basic.name() == is,
+        let fits = match (self.schema_type, value) {
+            (Some(SchemaType::Integer | SchemaType::IntOrString), Value::Number(number)) => {
+                Read::of(number).is_whole()
+            }
+            (Some(SchemaType::Number), Value::Number(_))
+            | (Some(SchemaType::IntOrString), Value::String(_)) => true,
+            (Some(schema_type), _) => schema_type.name() == is,
             (None, _) => false,
         };
-        let is_numeric = matches!(self.basic, Some(Basic::Integer | Basic::Number | Basic::IntOrString));
+        let is_numeric = matches!(
+            self.schema_type,
+            Some(SchemaType::Integer | SchemaType::Number | SchemaType::IntOrString)
+        );
         match (format, value) {
-            // Kubernetes takes lists for formatted texts.
+            // Kubernetes accepts lists where a format is demanded of a string.
             (Some(_), Value::String(_) | Value::Array(_)) if !is_numeric => outcome.matched += 1,
             _ if fits => outcome.matched += 1,
             (None, _) | (_, Value::String(_) | Value::Array(_)) => {
-                outcome.wrong_type(at, self.basic.map_or("", Basic::name), is);
+                outcome.wrong_type(at, self.schema_type.map_or("", SchemaType::name), is);
             }
             (Some(format), _) => outcome.wrong_type(at, format.name(), number_format),
         }
@@ -202,9 +218,9 @@ impl Structure {
         before: Option<&Value>,
     ) {
         let Some(items) = &self.items else { return };
-        // Elements without keys are not known again.
+        // Only elements with keys have known old values.
         let before = match (&self.lists, before.and_then(Value::as_array)) {
-            (Lists::Map(keys), Some(old)) => Some((keys, lists::by_keys(old, keys))),
+            (ListType::Map(keys), Some(old)) => Some((keys, lists::by_keys(old, keys))),
             _ => None,
         };
         for (index, element) in elements.iter().enumerate() {
@@ -221,14 +237,14 @@ impl Structure {
         at: &Path<'_>,
         members: &Map<String, Value>,
         before: Option<&Value>,
-        rules: &Rules,
+        constraints: &Constraints,
     ) {
-        validate_count(outcome, at, members.len(), rules.members, "properties");
-        // Two versions of an object differ in theirs without anybody having written it.
+        validate_count(outcome, at, members.len(), constraints.members, "properties");
+        // These differ between versions of an object without a write.
         let before = |name: &str| {
             before.filter(|_| !(at.is_root() && matches!(name, "apiVersion" | "kind")))?.get(name)
         };
-        if let Values::Like(values) = &self.values {
+        if let AdditionalProperties::Schema(values) = &self.values {
             for (name, member) in members.iter().filter(|(name, _)| !self.properties.contains_key(*name)) {
                 outcome.merge(values.outcome(&at.child(name), member, before(name)));
             }
@@ -238,38 +254,38 @@ impl Structure {
                 outcome.merge(declared.outcome(&at.child(name), member, before(name)));
             }
         }
-        for name in rules.required.iter().filter(|name| !members.contains_key(*name)) {
+        for name in constraints.required.iter().filter(|name| !members.contains_key(*name)) {
             outcome.add(FieldError::required(at.child(name).to_string(), ""));
         }
     }
 }
 
-fn validate_text(outcome: &mut Outcome, at: &Path<'_>, text: &str, rules: &Rules) {
-    let length = rules.text.length;
+fn validate_text(outcome: &mut Outcome, at: &Path<'_>, text: &str, constraints: &Constraints) {
+    let length = constraints.text.length;
     let letters = if length == Count::default() { 0 } else { text.chars().count() };
     if let Some(most) = length.most.filter(|most| letters > *most) {
-        // Kubernetes counts letters and says bytes.
+        // Kubernetes counts characters and writes bytes.
         let unit = if most == 1 { "byte" } else { "bytes" };
         let wrong = Wrong::TooLong { most: format!("{most} {unit}") };
         outcome.add(FieldError { field: place(at), wrong });
     } else if let Some(least) = length.least.filter(|least| letters < *least) {
         let why = format!("{at} in body should be at least {least} chars long");
         outcome.invalid(at, &json!(text), why);
-    } else if let Some(Err(wanted)) = rules.text.pattern.as_ref().map(|pattern| pattern.check(text)) {
+    } else if let Some(Err(wanted)) = constraints.text.pattern.as_ref().map(|pattern| pattern.check(text)) {
         outcome.invalid(at, &json!(text), format!("{at} in body should match '{wanted}'"));
     }
-    if let Some(Format::Text(format, name)) = &rules.format
+    if let Some(Format::Text(format, name)) = &constraints.format
         && !format.accepts(text)
     {
         outcome.wrong_type(at, name, text);
     }
 }
 
-fn validate_list(outcome: &mut Outcome, at: &Path<'_>, elements: &[Value], rules: &Rules) {
-    validate_count(outcome, at, elements.len(), rules.items, "items");
+fn validate_list(outcome: &mut Outcome, at: &Path<'_>, elements: &[Value], constraints: &Constraints) {
+    validate_count(outcome, at, elements.len(), constraints.items, "items");
     let is_twice =
         |(index, element): (usize, &Value)| elements.iter().take(index).any(|earlier| earlier == element);
-    if rules.unique_items && elements.iter().enumerate().any(is_twice) {
+    if constraints.unique_items && elements.iter().enumerate().any(is_twice) {
         outcome.invalid(at, &json!(""), format!("{at} in body shouldn't contain duplicates"));
     }
 }
@@ -284,21 +300,21 @@ fn validate_count(outcome: &mut Outcome, at: &Path<'_>, actual: usize, count: Co
     }
 }
 
-fn validate_choice(outcome: &mut Outcome, at: &Path<'_>, value: &Value, rules: &Rules) {
+fn validate_choice(outcome: &mut Outcome, at: &Path<'_>, value: &Value, constraints: &Constraints) {
     let is_same = |choice: &Value| match (choice, value) {
-        // Nothing is ever chosen by `null`.
+        // `null` equals no value of an enum.
         (_, Value::Null) => false,
         (Value::Number(choice), Value::Number(value)) => choice == value || choice.as_f64() == value.as_f64(),
         _ => choice == value,
     };
-    if !rules.choices.is_empty() && !rules.choices.iter().any(is_same) {
-        let words: Vec<_> = rules.choices.iter().map(word).collect();
+    if !constraints.choices.is_empty() && !constraints.choices.iter().any(is_same) {
+        let words: Vec<_> = constraints.choices.iter().map(word).collect();
         let words: Vec<_> = words.iter().map(String::as_str).collect();
         outcome.add(FieldError::not_supported(place(at), value, &words));
     }
 }
 
-/// A choice as it is shown: text as it is, everything else as JSON.
+/// A value of an enum in an error: strings without quotes, everything else as JSON.
 fn word(choice: &Value) -> String {
     choice.as_str().map_or_else(|| choice.to_string(), str::to_owned)
 }

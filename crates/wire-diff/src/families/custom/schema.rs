@@ -2,85 +2,85 @@
 
 use serde_json::{Value, json};
 
-use crate::dice::Dice;
+use gantry_rng::Rng;
 
 /// Returns the schema of an object with a few random fields. Fields called `name`, `count` and `color` are always there at the
 /// top, for columns, scale and selectors.
-pub(super) fn structural(dice: &mut Dice, depth: usize) -> Value {
+pub(super) fn structural(rng: &mut Rng, depth: usize) -> Value {
     let mut properties = json!({});
     if depth == 0 {
-        properties["name"] = text(dice);
-        properties["count"] = integer(dice);
+        properties["name"] = text(rng);
+        properties["count"] = integer(rng);
         properties["color"] = json!({"type": "string", "enum": ["red", "green", ""]});
     }
     for name in ["list", "map", "nested", "any", "flag", "port", "when", "ratio"] {
-        if dice.percent(if depth == 0 { 45 } else { 20 }) {
-            properties[name] = field(dice, name, depth);
+        if rng.percent(if depth == 0 { 45 } else { 20 }) {
+            properties[name] = field(rng, name, depth);
         }
     }
     let mut schema = json!({"type": "object", "properties": properties});
     let names: Vec<String> =
         properties.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
-    if dice.percent(35) {
-        let count = dice.between(0, 2);
-        let mut required = dice.sample(&names, count);
+    if rng.percent(35) {
+        let count = rng.between(0, 2);
+        let mut required = rng.sample(&names, count);
         required.sort();
         if !required.is_empty() {
             schema["required"] = json!(required);
         }
     }
-    if dice.percent(15) {
+    if rng.percent(15) {
         schema["x-kubernetes-preserve-unknown-fields"] = json!(true);
     }
-    if dice.percent(10) {
-        schema["x-kubernetes-map-type"] = json!(dice.pick(&["atomic", "granular"]));
+    if rng.percent(10) {
+        schema["x-kubernetes-map-type"] = json!(rng.pick(&["atomic", "granular"]));
     }
-    if dice.percent(15) {
-        schema["minProperties"] = json!(dice.below(3));
+    if rng.percent(15) {
+        schema["minProperties"] = json!(rng.index(3));
     }
-    if depth == 0 && dice.percent(40) {
-        schema["x-kubernetes-validations"] = json!([rule(dice)]);
+    if depth == 0 && rng.percent(40) {
+        schema["x-kubernetes-validations"] = json!([rule(rng)]);
     }
-    if depth > 0 && dice.percent(20) {
+    if depth > 0 && rng.percent(20) {
         schema["default"] = json!({});
     }
     schema
 }
 
-fn field(dice: &mut Dice, name: &str, depth: usize) -> Value {
+fn field(rng: &mut Rng, name: &str, depth: usize) -> Value {
     let mut schema = match name {
-        "list" => list(dice, depth),
+        "list" => list(rng, depth),
         "map" => {
-            json!({"type": "object", "additionalProperties": if dice.percent(70) { text(dice) } else { integer(dice) }})
+            json!({"type": "object", "additionalProperties": if rng.percent(70) { text(rng) } else { integer(rng) }})
         }
-        "nested" if depth < 2 => structural(dice, depth + 1),
-        "any" => dice.pick(&[
+        "nested" if depth < 2 => structural(rng, depth + 1),
+        "any" => rng.pick(&[
             json!({"x-kubernetes-preserve-unknown-fields": true}),
             json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true}),
         ]),
         "flag" => json!({"type": "boolean"}),
         "port" => json!({"x-kubernetes-int-or-string": true}),
         "when" => {
-            json!({"type": "string", "format": dice.pick(&["date-time", "date", "duration", "byte", "email", "uuid", "ipv4", "uri", "int32"])})
+            json!({"type": "string", "format": rng.pick(&["date-time", "date", "duration", "byte", "email", "uuid", "ipv4", "uri", "int32"])})
         }
         "ratio" => {
-            json!({"type": "number", "minimum": 0.5, "exclusiveMinimum": dice.percent(50), "multipleOf": 0.5})
+            json!({"type": "number", "minimum": 0.5, "exclusiveMinimum": rng.percent(50), "multipleOf": 0.5})
         }
-        _ => text(dice),
+        _ => text(rng),
     };
-    if dice.percent(20) {
+    if rng.percent(20) {
         schema["nullable"] = json!(true);
     }
-    if name == "flag" && dice.percent(40) {
+    if name == "flag" && rng.percent(40) {
         schema["default"] = json!(true);
     }
     schema
 }
 
-fn text(dice: &mut Dice) -> Value {
+fn text(rng: &mut Rng) -> Value {
     let mut schema = json!({"type": "string"});
-    match dice.below(9) {
-        0 => schema["pattern"] = json!(dice.pick(&["^[a-z]+$", "x", "^(web|a)$"])),
+    match rng.index(9) {
+        0 => schema["pattern"] = json!(rng.pick(&["^[a-z]+$", "x", "^(web|a)$"])),
         1 => schema["minLength"] = json!(2),
         2 => schema["maxLength"] = json!(2),
         3 => schema["default"] = json!("web"),
@@ -91,14 +91,14 @@ fn text(dice: &mut Dice) -> Value {
     schema
 }
 
-fn integer(dice: &mut Dice) -> Value {
+fn integer(rng: &mut Rng) -> Value {
     let mut schema = json!({"type": "integer"});
-    match dice.below(8) {
+    match rng.index(8) {
         0 => schema["minimum"] = json!(1),
         1 => schema["maximum"] = json!(80),
         2 => schema["multipleOf"] = json!(2),
         3 => schema["default"] = json!(1),
-        4 => schema["format"] = json!(dice.pick(&["int32", "int64"])),
+        4 => schema["format"] = json!(rng.pick(&["int32", "int64"])),
         5 => schema["enum"] = json!([1, 2]),
         6 => schema["x-kubernetes-validations"] = json!([{"rule": "self >= 0"}]),
         _ => {}
@@ -106,19 +106,19 @@ fn integer(dice: &mut Dice) -> Value {
     schema
 }
 
-fn list(dice: &mut Dice, depth: usize) -> Value {
-    let mut schema = match dice.below(4) {
+fn list(rng: &mut Rng, depth: usize) -> Value {
+    let mut schema = match rng.index(4) {
         0 => {
-            json!({"type": "array", "items": text(dice), "x-kubernetes-list-type": dice.pick(&["set", "atomic"])})
+            json!({"type": "array", "items": text(rng), "x-kubernetes-list-type": rng.pick(&["set", "atomic"])})
         }
-        1 => json!({"type": "array", "items": integer(dice)}),
-        2 if depth < 2 => json!({"type": "array", "items": structural(dice, depth + 1)}),
+        1 => json!({"type": "array", "items": integer(rng)}),
+        2 if depth < 2 => json!({"type": "array", "items": structural(rng, depth + 1)}),
         _ => {
-            let item = json!({"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}, "value": integer(dice)}});
+            let item = json!({"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}, "value": integer(rng)}});
             json!({"type": "array", "items": item, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]})
         }
     };
-    match dice.below(6) {
+    match rng.index(6) {
         0 => schema["minItems"] = json!(1),
         1 => schema["maxItems"] = json!(1),
         2 => schema["default"] = json!([]),
@@ -128,7 +128,7 @@ fn list(dice: &mut Dice, depth: usize) -> Value {
 }
 
 /// A rule about the whole spec, which always has `name`, `count` and `color` in its schema.
-fn rule(dice: &mut Dice) -> Value {
+fn rule(rng: &mut Rng) -> Value {
     let rules = [
         json!({"rule": "!has(self.count) || self.count < 100"}),
         json!({"rule": "!has(self.name) || self.name != 'a'", "message": "not a", "fieldPath": ".name"}),
@@ -139,64 +139,64 @@ fn rule(dice: &mut Dice) -> Value {
         json!({"rule": "!has(self.name) || self.name.matches('^[a-z]*$')"}),
         json!({"rule": "self.count > 0"}),
     ];
-    dice.pick(&rules)
+    rng.pick(&rules)
 }
 
 /// Makes one change to a definition, most of which are wrong.
-pub(super) fn mutate_definition(dice: &mut Dice, definition: &mut Value) {
+pub(super) fn mutate_definition(rng: &mut Rng, definition: &mut Value) {
     let spec = &mut definition["spec"];
-    match dice.below(16) {
-        0 => spec["names"]["kind"] = json!(dice.pick(&["thing", "Thing2", "", "T_h"])),
-        1 => spec["names"]["plural"] = json!(dice.pick(&["thingz", "Things", ""])),
+    match rng.index(16) {
+        0 => spec["names"]["kind"] = json!(rng.pick(&["thing", "Thing2", "", "T_h"])),
+        1 => spec["names"]["plural"] = json!(rng.pick(&["thingz", "Things", ""])),
         2 => {
             spec["names"]["shortNames"] =
-                json!(dice.pick(&[json!(["A"]), json!(["a", "a"]), json!([]), json!([""])]));
+                json!(rng.pick(&[json!(["A"]), json!(["a", "a"]), json!([]), json!([""])]));
         }
-        3 => spec["names"]["categories"] = json!(dice.pick(&[json!(["all"]), json!(["A b"])])),
-        4 => spec["scope"] = json!(dice.pick(&["Cluster", "namespaced", ""])),
+        3 => spec["names"]["categories"] = json!(rng.pick(&[json!(["all"]), json!(["A b"])])),
+        4 => spec["scope"] = json!(rng.pick(&["Cluster", "namespaced", ""])),
         5 => {
-            spec["conversion"] = dice.pick(&[
+            spec["conversion"] = rng.pick(&[
                 json!({"strategy": "None"}),
                 json!({"strategy": "Webhook"}),
                 json!({"strategy": "x"}),
                 json!({}),
             ]);
         }
-        6 => spec["preserveUnknownFields"] = json!(dice.percent(50)),
-        7 => spec["group"] = json!(dice.pick(&["example.com", "", "k8s.io"])),
-        8 => spec["versions"] = dice.pick(&[json!([]), Value::Null]),
+        6 => spec["preserveUnknownFields"] = json!(rng.percent(50)),
+        7 => spec["group"] = json!(rng.pick(&["example.com", "", "k8s.io"])),
+        8 => spec["versions"] = rng.pick(&[json!([]), Value::Null]),
         9 => {
             definition["metadata"]["annotations"] =
-                json!({"api-approved.kubernetes.io": dice.pick(&["unapproved", "https://x", ""])});
+                json!({"api-approved.kubernetes.io": rng.pick(&["unapproved", "https://x", ""])});
         }
         10 | 11 => {
-            spec.pointer_mut("/versions/0").into_iter().for_each(|version| mutate_version(dice, version));
+            spec.pointer_mut("/versions/0").into_iter().for_each(|version| mutate_version(rng, version));
         }
         _ => {
             let schema = spec.pointer_mut("/versions/0/schema/openAPIV3Schema/properties/spec");
             if let Some(schema) = schema {
-                mutate_schema(dice, schema);
+                mutate_schema(rng, schema);
             }
         }
     }
 }
 
-fn mutate_version(dice: &mut Dice, version: &mut Value) {
-    match dice.below(10) {
-        0 => version["name"] = json!(dice.pick(&["V1", "", "v1-2", "1"])),
+fn mutate_version(rng: &mut Rng, version: &mut Value) {
+    match rng.index(10) {
+        0 => version["name"] = json!(rng.pick(&["V1", "", "v1-2", "1"])),
         1 => version["storage"] = json!(false),
         2 => version["served"] = json!(false),
-        3 => version["deprecationWarning"] = json!(dice.pick(&["old", ""])),
-        4 => version["schema"] = dice.pick(&[json!({}), Value::Null]),
-        5 => version["subresources"] = dice.pick(&[json!({"scale": {}}), json!({"scale": {"specReplicasPath": "spec.x", "statusReplicasPath": ".status.replicas"}}), json!({"scale": {"specReplicasPath": ".spec.count", "statusReplicasPath": ".spec.x"}}), json!({"scale": {"specReplicasPath": ".spec.list[0]", "statusReplicasPath": ".status.x", "labelSelectorPath": ".x"}})]),
-        6 => version["additionalPrinterColumns"] = dice.pick(&[json!([{"name": "", "type": "string", "jsonPath": ".x"}]), json!([{"name": "X", "type": "x", "jsonPath": ".x"}]), json!([{"name": "X", "type": "string", "jsonPath": "x["}]), json!([{"name": "X", "type": "integer", "format": "x", "jsonPath": ".x"}])]),
-        7 => version["selectableFields"] = dice.pick(&[json!([{"jsonPath": ".spec.color"}]), json!([{"jsonPath": ".spec.nope"}]), json!([{"jsonPath": ".spec.name"}, {"jsonPath": ".spec.name"}]), json!([{"jsonPath": "spec"}]), json!([{"jsonPath": ".metadata.name"}]), json!([{"jsonPath": ".spec.map"}])]),
+        3 => version["deprecationWarning"] = json!(rng.pick(&["old", ""])),
+        4 => version["schema"] = rng.pick(&[json!({}), Value::Null]),
+        5 => version["subresources"] = rng.pick(&[json!({"scale": {}}), json!({"scale": {"specReplicasPath": "spec.x", "statusReplicasPath": ".status.replicas"}}), json!({"scale": {"specReplicasPath": ".spec.count", "statusReplicasPath": ".spec.x"}}), json!({"scale": {"specReplicasPath": ".spec.list[0]", "statusReplicasPath": ".status.x", "labelSelectorPath": ".x"}})]),
+        6 => version["additionalPrinterColumns"] = rng.pick(&[json!([{"name": "", "type": "string", "jsonPath": ".x"}]), json!([{"name": "X", "type": "x", "jsonPath": ".x"}]), json!([{"name": "X", "type": "string", "jsonPath": "x["}]), json!([{"name": "X", "type": "integer", "format": "x", "jsonPath": ".x"}])]),
+        7 => version["selectableFields"] = rng.pick(&[json!([{"jsonPath": ".spec.color"}]), json!([{"jsonPath": ".spec.nope"}]), json!([{"jsonPath": ".spec.name"}, {"jsonPath": ".spec.name"}]), json!([{"jsonPath": "spec"}]), json!([{"jsonPath": ".metadata.name"}]), json!([{"jsonPath": ".spec.map"}])]),
         8 => version["deprecated"] = json!(true),
         _ => version["name"] = json!("v3"),
     }
 }
 
-fn mutate_schema(dice: &mut Dice, schema: &mut Value) {
+fn mutate_schema(rng: &mut Rng, schema: &mut Value) {
     let changes: [(&str, Value); 34] = [
         ("type", json!("array")),
         ("type", json!("")),
@@ -236,12 +236,12 @@ fn mutate_schema(dice: &mut Dice, schema: &mut Value) {
         ("$ref", json!("#/x")),
         ("required", json!(["nope", "name", "name"])),
     ];
-    let at = match dice.below(4) {
+    let at = match rng.index(4) {
         0 => &mut schema["properties"]["name"],
         1 => &mut schema["properties"]["count"],
         2 if schema["properties"]["list"].is_object() => &mut schema["properties"]["list"],
         _ => schema,
     };
-    let (key, value) = dice.pick(&changes);
+    let (key, value) = rng.pick(&changes);
     at[key] = value;
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::custom::Structure;
+use crate::custom::StructuralSchema;
 use crate::validation::custom_objects;
 use crate::validation::error_list::{ErrorList, Path, members};
 
@@ -41,7 +41,7 @@ fn each(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, context: Context)
 }
 
 fn one(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, default: &Value, context: Context) {
-    let structure = Structure::read(schema);
+    let structure = StructuralSchema::read(schema);
     if !context.in_metadata && !structure.declares(default) {
         errors.invalid(at, default, "must not have unknown fields");
     }

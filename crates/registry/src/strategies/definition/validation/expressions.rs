@@ -5,9 +5,9 @@
 use serde_json::{Value, json};
 
 use super::{go_format, schema};
-use crate::custom::{Structure, Values, before_of};
+use crate::custom::{AdditionalProperties, StructuralSchema, before_of};
 use crate::validation::error_list::{ErrorList, Path, is_set, list, members, text};
-use gantry_cel::{self as cel, Program, Schema, Unfit, Wanted};
+use gantry_cel::{self as cel, CheckError, Program, ResultType, ValueSchema};
 
 /// The context of a schema.
 #[derive(Clone, Copy)]
@@ -21,17 +21,23 @@ struct Context<'a> {
 pub(super) fn expressions(errors: &mut ErrorList, at: &Path<'_>, schema: &Value) {
     // Parsing a schema is expensive, and most have no rules.
     if schema::any(schema, &|schema| is_set(schema, "x-kubernetes-validations")) {
-        let structure = Structure::read(schema);
+        let structure = StructuralSchema::read(schema);
         each(errors, at, schema, &structure, Context { is_resource: true, uncorrelated: None });
     }
 }
 
-fn each(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, structure: &Structure, context: Context<'_>) {
-    if !structure.is_ruled {
+fn each(
+    errors: &mut ErrorList,
+    at: &Path<'_>,
+    schema: &Value,
+    structure: &StructuralSchema,
+    context: Context<'_>,
+) {
+    if !structure.has_rules {
         return;
     }
-    let within = |inner: &Structure| Context { is_resource: inner.embedded, ..context };
-    if let Values::Like(values) = &structure.values {
+    let within = |inner: &StructuralSchema| Context { is_resource: inner.embedded, ..context };
+    if let AdditionalProperties::Schema(values) = &structure.values {
         let at = at.child("additionalProperties");
         each(errors, &at, &schema["additionalProperties"], values, within(values));
     }
@@ -50,7 +56,7 @@ fn each(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, structure: &Struc
     }
     let at = at.child("x-kubernetes-validations");
     let rules = list(schema, "x-kubernetes-validations");
-    if !rules.is_empty() && !cel::sees(structure, context.is_resource) {
+    if !rules.is_empty() && !cel::is_visible(structure, context.is_resource) {
         let why = "internal error: failed to retrieve type information for x-kubernetes-validations";
         return errors.internal(&at, why);
     }
@@ -59,23 +65,29 @@ fn each(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, structure: &Struc
     }
 }
 
-fn one(errors: &mut ErrorList, at: &Path<'_>, rule: &Value, structure: &Structure, context: Context<'_>) {
+fn one(
+    errors: &mut ErrorList,
+    at: &Path<'_>,
+    rule: &Value,
+    structure: &StructuralSchema,
+    context: Context<'_>,
+) {
     let said = text(rule, "rule");
-    let about: (&dyn Schema, bool) = (structure, context.is_resource);
-    let compiled = |text: &str, wanted: Wanted| {
-        let program = Program::read(text).map_err(Unfit::Text)?;
+    let about: (&dyn ValueSchema, bool) = (structure, context.is_resource);
+    let compiled = |text: &str, wanted: ResultType| {
+        let program = Program::parse(text).map_err(CheckError::Invalid)?;
         program.check(text, about, before_of(rule), wanted).map(|()| program)
     };
     let mut compares = false;
-    match compiled(said, Wanted::Truth) {
+    match compiled(said, ResultType::Bool) {
         Ok(program) => {
             compares = program.is_transition();
             message(errors, &at.child("messageExpression"), rule, compiled);
         }
         Err(unfit) => {
             let why = match unfit {
-                Unfit::Text(why) => format!("compilation failed: {why}"),
-                Unfit::Result => "cel expression must evaluate to a bool".to_owned(),
+                CheckError::Invalid(why) => format!("compilation failed: {why}"),
+                CheckError::ResultType => "cel expression must evaluate to a bool".to_owned(),
             };
             errors.invalid_formatted(&at.child("rule"), go_format::rule(rule), &why);
         }
@@ -98,14 +110,14 @@ fn message(
     errors: &mut ErrorList,
     at: &Path<'_>,
     rule: &Value,
-    compiled: impl Fn(&str, Wanted) -> Result<Program, Unfit>,
+    compiled: impl Fn(&str, ResultType) -> Result<Program, CheckError>,
 ) {
     let why = match text(rule, "messageExpression") {
         "" => return,
-        said => match compiled(said, Wanted::Text) {
+        said => match compiled(said, ResultType::String) {
             Ok(_) => return,
-            Err(Unfit::Text(why)) => format!("messageExpression compilation failed: {why}"),
-            Err(Unfit::Result) => "messageExpression must evaluate to a string".to_owned(),
+            Err(CheckError::Invalid(why)) => format!("messageExpression compilation failed: {why}"),
+            Err(CheckError::ResultType) => "messageExpression must evaluate to a string".to_owned(),
         },
     };
     errors.invalid_formatted(at, go_format::rule(rule), &why);

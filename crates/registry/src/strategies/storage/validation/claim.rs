@@ -1,9 +1,9 @@
 //! Validates PersistentVolumeClaims.
 
+use gantry_formats::quantity::Quantity;
 use serde_json::{Value, json};
 
 use super::{CLASS_ANNOTATION, VOLUME_MODES, access_modes};
-use crate::quantity::Quantity;
 use crate::validation::error_list::{ErrorList, Path, is_set, list, members, text};
 use crate::validation::names::{label, qualified_name, subdomain};
 use crate::validation::resource_names::{is_fraction, is_native, parse};

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::driver::csi_driver_name;
 use crate::validation::error_list::{ErrorList, Path, is_set, list, members, number, text};
-use crate::validation::names::{Rule, label, subdomain, within};
+use crate::validation::names::{NameValidator, label, subdomain, within};
 
 /// What contains the source: in a PersistentVolume, references to secrets need a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -286,7 +286,7 @@ fn csi(errors: &mut ErrorList, at: &Path<'_>, source: &Value) {
 }
 
 fn secret_of_driver(errors: &mut ErrorList, at: &Path<'_>, secret: &Value) {
-    for (field, rule) in [("name", subdomain as Rule), ("namespace", label)] {
+    for (field, rule) in [("name", subdomain as NameValidator), ("namespace", label)] {
         match text(secret, field) {
             "" => errors.required(&at.child(field), ""),
             name => errors.invalid_text(&at.child(field), name, rule(name)),

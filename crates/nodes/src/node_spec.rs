@@ -1,0 +1,322 @@
+//! The Node and Lease objects of a simulated node.
+
+use std::net::Ipv4Addr;
+
+use gantry_model::{Timestamp, Uid};
+use gantry_rng::Rng;
+use k8s_openapi::api::core::v1 as wire;
+use serde_json::{Value, json};
+
+use crate::addresses::Addresses;
+use crate::behaviour::{ANNOTATION_PREFIX, InvalidTrait};
+use crate::options::Capacity;
+
+/// The number of nodes that fit into `10.128.0.0/9` with 4096 addresses each.
+pub(crate) const NODES_MAX: usize = 1 << (32 - 9 - POD_BITS);
+/// The number of pods per node that have an address of their own.
+pub(crate) const PODS_MAX: u32 = (1 << POD_BITS) - 3;
+/// The number of bits of an address that differ between the pods of a node.
+pub(crate) const POD_BITS: u32 = 12;
+pub(crate) const POD_NETWORK: Ipv4Addr = Ipv4Addr::new(10, 128, 0, 0);
+const NODE_NETWORK: Ipv4Addr = Ipv4Addr::new(172, 18, 0, 2);
+
+/// The taint that admission adds to a new node, to be removed when the node is ready.
+const NOT_READY: &str = "node.kubernetes.io/not-ready";
+
+/// The label of simulated nodes.
+const SIMULATED: &str = "sim.gantry.dev/simulated";
+
+/// The name of the annotation that makes a node fail.
+const FAIL: &str = "fail";
+
+/// The kubelet's lease duration.
+const LEASE_SECONDS: u32 = 40;
+
+/// A simulated node.
+#[derive(Clone, Debug)]
+pub(crate) struct NodeSpec {
+    pub(crate) name: String,
+    index: u32,
+    capacity: Capacity,
+}
+
+/// A condition of a healthy node.
+struct HealthyCondition {
+    name: &'static str,
+    status: &'static str,
+    reason: &'static str,
+    message: &'static str,
+}
+
+const HEALTHY: [HealthyCondition; 4] = [
+    HealthyCondition {
+        name: "MemoryPressure",
+        status: "False",
+        reason: "KubeletHasSufficientMemory",
+        message: "kubelet has sufficient memory available",
+    },
+    HealthyCondition {
+        name: "DiskPressure",
+        status: "False",
+        reason: "KubeletHasNoDiskPressure",
+        message: "kubelet has no disk pressure",
+    },
+    HealthyCondition {
+        name: "PIDPressure",
+        status: "False",
+        reason: "KubeletHasSufficientPID",
+        message: "kubelet has sufficient PID available",
+    },
+    HealthyCondition {
+        name: "Ready",
+        status: "True",
+        reason: "KubeletReady",
+        message: "kubelet is posting ready status",
+    },
+];
+
+impl NodeSpec {
+    /// Creates the node with this index, counted from 0.
+    pub(crate) fn new(prefix: &str, index: usize, capacity: &Capacity) -> Self {
+        Self {
+            name: format!("{prefix}-{}", index + 1),
+            index: u32::try_from(index).unwrap_or(0),
+            capacity: capacity.clone(),
+        }
+    }
+
+    /// Returns the node's address.
+    pub(crate) fn address(&self) -> Ipv4Addr {
+        Ipv4Addr::from_bits(NODE_NETWORK.to_bits() + self.index)
+    }
+
+    /// Returns the allocator of its pods' addresses.
+    pub(crate) fn pod_addresses(&self) -> Addresses {
+        // Without the network address, the node's own address in it, and the broadcast address.
+        Addresses::new(Ipv4Addr::from_bits(self.pod_network().to_bits() + 2), PODS_MAX)
+    }
+
+    /// Returns the Node object to create.
+    pub(crate) fn object(&self, now: Timestamp) -> Value {
+        let cidr = format!("{}/{}", self.pod_network(), 32 - POD_BITS);
+        json!({
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": self.name, "labels": self.labels()},
+            "spec": {"podCIDR": cidr, "podCIDRs": [cidr]},
+            "status": self.status(None, now),
+        })
+    }
+
+    /// Returns its labels.
+    pub(crate) fn labels(&self) -> Value {
+        json!({
+            "beta.kubernetes.io/arch": "amd64",
+            "beta.kubernetes.io/os": "linux",
+            "kubernetes.io/arch": "amd64",
+            "kubernetes.io/hostname": self.name,
+            "kubernetes.io/os": "linux",
+            SIMULATED: "true",
+        })
+    }
+
+    /// Returns its status, with the transition times of the previous one.
+    pub(crate) fn status(&self, before: Option<&wire::NodeStatus>, now: Timestamp) -> Value {
+        let Capacity { cpu, memory, pods } = &self.capacity;
+        let amounts =
+            json!({"cpu": cpu, "memory": memory, "pods": pods.to_string(), "ephemeral-storage": "100Gi"});
+        let id = |purpose| Rng::keyed(&self.name, purpose).hex(32);
+        json!({
+            "capacity": amounts,
+            "allocatable": amounts,
+            "conditions": healthy_conditions(before, now),
+            "addresses": [
+                {"type": "InternalIP", "address": self.address().to_string()},
+                {"type": "Hostname", "address": self.name},
+            ],
+            "nodeInfo": {
+                "architecture": "amd64",
+                "operatingSystem": "linux",
+                "osImage": "Gantry simulated node",
+                "kernelVersion": "0.0.0-simulated",
+                "containerRuntimeVersion": concat!("simulated://", env!("CARGO_PKG_VERSION")),
+                "kubeletVersion": "v1.37.0",
+                "kubeProxyVersion": "",
+                "machineID": id("machine"),
+                "systemUUID": id("system"),
+                "bootID": id("boot"),
+            },
+        })
+    }
+
+    /// Returns its lease, renewed now.
+    pub(crate) fn lease(&self, node: &Uid, now: Timestamp) -> Value {
+        json!({
+            "apiVersion": "coordination.k8s.io/v1",
+            "kind": "Lease",
+            "metadata": {
+                "name": self.name,
+                "namespace": "kube-node-lease",
+                "ownerReferences": [
+                    {"apiVersion": "v1", "kind": "Node", "name": self.name, "uid": node.as_str()},
+                ],
+            },
+            "spec": {
+                "holderIdentity": self.name,
+                "leaseDurationSeconds": LEASE_SECONDS,
+                "renewTime": micro_time(now),
+            },
+        })
+    }
+
+    fn pod_network(&self) -> Ipv4Addr {
+        Ipv4Addr::from_bits(POD_NETWORK.to_bits() + (self.index << POD_BITS))
+    }
+}
+
+/// Returns the conditions of a healthy node. Unchanged ones keep their transition time.
+pub(crate) fn healthy_conditions(before: Option<&wire::NodeStatus>, now: Timestamp) -> Value {
+    let before = before.and_then(|status| status.conditions.as_deref()).unwrap_or_default();
+    let condition = |healthy: &HealthyCondition| {
+        let same = before.iter().find(|known| known.type_ == healthy.name && known.status == healthy.status);
+        let since = same.and_then(|known| known.last_transition_time.clone()).unwrap_or_else(|| now.render());
+        json!({
+            "type": healthy.name,
+            "status": healthy.status,
+            "reason": healthy.reason,
+            "message": healthy.message,
+            "lastHeartbeatTime": now.render(),
+            "lastTransitionTime": since,
+        })
+    };
+    HEALTHY.iter().map(condition).collect()
+}
+
+/// Returns the taints of a node without the one of new nodes; `None` if it does not have that one.
+pub(crate) fn taints_without_not_ready(node: &wire::Node) -> Option<Vec<wire::Taint>> {
+    let taints = node.spec.as_ref()?.taints.as_ref()?;
+    let kept: Vec<_> = taints.iter().filter(|taint| taint.key != NOT_READY).cloned().collect();
+    (kept.len() < taints.len()).then_some(kept)
+}
+
+/// Whether the status of a node says that it is ready.
+pub(crate) fn is_ready(node: &wire::Node) -> bool {
+    let conditions = node.status.as_ref().and_then(|status| status.conditions.as_deref()).unwrap_or_default();
+    conditions.iter().any(|condition| condition.type_ == "Ready" && condition.status == "True")
+}
+
+/// Whether the annotation `sim.gantry.dev/fail` makes the node fail; an error if its value is invalid.
+pub(crate) fn is_failed(node: &wire::Node) -> Result<bool, InvalidTrait> {
+    let annotations = node.metadata.annotations.as_ref();
+    let written = annotations.and_then(|all| all.get(&format!("{ANNOTATION_PREFIX}{FAIL}")));
+    match written.map(String::as_str) {
+        None | Some("false") => Ok(false),
+        Some("true") => Ok(true),
+        Some(value) => {
+            Err(InvalidTrait::Value { name: FAIL, value: value.to_owned(), wanted: "true or false" })
+        }
+    }
+}
+
+/// Whether a node has reached its final state: ready, or failed on request.
+pub fn is_settled(node: &wire::Node) -> bool {
+    is_ready(node) || is_failed(node) == Ok(true)
+}
+
+/// Whether a node was created by a simulation with this prefix.
+pub(crate) fn is_simulated(node: &wire::Node, prefix: &str) -> bool {
+    let labels = node.metadata.labels.as_ref();
+    let number = node.metadata.name.as_ref().and_then(|name| name.strip_prefix(prefix)?.strip_prefix('-'));
+    labels.is_some_and(|labels| labels.get(SIMULATED).is_some_and(|value| value == "true"))
+        && number.is_some_and(|number| number.parse::<u32>().is_ok())
+}
+
+/// Formats a time with microseconds, as in leases.
+fn micro_time(now: Timestamp) -> String {
+    let nanos = now.as_nanos();
+    let text = now.to_whole_seconds().to_string();
+    let micros = nanos.rem_euclid(1_000_000_000) / 1000;
+    format!("{}.{micros:06}Z", text.trim_end_matches('Z'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOON: Timestamp = Timestamp::from_nanos(1_767_268_800_000_001_500);
+
+    fn spec(index: usize) -> NodeSpec {
+        NodeSpec::new("node", index, &Capacity::default())
+    }
+
+    #[test]
+    fn nodes_have_names_and_networks_of_their_own() {
+        let last = spec(NODES_MAX - 1);
+        assert_eq!((spec(0).name.as_str(), last.name.as_str()), ("node-1", "node-2048"));
+        assert_eq!(spec(0).object(NOON)["spec"]["podCIDR"], "10.128.0.0/20");
+        assert_eq!(last.object(NOON)["spec"]["podCIDR"], "10.255.240.0/20");
+        assert_eq!(spec(0).pod_addresses().take(), Ipv4Addr::new(10, 128, 0, 2));
+        assert_eq!(last.address(), Ipv4Addr::new(172, 18, 8, 1));
+    }
+
+    #[test]
+    fn an_unchanged_condition_keeps_its_transition_time() {
+        let before: wire::NodeStatus = serde_json::from_value(json!({"conditions": [
+            {"type": "DiskPressure", "status": "False", "lastTransitionTime": "2026-01-01T00:00:00Z"},
+            {"type": "Ready", "status": "Unknown", "lastTransitionTime": "2026-01-01T00:00:00Z"},
+        ]}))
+        .unwrap();
+        let conditions = healthy_conditions(Some(&before), NOON);
+        assert_eq!(conditions[1]["lastTransitionTime"], "2026-01-01T00:00:00Z");
+        assert_eq!(conditions[3]["lastTransitionTime"], "2026-01-01T12:00:00Z", "it was not ready before");
+        assert_eq!(conditions[1]["lastHeartbeatTime"], "2026-01-01T12:00:00Z");
+    }
+
+    /// A8.5: a lease lasts 40 s and is renewed by its holder.
+    #[test]
+    fn a_lease_says_when_it_was_renewed() {
+        let lease = spec(0).lease(&"u1".into(), NOON);
+        assert_eq!(lease["spec"]["renewTime"], "2026-01-01T12:00:00.000001Z");
+        assert_eq!(lease["spec"]["leaseDurationSeconds"], 40);
+        assert_eq!(lease["metadata"]["ownerReferences"][0]["uid"], "u1");
+    }
+
+    #[test]
+    fn simulated_nodes_are_recognized_by_label_and_name() {
+        let node = |name: &str, labels: Value| {
+            serde_json::from_value::<wire::Node>(json!({"metadata": {"name": name, "labels": labels}}))
+                .unwrap()
+        };
+        let simulated = json!({SIMULATED: "true"});
+        assert!(is_simulated(&node("node-7", simulated.clone()), "node"));
+        assert!(!is_simulated(&node("node-7", json!({})), "node"), "another node");
+        assert!(!is_simulated(&node("node-west", simulated.clone()), "node"));
+        assert!(!is_simulated(&node("other-7", simulated), "node"));
+    }
+
+    #[test]
+    fn an_annotation_makes_a_node_fail() {
+        let node = |value: &str| {
+            let annotations = json!({"sim.gantry.dev/fail": value});
+            serde_json::from_value::<wire::Node>(json!({"metadata": {"annotations": annotations}})).unwrap()
+        };
+        assert_eq!(is_failed(&wire::Node::default()), Ok(false));
+        assert_eq!((is_failed(&node("true")), is_failed(&node("false"))), (Ok(true), Ok(false)));
+        let problem = is_failed(&node("yes")).unwrap_err().to_string();
+        assert_eq!(problem, "fail: \"yes\" is not true or false");
+    }
+
+    /// 2.6: a ready node loses the taint of new nodes, and no other.
+    #[test]
+    fn only_the_taint_of_a_new_node_is_removed() {
+        let node = |taints: Value| {
+            serde_json::from_value::<wire::Node>(json!({"spec": {"taints": taints}})).unwrap()
+        };
+        let not_ready = json!({"key": NOT_READY, "effect": "NoSchedule"});
+        let gpu = json!({"key": "gpu", "effect": "NoSchedule"});
+        let kept = taints_without_not_ready(&node(json!([not_ready, gpu]))).unwrap();
+        assert_eq!(kept.iter().map(|taint| taint.key.as_str()).collect::<Vec<_>>(), ["gpu"]);
+        assert_eq!(taints_without_not_ready(&node(json!([gpu]))), None);
+        assert_eq!(taints_without_not_ready(&node(json!(null))), None);
+    }
+}

@@ -1,0 +1,341 @@
+//! A pod as its node sees it: its spec and its simulated behaviour.
+
+use std::time::Duration;
+
+use gantry_model::{Event, Timestamp};
+use gantry_rng::Rng;
+use k8s_openapi::api::core::v1 as wire;
+
+use super::dependencies::{self, Environment, Volume};
+use super::messages;
+use crate::behaviour::{ANNOTATION_PREFIX, DurationRange, Profile, Pull, Ready, Traits};
+
+/// A pod as its node sees it: its spec and its simulated behaviour.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pod {
+    pub(super) namespace: String,
+    pub(super) name: String,
+    pub(super) uid: String,
+    pub(super) generation: Option<i64>,
+    pub(super) network: Network,
+    pub(super) restart: RestartPolicy,
+    /// The termination grace period.
+    pub(super) grace: Duration,
+    /// `spec.activeDeadlineSeconds`.
+    pub(super) active_deadline: Option<Duration>,
+    /// The volumes that containers mount.
+    pub(super) volumes: Vec<Volume>,
+    /// The names of the Secrets that images are pulled with.
+    pub(super) pull_secrets: Vec<String>,
+    /// The init containers in their order, then the others.
+    pub(super) containers: Vec<Container>,
+    /// The readiness gates, each with the current status of its condition.
+    pub(super) gates: Vec<(String, Option<String>)>,
+    pub(super) deletion: Option<Deletion>,
+}
+
+/// The network that a pod uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Network {
+    Own,
+    Host,
+}
+
+/// Whether containers that exited are restarted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RestartPolicy {
+    Always,
+    OnFailure,
+    Never,
+}
+
+/// A requested deletion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Deletion {
+    /// When the grace period ends.
+    pub(super) deadline: Timestamp,
+    /// The grace period.
+    pub(super) grace: Duration,
+}
+
+/// One container and its behaviour.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Container {
+    pub(super) name: String,
+    pub(super) image: String,
+    pub(super) role: Role,
+    pub(super) pull_policy: PullPolicy,
+    /// The objects that its environment is read from.
+    pub(super) environment: Environment,
+    pub(super) startup: Option<Probe>,
+    pub(super) readiness: Option<Probe>,
+    pub(super) liveness: Option<Probe>,
+    pub(super) behaviour: Behaviour,
+}
+
+/// When an image is pulled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PullPolicy {
+    Always,
+    IfNotPresent,
+    Never,
+}
+
+/// The role of a container in its pod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Runs to completion before the next container starts.
+    Init,
+    /// Starts before the next container and keeps running.
+    Sidecar,
+    /// A regular container.
+    Main,
+}
+
+/// The timing of a probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Probe {
+    pub(super) initial_delay: Duration,
+    pub(super) period: Duration,
+    pub(super) successes: u32,
+    /// The failure threshold.
+    pub(super) failures: u32,
+    /// The grace period of a container that is killed because of this probe, if it differs from the pod's.
+    pub(super) grace: Option<Duration>,
+}
+
+/// The behaviour of one container, with the durations picked for its pod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Behaviour {
+    pub(super) pull: Pull,
+    pub(super) pull_takes: Duration,
+    pub(super) start_takes: Duration,
+    pub(super) ready: Ready,
+    pub(super) ready_takes: Duration,
+    pub(super) flap: Option<Duration>,
+    /// Whether its startup probe passes.
+    pub(super) startup: Ready,
+    /// How long it runs before its liveness probe fails; `None` if it always passes.
+    pub(super) liveness_fails: Option<Duration>,
+    /// When and how it exits by itself; `None` if it keeps running.
+    pub(super) exits: Option<PlannedExit>,
+    pub(super) stop_takes: Duration,
+}
+
+/// An exit of a container by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PlannedExit {
+    /// The time from its start.
+    pub(super) after: Duration,
+    pub(super) code: i32,
+    /// Whether it is killed for exceeding its memory limit.
+    pub(super) out_of_memory: bool,
+}
+
+/// The exit code of a container that was killed.
+pub(super) const KILLED: i32 = 137;
+/// Kubernetes' default of `terminationGracePeriodSeconds`.
+const GRACE_SECONDS: i64 = 30;
+
+/// How long a container runs that is expected to complete: an init container, or one that is not always restarted.
+const TASK_DURATION: Duration = Duration::from_secs(2);
+
+impl Pod {
+    /// Parses a pod that is bound to a node, and determines its behaviour.
+    ///
+    /// Invalid annotations are ignored; an event is returned for each.
+    pub fn parse(pod: &wire::Pod, profile: &Profile) -> (Self, Vec<Event>) {
+        let fallback = wire::PodSpec::default();
+        let spec = pod.spec.as_ref().unwrap_or(&fallback);
+        let meta = &pod.metadata;
+        let uid = meta.uid.clone().unwrap_or_default();
+        let restart = RestartPolicy::parse(spec.restart_policy.as_deref());
+        let (annotated, problems) = annotated_traits(meta.annotations.iter().flatten());
+        let container = |container: &wire::Container, role: Role| {
+            let traits = profile.traits_of(container.image.as_deref().unwrap_or_default());
+            let traits = match role {
+                Role::Init => {
+                    let own = traits.for_init_containers();
+                    traits.overlaid(&own).overlaid(&annotated.for_init_containers())
+                }
+                Role::Sidecar | Role::Main => traits.overlaid(&annotated),
+            };
+            Container::parse(container, role, restart, &traits, &uid)
+        };
+        let init = spec.init_containers.iter().flatten();
+        let init = init.map(|it| container(it, if is_always(it) { Role::Sidecar } else { Role::Init }));
+        let main = spec.containers.iter().map(|it| container(it, Role::Main));
+        let parsed = Self {
+            namespace: meta.namespace.clone().unwrap_or_default(),
+            name: meta.name.clone().unwrap_or_default(),
+            generation: meta.generation,
+            network: if spec.host_network == Some(true) { Network::Host } else { Network::Own },
+            restart,
+            grace: seconds(spec.termination_grace_period_seconds.unwrap_or(GRACE_SECONDS)),
+            active_deadline: spec.active_deadline_seconds.map(seconds),
+            volumes: dependencies::volumes(meta.name.as_deref().unwrap_or_default(), spec),
+            pull_secrets: spec
+                .image_pull_secrets
+                .iter()
+                .flatten()
+                .map(|secret| secret.name.clone())
+                .collect(),
+            containers: init.chain(main).collect(),
+            gates: gates(spec, pod.status.as_ref()),
+            deletion: Deletion::parse(pod),
+            uid: uid.clone(),
+        };
+        (parsed, problems)
+    }
+
+    /// Returns its name in messages: `web-1_shop(uid)`.
+    pub(super) fn long_name(&self) -> String {
+        format!("{}_{}({})", self.name, self.namespace, self.uid)
+    }
+
+    pub(super) fn has_init_containers(&self) -> bool {
+        self.containers.iter().any(|container| container.role != Role::Main)
+    }
+}
+
+/// Parses the traits in annotations. Returns an event for each invalid one.
+fn annotated_traits<'a>(annotations: impl Iterator<Item = (&'a String, &'a String)>) -> (Traits, Vec<Event>) {
+    let (mut traits, mut problems) = (Traits::default(), Vec::new());
+    for (key, value) in annotations {
+        let Some(name) = key.strip_prefix(ANNOTATION_PREFIX) else { continue };
+        if let Err(problem) = traits.set(name, value) {
+            problems.push(messages::invalid_annotation(&problem));
+        }
+    }
+    (traits, problems)
+}
+
+fn seconds(count: i64) -> Duration {
+    Duration::from_secs(u64::try_from(count).unwrap_or(0))
+}
+
+fn is_always(container: &wire::Container) -> bool {
+    container.restart_policy.as_deref() == Some("Always")
+}
+
+fn gates(spec: &wire::PodSpec, status: Option<&wire::PodStatus>) -> Vec<(String, Option<String>)> {
+    let conditions = status.and_then(|status| status.conditions.as_deref()).unwrap_or_default();
+    let state = |gate: &str| {
+        conditions.iter().find(|condition| condition.type_ == gate).map(|condition| condition.status.clone())
+    };
+    let gates = spec.readiness_gates.iter().flatten();
+    gates.map(|gate| (gate.condition_type.clone(), state(&gate.condition_type))).collect()
+}
+
+impl RestartPolicy {
+    fn parse(written: Option<&str>) -> Self {
+        match written {
+            Some("Never") => Self::Never,
+            Some("OnFailure") => Self::OnFailure,
+            _ => Self::Always,
+        }
+    }
+}
+
+impl Deletion {
+    fn parse(pod: &wire::Pod) -> Option<Self> {
+        let deadline = Timestamp::parse(pod.metadata.deletion_timestamp.as_ref()?);
+        let grace = pod.metadata.deletion_grace_period_seconds.unwrap_or(0);
+        Some(Self { deadline, grace: seconds(grace) })
+    }
+
+    /// Returns when the deletion was requested.
+    pub(super) fn requested_at(self) -> Timestamp {
+        let grace = i64::try_from(self.grace.as_nanos()).unwrap_or(i64::MAX);
+        Timestamp::from_nanos(self.deadline.as_nanos().saturating_sub(grace))
+    }
+}
+
+impl Container {
+    fn parse(
+        container: &wire::Container,
+        role: Role,
+        restart: RestartPolicy,
+        traits: &Traits,
+        uid: &str,
+    ) -> Self {
+        let keeps_running = match role {
+            Role::Init => false,
+            Role::Sidecar => true,
+            Role::Main => restart == RestartPolicy::Always,
+        };
+        Self {
+            name: container.name.clone(),
+            image: container.image.clone().unwrap_or_default(),
+            role,
+            pull_policy: PullPolicy::parse(container.image_pull_policy.as_deref()),
+            environment: Environment::parse(container),
+            startup: container.startup_probe.as_ref().map(Probe::parse),
+            readiness: container.readiness_probe.as_ref().map(Probe::parse),
+            liveness: container.liveness_probe.as_ref().map(Probe::parse),
+            behaviour: Behaviour::new(traits, keeps_running, uid, &container.name),
+        }
+    }
+}
+
+impl PullPolicy {
+    fn parse(written: Option<&str>) -> Self {
+        match written {
+            Some("Always") => Self::Always,
+            Some("Never") => Self::Never,
+            _ => Self::IfNotPresent,
+        }
+    }
+}
+
+impl Probe {
+    fn parse(probe: &wire::Probe) -> Self {
+        let number = |field: Option<i32>, default: u32, least: u32| {
+            field.and_then(|number| u32::try_from(number).ok()).unwrap_or(default).max(least)
+        };
+        Self {
+            initial_delay: Duration::from_secs(number(probe.initial_delay_seconds, 0, 0).into()),
+            period: Duration::from_secs(number(probe.period_seconds, 10, 1).into()),
+            successes: number(probe.success_threshold, 1, 1),
+            failures: number(probe.failure_threshold, 3, 1),
+            grace: probe.termination_grace_period_seconds.map(seconds),
+        }
+    }
+}
+
+impl Behaviour {
+    fn new(traits: &Traits, keeps_running: bool, uid: &str, container: &str) -> Self {
+        let pick = |range: Option<DurationRange>, purpose: &str| {
+            let rng = Rng::keyed(uid, &format!("{container}/{purpose}"));
+            range.map(|range| range.pick(rng))
+        };
+        let crash = |after: Duration, default: i32| PlannedExit {
+            after,
+            code: traits.exit_code.unwrap_or(default),
+            out_of_memory: false,
+        };
+        let out_of_memory = pick(traits.oom_after, "oom").map(|after| PlannedExit {
+            after,
+            code: KILLED,
+            out_of_memory: true,
+        });
+        let crashes = pick(traits.crash_after, "exit").map(|after| crash(after, 1));
+        let exits = match out_of_memory.into_iter().chain(crashes).min_by_key(|exit| exit.after) {
+            Some(exit) => Some(exit),
+            None if keeps_running => None,
+            None => Some(crash(TASK_DURATION, 0)),
+        };
+        Self {
+            pull: traits.pull.unwrap_or(Pull::Works),
+            pull_takes: pick(traits.pull_seconds, "pull").unwrap_or_default(),
+            start_takes: pick(traits.start_seconds, "start").unwrap_or_default(),
+            ready: traits.ready.unwrap_or(Ready::Eventually),
+            ready_takes: pick(traits.ready_seconds, "ready").unwrap_or_default(),
+            flap: pick(traits.flap_seconds, "flap"),
+            startup: traits.startup.unwrap_or(Ready::Eventually),
+            liveness_fails: pick(traits.liveness_fails_after, "liveness"),
+            exits,
+            stop_takes: pick(traits.terminate_seconds, "stop").unwrap_or_default(),
+        }
+    }
+}

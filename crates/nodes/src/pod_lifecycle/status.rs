@@ -1,0 +1,308 @@
+//! The status of a pod.
+
+use std::fmt::Write as _;
+
+use gantry_model::Timestamp;
+use gantry_rng::Rng;
+use k8s_openapi::api::core::v1 as wire;
+
+use super::container_run::{ContainerRun, CreateError, Phase, PullReport};
+use super::exits::Exit;
+use super::pod::{Container, Network, Role};
+use super::pod_run::{Outcome, PodRun, Sandbox};
+use super::{NodeContext, Pod, messages};
+
+/// The scheme of container IDs, which says that these containers do not exist.
+const RUNTIME: &str = "simulated";
+
+/// The condition of a pod with a sandbox, and its reason if there is none.
+const SANDBOX_READY: &str = "PodReadyToStartContainers";
+const SANDBOX_NOT_READY: &str = "PodSandboxNotReady";
+
+/// Computes the status of a pod. Transition times of conditions are stored in the run.
+pub(super) fn status(pod: &Pod, run: &mut PodRun, node: &NodeContext<'_>, now: Timestamp) -> wire::PodStatus {
+    let outcome = run.outcome(pod);
+    let conditions = conditions(pod, run, outcome, now);
+    let has_sandbox = run.sandbox == Sandbox::Ready;
+    // The pod is not reported as failed while a container is running.
+    let expired = run.deadline_exceeded && outcome.is_some();
+    let address = match pod.network {
+        Network::Own => node.pod_address,
+        Network::Host => node.address,
+    };
+    let of = |wanted: fn(Role) -> bool| {
+        let pairs =
+            pod.containers.iter().zip(&run.containers).filter(|(container, _)| wanted(container.role));
+        let statuses: Vec<_> = pairs
+            .map(|(container, container_run)| container_status(pod, container, container_run, now))
+            .collect();
+        (!statuses.is_empty()).then_some(statuses)
+    };
+    wire::PodStatus {
+        phase: Some(phase(pod, run, outcome).to_owned()),
+        conditions: Some(conditions),
+        host_ip: Some(node.address.to_owned()),
+        host_ips: Some(vec![wire::HostIP { ip: node.address.to_owned() }]),
+        pod_ip: has_sandbox.then(|| address.to_owned()),
+        pod_ips: has_sandbox.then(|| vec![wire::PodIP { ip: address.to_owned() }]),
+        start_time: Some(run.started.render()),
+        init_container_statuses: of(|role| role != Role::Main),
+        container_statuses: of(|role| role == Role::Main),
+        observed_generation: pod.generation,
+        reason: expired.then(|| messages::DEADLINE_EXCEEDED.to_owned()),
+        message: expired.then(|| messages::DEADLINE_MESSAGE.to_owned()),
+        ..wire::PodStatus::default()
+    }
+}
+
+fn phase(pod: &Pod, run: &PodRun, outcome: Option<Outcome>) -> &'static str {
+    let unfinished_init =
+        run.of_role(pod, Role::Init).any(|container_run| !matches!(container_run.phase, Phase::Done(_)));
+    let never_ran =
+        |container_run: &ContainerRun| !container_run.is_running() && container_run.last_exit().is_none();
+    match outcome {
+        Some(Outcome::Succeeded) => "Succeeded",
+        Some(Outcome::Failed) => "Failed",
+        None if unfinished_init || run.of_role(pod, Role::Main).any(never_ran) => "Pending",
+        None => "Running",
+    }
+}
+
+/// A condition without its transition time.
+struct ConditionState {
+    name: &'static str,
+    holds: bool,
+    reason: Option<&'static str>,
+    message: Option<String>,
+}
+
+impl ConditionState {
+    fn yes(name: &'static str) -> Self {
+        Self { name, holds: true, reason: None, message: None }
+    }
+
+    fn no(name: &'static str, reason: &'static str, message: Option<String>) -> Self {
+        Self { name, holds: false, reason: Some(reason), message }
+    }
+
+    fn named(self, name: &'static str) -> Self {
+        Self { name, ..self }
+    }
+}
+
+fn conditions(
+    pod: &Pod,
+    run: &mut PodRun,
+    outcome: Option<Outcome>,
+    now: Timestamp,
+) -> Vec<wire::PodCondition> {
+    let in_use = run.sandbox == Sandbox::Ready && outcome.is_none();
+    let prepared = match (in_use, run.sandbox) {
+        (true, _) => ConditionState::yes(SANDBOX_READY),
+        (false, Sandbox::Ready) => {
+            ConditionState::no(SANDBOX_READY, SANDBOX_NOT_READY, Some("pod sandbox is not ready".to_owned()))
+        }
+        (false, Sandbox::Pending { .. }) => {
+            ConditionState::no(SANDBOX_READY, SANDBOX_NOT_READY, Some("no pod sandbox exists".to_owned()))
+        }
+    };
+    let conditions = [
+        prepared,
+        initialized(pod, run, outcome, now),
+        ready(pod, run, outcome, now),
+        containers_ready(pod, run, outcome, now).named("ContainersReady"),
+        ConditionState::yes("PodScheduled"),
+    ];
+    conditions.map(|condition| wire_condition(pod, run, condition, now)).into()
+}
+
+/// Returns the wire form of a condition, with its transition time.
+fn wire_condition(
+    pod: &Pod,
+    run: &mut PodRun,
+    condition: ConditionState,
+    now: Timestamp,
+) -> wire::PodCondition {
+    let status = if condition.holds { "True" } else { "False" };
+    let known = run.conditions.get(condition.name).filter(|(before, _)| before == status);
+    let since = known.map_or(now, |(_, since)| *since);
+    run.conditions.insert(condition.name.to_owned(), (status.to_owned(), since));
+    wire::PodCondition {
+        type_: condition.name.to_owned(),
+        status: status.to_owned(),
+        reason: condition.reason.map(str::to_owned),
+        message: condition.message,
+        last_transition_time: Some(since.render()),
+        observed_generation: pod.generation,
+        last_probe_time: None,
+    }
+}
+
+fn initialized(pod: &Pod, run: &PodRun, outcome: Option<Outcome>, now: Timestamp) -> ConditionState {
+    const NAME: &str = "Initialized";
+    if outcome == Some(Outcome::Succeeded) {
+        return ConditionState { reason: Some("PodCompleted"), ..ConditionState::yes(NAME) };
+    }
+    let main_began = run
+        .of_role(pod, Role::Main)
+        .any(|container_run| container_run.is_running() || container_run.last_exit().is_some());
+    let incomplete = names(pod, run, |container, container_run| match container.role {
+        Role::Main => false,
+        Role::Init => !container_run.is_ready(container, now),
+        Role::Sidecar => !container_run.is_started(container, now),
+    });
+    match incomplete {
+        Some(names) if !main_began => {
+            let message = format!("containers with incomplete status: [{names}]");
+            ConditionState::no(NAME, "ContainersNotInitialized", Some(message))
+        }
+        _ => ConditionState::yes(NAME),
+    }
+}
+
+fn ready(pod: &Pod, run: &PodRun, outcome: Option<Outcome>, now: Timestamp) -> ConditionState {
+    const NAME: &str = "Ready";
+    let containers = containers_ready(pod, run, outcome, now);
+    if !containers.holds {
+        return containers.named(NAME);
+    }
+    let closed = pod.gates.iter().filter_map(|(gate, status)| match status.as_deref() {
+        Some("True") => None,
+        Some(other) => {
+            Some(format!("the status of pod readiness gate \"{gate}\" is not \"True\", but {other}"))
+        }
+        None => Some(format!("corresponding condition of pod readiness gate \"{gate}\" does not exist.")),
+    });
+    let closed: Vec<_> = closed.collect();
+    if closed.is_empty() {
+        return ConditionState::yes(NAME);
+    }
+    ConditionState::no(NAME, "ReadinessGatesNotReady", Some(closed.join(", ")))
+}
+
+fn containers_ready(pod: &Pod, run: &PodRun, outcome: Option<Outcome>, now: Timestamp) -> ConditionState {
+    const NAME: &str = "ContainersReady";
+    match outcome {
+        Some(Outcome::Succeeded) => return ConditionState::no(NAME, "PodCompleted", None),
+        Some(Outcome::Failed) => return ConditionState::no(NAME, "PodFailed", None),
+        None => {}
+    }
+    let unready = names(pod, run, |container, container_run| {
+        container.role != Role::Init && !container_run.is_ready(container, now)
+    });
+    match unready {
+        Some(names) => {
+            let message = format!("containers with unready status: [{names}]");
+            ConditionState::no(NAME, "ContainersNotReady", Some(message))
+        }
+        None => ConditionState::yes(NAME),
+    }
+}
+
+/// The names of the containers that fit, with spaces between; `None` if there are none.
+fn names(pod: &Pod, run: &PodRun, fits: impl Fn(&Container, &ContainerRun) -> bool) -> Option<String> {
+    let mut names = String::new();
+    for (container, _) in pod
+        .containers
+        .iter()
+        .zip(&run.containers)
+        .filter(|(container, container_run)| fits(container, container_run))
+    {
+        let space = if names.is_empty() { "" } else { " " };
+        // Writing to a string cannot fail.
+        let _ = write!(names, "{space}{}", container.name);
+    }
+    (!names.is_empty()).then_some(names)
+}
+
+fn container_status(
+    pod: &Pod,
+    container: &Container,
+    container_run: &ContainerRun,
+    now: Timestamp,
+) -> wire::ContainerStatus {
+    let id = |restarts: i32| {
+        let purpose = format!("{}/container/{restarts}", container.name);
+        format!("{RUNTIME}://{}", Rng::keyed(&pod.uid, &purpose).hex(64))
+    };
+    let ran = container_run.is_running() || container_run.last_exit().is_some();
+    let last = match &container_run.phase {
+        Phase::BackingOff { exit, .. } | Phase::CreateFailed { exit: Some(exit), .. } => {
+            Some((*exit, container_run.restarts))
+        }
+        _ => container_run.last.map(|exit| (exit, container_run.restarts - 1)),
+    };
+    wire::ContainerStatus {
+        name: container.name.clone(),
+        image: if ran { messages::full_name(&container.image) } else { container.image.clone() },
+        image_id: if ran { messages::image_id(&container.image) } else { String::new() },
+        container_id: ran.then(|| id(container_run.restarts)),
+        ready: container_run.is_ready(container, now),
+        started: Some(container_run.is_started(container, now)),
+        restart_count: container_run.restarts,
+        state: Some(state(pod, container, container_run, id(container_run.restarts))),
+        last_state: Some(last.map(|(exit, restarts)| terminated(exit, id(restarts))).unwrap_or_default()),
+        ..wire::ContainerStatus::default()
+    }
+}
+
+fn state(pod: &Pod, container: &Container, container_run: &ContainerRun, id: String) -> wire::ContainerState {
+    match &container_run.phase {
+        Phase::Running { since } | Phase::Stopping { since, .. } => wire::ContainerState {
+            running: Some(wire::ContainerStateRunning { started_at: Some(since.render()) }),
+            ..wire::ContainerState::default()
+        },
+        Phase::Exited(exit) | Phase::Done(exit) => terminated(*exit, id),
+        Phase::BackingOff { delay, .. } => {
+            waiting("CrashLoopBackOff", Some(messages::crash_loop(&container.name, pod, *delay)))
+        }
+        Phase::CreateFailed { error, .. } | Phase::Pulling { create_error: Some(error), .. } => {
+            create_failed(error, container)
+        }
+        Phase::PullFailed { reported: PullReport::Error, .. } => {
+            waiting("ErrImagePull", Some(messages::pull_error(&container.image)))
+        }
+        Phase::PullFailed { reported: PullReport::BackOff, .. } => {
+            waiting("ImagePullBackOff", Some(messages::pull_back_off(&container.image)))
+        }
+        // During a retried pull, the result of the previous one is reported.
+        Phase::Pulling { tries, .. } if *tries > 0 => {
+            waiting("ImagePullBackOff", Some(messages::pull_back_off(&container.image)))
+        }
+        Phase::Pending | Phase::Pulling { .. } | Phase::Starting { .. } if pod.has_init_containers() => {
+            waiting("PodInitializing", None)
+        }
+        Phase::Pending | Phase::Pulling { .. } | Phase::Starting { .. } => waiting("ContainerCreating", None),
+    }
+}
+
+fn create_failed(error: &CreateError, container: &Container) -> wire::ContainerState {
+    match error {
+        CreateError::ImageName(why) => waiting("InvalidImageName", Some(why.clone())),
+        CreateError::NeverPulled => {
+            waiting("ErrImageNeverPull", Some(messages::never_pull(&container.image)))
+        }
+        CreateError::Configuration(why) => waiting("CreateContainerConfigError", Some(why.clone())),
+    }
+}
+
+fn waiting(reason: &str, message: Option<String>) -> wire::ContainerState {
+    wire::ContainerState {
+        waiting: Some(wire::ContainerStateWaiting { reason: Some(reason.to_owned()), message }),
+        ..wire::ContainerState::default()
+    }
+}
+
+fn terminated(exit: Exit, id: String) -> wire::ContainerState {
+    wire::ContainerState {
+        terminated: Some(wire::ContainerStateTerminated {
+            container_id: Some(id),
+            exit_code: exit.code,
+            reason: Some(exit.reason().to_owned()),
+            started_at: Some(exit.started.render()),
+            finished_at: Some(exit.finished.render()),
+            ..wire::ContainerStateTerminated::default()
+        }),
+        ..wire::ContainerState::default()
+    }
+}

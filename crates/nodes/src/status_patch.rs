@@ -1,0 +1,80 @@
+//! The patch that writes a pod's status, and whether it is needed.
+
+use k8s_openapi::api::core::v1::{PodCondition, PodStatus};
+use serde_json::{Value, json};
+
+/// Whether a new status differs from the stored one in a field that the node owns.
+pub(crate) fn is_needed(stored: &PodStatus, new: &PodStatus) -> bool {
+    let conditions = stored.conditions.as_deref().unwrap_or_default();
+    let is_stored = |condition: &PodCondition| {
+        conditions.iter().any(|old| PodCondition { last_probe_time: None, ..old.clone() } == *condition)
+    };
+    let merged = PodStatus {
+        phase: new.phase.clone(),
+        host_ip: new.host_ip.clone(),
+        host_ips: new.host_ips.clone(),
+        pod_ip: new.pod_ip.clone().or_else(|| stored.pod_ip.clone()),
+        pod_ips: new.pod_ips.clone().or_else(|| stored.pod_ips.clone()),
+        start_time: new.start_time.clone(),
+        init_container_statuses: new.init_container_statuses.clone(),
+        container_statuses: new.container_statuses.clone(),
+        observed_generation: new.observed_generation,
+        ..stored.clone()
+    };
+    merged != *stored || !new.conditions.iter().flatten().all(is_stored)
+}
+
+/// Returns the patch that writes the status of the pod with this uid.
+///
+/// Conditions are merged by type, so fields that a condition no longer has must be set to null.
+pub(crate) fn patch(uid: &str, status: &PodStatus) -> Value {
+    let mut status = serde_json::to_value(status).unwrap_or_default();
+    let conditions = status["conditions"].as_array_mut().into_iter().flatten();
+    for condition in conditions.filter_map(Value::as_object_mut) {
+        for field in ["reason", "message"] {
+            condition.entry(field).or_insert(Value::Null);
+        }
+    }
+    json!({"metadata": {"uid": uid}, "status": status})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(json: Value) -> PodStatus {
+        serde_json::from_value(json).unwrap()
+    }
+
+    /// A8.3: a condition that is true again has neither reason nor message.
+    #[test]
+    fn removed_fields_of_a_condition_are_set_to_null() {
+        let ready = status(json!({"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}));
+        let patch = patch("u1", &ready);
+        assert_eq!(patch["metadata"], json!({"uid": "u1"}));
+        let condition = &patch["status"]["conditions"][0];
+        assert!(condition["reason"].is_null() && condition.get("reason").is_some());
+        assert!(condition["message"].is_null() && condition.get("message").is_some());
+    }
+
+    #[test]
+    fn only_changes_are_written() {
+        let stored = status(json!({
+            "phase": "Running", "qosClass": "BestEffort", "startTime": "2026-01-01T00:00:00Z",
+            "conditions": [
+                {"type": "Ready", "status": "True", "lastProbeTime": null, "lastTransitionTime": "2026-01-01T00:00:00Z"},
+                {"type": "shop.io/open", "status": "False"},
+            ],
+        }));
+        let same = status(json!({
+            "phase": "Running", "startTime": "2026-01-01T00:00:00Z",
+            "conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}],
+        }));
+        assert!(!is_needed(&stored, &same));
+        let phase = PodStatus { phase: Some("Failed".to_owned()), ..same.clone() };
+        assert!(is_needed(&stored, &phase));
+        let mut unready = same;
+        unready.conditions.as_mut().unwrap()[0].status = "False".to_owned();
+        assert!(is_needed(&stored, &unready));
+    }
+}
