@@ -26,7 +26,8 @@ pub(crate) fn with_resources(stored: &Value, sent: &Value) -> Value {
         } else {
             old.iter().zip(&new).map(|(old, new)| resized(old, new)).collect()
         };
-        put(&mut pod["spec"], list, (!resized.is_empty()).then(|| Value::Array(resized)).as_ref());
+        let is_kept = !resized.is_empty();
+        put(&mut pod["spec"], list, Some(&Value::Array(resized)).filter(|_| is_kept));
     }
     pod
 }
