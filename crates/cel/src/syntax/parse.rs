@@ -230,7 +230,7 @@ impl<'t> Parser<'t> {
             }
             Token::Name(_) => return self.named(),
             Token::End => return Err(self.ended()),
-            _ => return Err(self.unexpected()),
+            Token::Sign(_) => return Err(self.unexpected()),
         };
         Expr::new(node, at)
     }

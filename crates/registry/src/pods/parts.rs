@@ -26,7 +26,7 @@ pub(crate) fn with_resources(stored: &Value, sent: &Value) -> Value {
         } else {
             old.iter().zip(&new).map(|(old, new)| resized(old, new)).collect()
         };
-        put(&mut pod["spec"], list, (!resized.is_empty()).then(|| Value::Array(resized)).as_ref());
+        put(&mut pod["spec"], list, (!resized.is_empty()).then_some(Value::Array(resized)).as_ref());
     }
     pod
 }
