@@ -76,7 +76,7 @@ mod tests {
         assert_eq!(lines.len(), 2);
         assert!(
             lines[0].starts_with("lists")
-                && lines[0].ends_with("2 same, 1 different, 1 undecided, 0 unstable (66.67 %)")
+                && lines[0].ends_with("2 same, 1 different, 1 undecided, 0 unstable (66.66 %)")
         );
         assert!(lines[1].starts_with("  pods") && lines[1].contains("1 same, 1 different"));
     }

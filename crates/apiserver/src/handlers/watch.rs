@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
+use gantry_registry::Refusal;
 use gantry_registry::paging::{ListOptions, WatchPlan, expired_watch};
 use gantry_registry::table::Headings;
 use gantry_store::{Error, Item, Notice, Revision, Watch};
@@ -120,9 +121,12 @@ pub(super) async fn begin(call: &Call<'_>, options: &ListOptions) -> Result<ApiR
 /// Returns the events of a watch with a negative timeout: none, or an error if the latest revision must be read first.
 fn expired_at_start(plan: &WatchPlan) -> Bytes {
     match plan {
-        WatchPlan::FromNow => {
-            watch_encoder::error(&ApiError::Internal("context deadline exceeded".to_owned()))
-        }
+        WatchPlan::FromNow => watch_encoder::error(&ApiError::Registry(Refusal {
+            code: 500,
+            reason: "InternalError",
+            message: "context deadline exceeded".to_owned(),
+            details: None,
+        })),
         WatchPlan::After(_) | WatchPlan::Initial { .. } => Bytes::new(),
     }
 }
