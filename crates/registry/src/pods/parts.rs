@@ -26,8 +26,7 @@ pub(crate) fn with_resources(stored: &Value, sent: &Value) -> Value {
         } else {
             old.iter().zip(&new).map(|(old, new)| resized(old, new)).collect()
         };
-        let is_kept = !resized.is_empty();
-        put(&mut pod["spec"], list, Some(&Value::Array(resized)).filter(|_| is_kept));
+        put(&mut pod["spec"], list, (!resized.is_empty()).then_some(Value::Array(resized)).as_ref());
     }
     pod
 }

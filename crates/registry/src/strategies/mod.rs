@@ -3,7 +3,7 @@
 //! A strategy is a set of plain functions that the rest of the crate calls at fixed points: [`defaults`](crate::defaults),
 //! [`lifecycle`](crate::lifecycle), [`admission`](crate::admission), [`validation`](crate::validation),
 //! [`table`](crate::table), [`selector`](crate::selector) and [`conversion`](crate::conversion). A kind with rules is a file
-//! here and a row in [`built_in`]. Rules that several kinds share live in those modules.
+//! here and a row in `built_in`. Rules that several kinds share live in those modules.
 
 mod autoscaler;
 mod component_status;
