@@ -13,7 +13,7 @@ use super::expressions::{Expression, Reason};
 use super::outcome::place;
 use super::validate::ValidationResult;
 use super::{AdditionalProperties, ListType, SchemaType, StructuralSchema, lists};
-use gantry_cel::{self as cel, CostMeter, EvaluationError, Input, Program};
+use gantry_cel::{self as cel, CostMeter, EvaluationError, Input, Program, ValueSchema};
 use gantry_primitives::Path;
 use gantry_primitives::refusal::{FieldError, Wrong};
 
@@ -28,6 +28,8 @@ const OUT_OF_BUDGET: &str =
 struct Evaluation {
     found: ValidationResult,
     left: u64,
+    /// Whether the types of rules are checked: those of a stored definition were when it was written.
+    checks_types: bool,
 }
 
 /// A value and its old value, if that is known.
@@ -60,7 +62,7 @@ pub(super) fn validate(
     object: &Value,
     old: Option<&Value>,
 ) -> ValidationResult {
-    let mut evaluation = Evaluation { found: ValidationResult::default(), left: BUDGET };
+    let mut evaluation = Evaluation { found: ValidationResult::default(), left: BUDGET, checks_types: false };
     let ratchet = Ratchet { itself: old.map(|old| (object, old)), around: None };
     let ruled = Ruled { by: structure, node: structure, is_resource: true };
     // If it breaks off, the error is already in the result.
@@ -74,7 +76,7 @@ pub(super) fn validate_default(
     default: &Value,
     is_resource: bool,
 ) -> Vec<FieldError> {
-    let mut evaluation = Evaluation { found: ValidationResult::default(), left: BUDGET };
+    let mut evaluation = Evaluation { found: ValidationResult::default(), left: BUDGET, checks_types: true };
     let ruled = Ruled { by: structure, node: structure, is_resource };
     let changed = Changed { value: default, old: Some(default), ratchet: Ratchet::default() };
     // If it breaks off, the error is already in the result.
@@ -170,10 +172,11 @@ impl Evaluation {
         let old = changed.old.filter(|old| !old.is_null());
         let subject = Input { value: changed.value, old, schema: ruled.node, is_resource: ruled.is_resource };
         for rule in expressions {
-            let program = match &rule.program {
+            let schema: (&dyn ValueSchema, bool) = (ruled.node, ruled.is_resource);
+            let program = match rule.compiled(self.checks_types.then_some(schema)) {
                 Ok(program) => program,
                 Err(why) => {
-                    self.cannot(at, ruled, format!("rule compile error: compilation failed: {why}"));
+                    self.cannot(at, ruled, format!("rule compile error: {why}"));
                     continue;
                 }
             };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use gantry_cel::{OldSelf, Program};
+use gantry_cel::{CheckError, OldSelf, Program, ResultType, ValueSchema};
 
 use super::schema_path::{Brackets, resolve};
 
@@ -14,7 +14,7 @@ pub(super) struct Expression {
     /// Its JSON in the schema, by which rules are compared.
     source: Value,
     /// The expression that must be true, or its syntax errors.
-    pub(super) program: Result<Program, String>,
+    program: Result<Program, String>,
     /// Whether it mentions `oldSelf`.
     pub(super) is_transition: bool,
     /// Whether `oldSelf` is optional.
@@ -64,6 +64,20 @@ impl Expression {
             },
             place: place_of(text("fieldPath"), schema),
         })
+    }
+
+    /// Returns the program, or why it does not compile. Types are checked if the schema of the value is given.
+    pub(super) fn compiled(&self, schema: Option<(&dyn ValueSchema, bool)>) -> Result<&Program, String> {
+        let invalid = |why: &str| format!("compilation failed: {why}");
+        let program = self.program.as_ref().map_err(|why| invalid(why))?;
+        if let Some(schema) = schema {
+            let text = self.source["rule"].as_str().unwrap_or_default();
+            program.check(text, schema, self.before, ResultType::Bool).map_err(|error| match error {
+                CheckError::Invalid(why) => invalid(&why),
+                CheckError::ResultType => "cel expression must evaluate to a bool".to_owned(),
+            })?;
+        }
+        Ok(program)
     }
 
     /// The rule in errors: its message, otherwise its expression.
