@@ -54,6 +54,31 @@ async fn a_patch_may_insist_on_a_version() {
     assert_eq!((status, &refused["message"]), (422, &json!(message)));
 }
 
+/// A3.2: a patch may not remove the version from kinds whose updates require one.
+#[tokio::test]
+async fn a_patch_keeps_the_version_that_an_update_requires() {
+    let server = server().await;
+    let path = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
+    let budget = json!({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "b"}});
+    let (status, created) = call(&server, Method::POST, path, budget.clone()).await;
+    assert_eq!(status, 201, "{created}");
+    let message = "poddisruptionbudgets.policy \"b\" is invalid: metadata.resourceVersion: Invalid value: 0: must be \
+                   specified for an update";
+    for version in [json!(""), json!("0"), Value::Null] {
+        let mut body = budget.clone();
+        body["metadata"]["resourceVersion"] = version;
+        let apply = "application/apply-patch+yaml";
+        for (kind, path) in [
+            (MERGE, format!("{path}/b")),
+            (MERGE, format!("{path}/b/status")),
+            (apply, format!("{path}/b?fieldManager=m")),
+        ] {
+            let (status, refused) = patch(&server, &path, kind, body.clone()).await;
+            assert_eq!((status, &refused["message"]), (422, &json!(message)), "{kind} {body}");
+        }
+    }
+}
+
 /// A3.3: an absent object is not patched, names are immutable, and `force` is for apply only.
 #[tokio::test]
 async fn a_patch_changes_an_existing_object() {

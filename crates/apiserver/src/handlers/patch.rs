@@ -90,6 +90,7 @@ impl Call<'_> {
         let changed = self.change(options, |stored| {
             findings = duplicates.to_vec();
             let wanted = self.patched(kind, body, stored, options, &mut findings)?;
+            self.check_version_present(&wanted)?;
             plan_update(self, stored, wanted, part, options, Ownership::ByChange)
         });
         let written = changed.await;
@@ -151,6 +152,7 @@ impl Call<'_> {
         let changed = self.change(options, |stored| {
             let applied = apply::apply(Some(stored), statement, &write, on_conflict)?;
             let wanted = self.applied(applied.object)?;
+            self.check_version_present(&wanted)?;
             plan_update(self, stored, wanted, part, options, Ownership::AlreadyTracked)
         });
         let (status, written) = match changed.await {

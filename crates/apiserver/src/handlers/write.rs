@@ -168,7 +168,7 @@ impl Call<'_> {
     }
 
     /// Some kinds require a resource version in updates.
-    fn check_version_present(&self, object: &Value) -> Result<(), ApiError> {
+    pub(super) fn check_version_present(&self, object: &Value) -> Result<(), ApiError> {
         let version = Metadata::of(object).resource_version();
         if self.kind.blind_put != BlindPut::Refused || !matches!(version, "" | "0") {
             return Ok(());
