@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::fields_of::own_managed_fields;
 use super::shape::{Parts, Shape, as_list, as_object, is_empty};
 use super::{FieldNode, FieldSet, PathElement};
 use gantry_schema::empties::is_omitted_if_empty;
@@ -52,6 +53,7 @@ pub fn compare_written(nature: &Nature, old: &Value, new: &Value) -> Comparison 
 fn compare_objects(nature: &Nature, old: &Value, new: &Value, empties: Empties) -> Comparison {
     let mut comparison = Comparison::default();
     compare_members(Shape::root(nature), Some(old), Some(new), empties, &mut comparison);
+    comparison.ignore(own_managed_fields());
     comparison
 }
 
@@ -127,7 +129,7 @@ fn compare_members(
     let (old, new) = (as_object(old), as_object(new));
     let is_there = |name: &str, value: &&Value| empties == Empties::Present || !shape.omits(name, value);
     let mut visit = |name: &str, before: Option<&Value>, after: Option<&Value>| {
-        let Some(inner) = shape.member(name).filter(|_| !shape.is_record(name)) else { return };
+        let Some(inner) = shape.member(name) else { return };
         let (before, after) =
             (before.filter(|value| is_there(name, value)), after.filter(|value| is_there(name, value)));
         let (change, below) = compare_node(inner, before, after, empties);

@@ -1,5 +1,7 @@
 //! The set of fields of an applied configuration (A3.22), and the zero object.
 
+use std::sync::LazyLock;
+
 use serde_json::{Map, Value, json};
 
 use super::shape::{Parts, Shape};
@@ -8,8 +10,18 @@ use gantry_schema::kinds::Nature;
 use gantry_schema::schema::{MessageId, Omit, Type, schema};
 
 /// The paths in an object of this kind: its leaves, and the elements of its lists.
+///
+/// The object's own `managedFields` is not among them.
 pub fn fields_of(nature: &Nature, object: &Value) -> FieldSet {
-    members_of(Shape::root(nature), object)
+    let mut fields = members_of(Shape::root(nature), object);
+    fields.subtract_below(own_managed_fields());
+    fields
+}
+
+/// The path of an object's own `managedFields`; those of a pod template are a field like any other.
+pub(super) fn own_managed_fields() -> &'static FieldSet {
+    static OWN: LazyLock<FieldSet> = LazyLock::new(|| FieldSet::of_fields(&["metadata.managedFields"]));
+    &OWN
 }
 
 /// The zero object of a kind, with which a creation is compared.
@@ -34,9 +46,6 @@ fn node_of(shape: Shape<'_>, value: &Value) -> FieldNode {
 fn members_of(shape: Shape<'_>, value: &Value) -> FieldSet {
     let mut set = FieldSet::new();
     for (name, member) in value.as_object().into_iter().flatten() {
-        if shape.is_record(name) {
-            continue;
-        }
         let mut node = shape.member(name).map_or_else(FieldNode::leaf, |inner| node_of(inner, member));
         let states_emptiness = member.is_null() || member.as_object().is_some_and(Map::is_empty);
         node.owned |= states_emptiness || !shape.declares(name);
@@ -126,6 +135,14 @@ mod tests {
     }
 
     /// Appendix B: owner references have the key uid and are owned as a whole, finalizers are a set.
+    #[test]
+    fn managed_fields_of_a_template_are_a_field_and_those_of_the_object_are_not() {
+        let metadata = json!({"managedFields": [{"manager": "m"}]});
+        let object = json!({"metadata": metadata, "spec": {"template": {"metadata": metadata}}});
+        let fields = fields_of(&kind("apps/v1.Deployment"), &object).encode();
+        assert_eq!(fields, json!({"f:spec": {"f:template": {"f:metadata": {"f:managedFields": {}}}}}));
+    }
+
     #[test]
     fn owner_references_and_finalizers_are_owned_one_by_one() {
         let object = json!({"metadata": {

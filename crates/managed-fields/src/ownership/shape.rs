@@ -164,12 +164,6 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// Whether this member is `managedFields` itself.
-    pub(crate) fn is_record(self, member: &str) -> bool {
-        member == "managedFields"
-            && matches!(self, Self::Struct(id) | Self::Root(id) if Some(id) == object_meta())
-    }
-
     /// The path element of a list element.
     pub(crate) fn name_of(self, element: &Value) -> Result<PathElement, Nameless> {
         match self {
