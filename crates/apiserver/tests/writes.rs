@@ -128,6 +128,20 @@ async fn warnings_do_not_prevent_a_write() {
     assert!(warnings(&created)[0].ends_with("duplicate UID(s) observed: u\""), "{:?}", warnings(&created));
     let again = ask(&server, Method::PUT, &format!("{MAPS}/a"), &[], twice.to_string()).await;
     assert_eq!(warnings(&again).len(), 1);
+    let other = json!({"apiVersion": "v1", "kind": "Pod", "name": "other", "uid": "u"});
+    let merge = [("content-type", "application/merge-patch+json")];
+    for (owners, warned) in [
+        (json!([owner, other]), None),
+        (json!([owner, other, owner, other]), Some("duplicate UID(s) observed: u, u\"")),
+    ] {
+        let body = json!({"metadata": {"ownerReferences": owners}}).to_string();
+        let patched = ask(&server, Method::PATCH, &format!("{MAPS}/a?dryRun=All"), &merge, body).await;
+        assert_eq!(patched.json()["metadata"]["ownerReferences"], json!([owner, other]));
+        let told = warnings(&patched);
+        assert_eq!(told.is_empty(), warned.is_none(), "{told:?}");
+        assert!(told.iter().all(|text| text.contains(" entries after mutating admission happens; ")));
+        assert!(told.iter().zip(warned).all(|(text, end)| text.ends_with(end)), "{told:?}");
+    }
     assert_eq!(again.json()["metadata"]["resourceVersion"], created.json()["metadata"]["resourceVersion"]);
     let mut dotted = web();
     dotted["metadata"]["name"] = json!("web.example");

@@ -35,7 +35,7 @@ fn odd_objects_are_accepted_with_the_warnings_recorded() {
                 continue;
             }
             let (kind, mut object) = decoded(&exchange);
-            let twice = validation::deduplicate_owners(&mut object);
+            let twice = validation::deduplicate_owners(&mut object, "");
             let found = validation::create(kind, &object);
             assert_eq!(found.errors, [], "{case}");
             let headers: Vec<_> =
@@ -115,10 +115,10 @@ fn quotas_limit_what_they_know() {
 fn owners_named_twice_are_folded_as_recorded() {
     let exchange = &recorded("validation.owner_duplicates.json")[0];
     let mut object = exchange["send"].clone();
-    validation::deduplicate_owners(&mut object);
+    validation::deduplicate_owners(&mut object, "");
     assert_eq!(object["metadata"]["ownerReferences"], exchange["body"]);
     let mut bare = json!({"metadata": {}});
-    validation::deduplicate_owners(&mut bare);
+    validation::deduplicate_owners(&mut bare, "");
     assert_eq!(bare, json!({"metadata": {}}));
 }
 

@@ -6,6 +6,7 @@ use gantry_registry::empties::{self, Form};
 use gantry_registry::kinds::Kind;
 use gantry_registry::lifecycle::{self, Updated};
 use gantry_registry::{strategies, validation};
+use http::Method;
 use serde_json::{Value, json};
 
 use super::call::Call;
@@ -42,7 +43,9 @@ pub(super) fn plan_update(
     if !options.dry_run {
         lifecycle::drop_self_link(&mut wanted);
     }
-    let mut warnings: Vec<String> = validation::deduplicate_owners(&mut wanted).into_iter().collect();
+    let is_patch = call.info.method == Method::PATCH;
+    let when = if is_patch { " after mutating admission happens" } else { "" };
+    let mut warnings: Vec<String> = validation::deduplicate_owners(&mut wanted, when).into_iter().collect();
     if ownership == Ownership::ByChange {
         let now = call.server.environment.now().to_string();
         let reset = reset_fields(call.kind, part);

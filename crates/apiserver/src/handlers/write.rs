@@ -63,7 +63,7 @@ impl Call<'_> {
         let preconditions =
             admission::preconditions(&self.server.objects, self.object_ref(), &object).await?;
         self.check_creation(&object)?;
-        let duplicate_owners = validation::deduplicate_owners(&mut object);
+        let duplicate_owners = validation::deduplicate_owners(&mut object, "");
         if ownership == Ownership::ByChange {
             defaults::apply(self.kind, &mut object);
         }

@@ -96,37 +96,25 @@ fn attached(errors: &mut ErrorList, at: &Path<'_>, metadata: &Value) {
     finalizers(errors, &at.child("finalizers"), list(metadata, "finalizers"));
 }
 
-/// Returns the warning about duplicate owners.
-fn duplicate_owners(object: &Value) -> Option<String> {
-    let mut seen = BTreeSet::new();
-    let mut twice: Vec<&str> = Vec::new();
-    for owner in list(&object["metadata"], "ownerReferences") {
-        let uid = text(owner, "uid");
-        if !seen.insert(uid) && !twice.contains(&uid) {
-            twice.push(uid);
-        }
-    }
-    (!twice.is_empty()).then(|| {
-        format!(
-            ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and \
-             may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: {}",
-            twice.join(", ")
-        )
-    })
-}
-
-/// Drops owner references that are repeated exactly, and returns the warning about duplicates.
-pub(crate) fn deduplicate_owners(object: &mut Value) -> Option<String> {
-    let warning = duplicate_owners(object)?;
+/// Drops owner references that are repeated exactly, and returns a warning about them, which says when they were found.
+pub(crate) fn deduplicate_owners(object: &mut Value, when: &str) -> Option<String> {
     let Some(Value::Array(owners)) = object.pointer_mut("/metadata/ownerReferences") else { return None };
-    let mut kept: Vec<Value> = Vec::with_capacity(owners.len());
+    let (mut kept, mut repeated): (Vec<Value>, Vec<String>) = (Vec::with_capacity(owners.len()), Vec::new());
     for owner in owners.drain(..) {
-        if !kept.contains(&owner) {
+        if kept.contains(&owner) {
+            repeated.push(text(&owner, "uid").to_owned());
+        } else {
             kept.push(owner);
         }
     }
     *owners = kept;
-    Some(warning)
+    (!repeated.is_empty()).then(|| {
+        format!(
+            ".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner references in 1.20+, \
+             and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: {}",
+            repeated.join(", ")
+        )
+    })
 }
 
 fn name(errors: &mut ErrorList, kind: &Kind, metadata: &Value, at: &Path<'_>) {

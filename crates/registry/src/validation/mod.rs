@@ -151,9 +151,9 @@ pub fn scale(scale: &Value) -> ValidationReport {
     errors.into()
 }
 
-/// Drops owner references that are repeated exactly, and returns the warning about them.
-pub fn deduplicate_owners(object: &mut Value) -> Option<String> {
-    metadata::deduplicate_owners(object)
+/// Drops owner references that are repeated exactly, and returns a warning about them, which says when they were found.
+pub fn deduplicate_owners(object: &mut Value, when: &str) -> Option<String> {
+    metadata::deduplicate_owners(object, when)
 }
 
 impl From<ErrorList> for ValidationReport {
