@@ -112,6 +112,32 @@ async fn managers_disagree_until_one_insists() {
     assert_eq!(managers(&patched), ["u Update"], "an update has no conflicts");
 }
 
+/// A3.22: an object that another manager owns and that is left empty stays owned.
+#[tokio::test]
+async fn an_emptied_object_stays_owned() {
+    let server = server().await;
+    let path = "/apis/apps/v1/namespaces/default/deployments";
+    let deployment = |container: Value| {
+        let labels = json!({"app": "web"});
+        let template = json!({"metadata": {"labels": labels}, "spec": {"containers": [container]}});
+        json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
+               "spec": {"selector": {"matchLabels": labels}, "template": template}})
+    };
+    let plain = json!({"name": "c", "image": "i"});
+    call(&server, Method::POST, &format!("{path}?fieldManager=u"), deployment(plain.clone())).await;
+    let limited = json!({"name": "c", "image": "i", "resources": {"limits": {"cpu": "1"}}});
+    for container in [limited, plain] {
+        let body = deployment(container);
+        let path = format!("{path}/web?fieldManager=m");
+        let (status, applied) = read(send(&server, Method::PATCH, &path, APPLY, &body).await).await;
+        assert_eq!(status, 200, "{applied}");
+        let entries = applied["metadata"]["managedFields"].as_array().unwrap();
+        let of_u = entries.iter().find(|entry| entry["manager"] == "u").unwrap();
+        let container = r#"/fieldsV1/f:spec/f:template/f:spec/f:containers/k:{"name":"c"}"#;
+        assert_eq!(of_u.pointer(container).unwrap()["f:resources"], json!({}), "{applied}");
+    }
+}
+
 /// A3.13, A3.16, A3.17, A3.18: the content of managed fields, and how clients write them.
 #[tokio::test]
 async fn the_record_of_owners_can_be_read_and_written() {

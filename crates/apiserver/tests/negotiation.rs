@@ -166,6 +166,12 @@ async fn bodies_are_read_in_three_formats() {
         ask(&server, Method::PATCH, &format!("{MAPS}/a"), &[("content-type", PROTOBUF)], "k8s\0").await;
     assert_eq!((patch.status, &patch.json()["message"]), (415, &json!("415: Unsupported Media Type")));
     assert_eq!(patch.json()["details"], json!({}));
+    // The type of a patch is checked before the accepted types.
+    let resize = format!("{}/a/resize", MAPS.replace("configmaps", "pods"));
+    for (path, accept) in [(&resize, TABLE), (&format!("{MAPS}/a"), "text/plain")] {
+        let headers = [("content-type", "application/json"), ("accept", accept)];
+        assert_eq!(ask(&server, Method::PATCH, path, &headers, "{}").await.status, 415, "{path}");
+    }
 }
 
 /// A9.4, A9.5: the protobuf of `kubectl create namespace`, byte by byte, and delete options.

@@ -13,11 +13,13 @@ pub(crate) enum Outcome {
     Undecided,
     /// The right server did not answer the same twice, and once as Kubernetes did.
     Unstable,
+    /// The difference is documented ([`crate::known`]); the case is not comparable.
+    Known,
 }
 
 /// Counts of outcomes.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Report(BTreeMap<(Family, String), [usize; 4]>);
+pub(crate) struct Report(BTreeMap<(Family, String), [usize; 5]>);
 
 impl Report {
     pub(crate) fn count(&mut self, family: Family, kind: &str, outcome: Outcome) {
@@ -31,7 +33,7 @@ impl Report {
 
     /// Returns a line per family and, below it, one per kind with differences.
     pub(crate) fn lines(&self) -> Vec<String> {
-        let mut families: BTreeMap<Family, [usize; 4]> = BTreeMap::new();
+        let mut families: BTreeMap<Family, [usize; 5]> = BTreeMap::new();
         for ((family, _), counts) in &self.0 {
             let sums = families.entry(*family).or_default();
             sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
@@ -49,14 +51,14 @@ impl Report {
     }
 }
 
-fn line(name: &str, [same, different, undecided, unstable]: &[usize; 4]) -> String {
+fn line(name: &str, [same, different, undecided, unstable, known]: &[usize; 5]) -> String {
     let decided = same + different;
     // In hundredths of a percent, rounded down: a single difference never reads as 100 %.
     let share = (same * 10_000).checked_div(decided).unwrap_or(10_000);
     let (percent, hundredths) = (share / 100, share % 100);
     format!(
-        "{name:<34} {same} same, {different} different, {undecided} undecided, {unstable} unstable \
-         ({percent}.{hundredths:02} %)"
+        "{name:<34} {same} same, {different} different, {undecided} undecided, {unstable} unstable, \
+         {known} known ({percent}.{hundredths:02} %)"
     )
 }
 
@@ -76,16 +78,17 @@ mod tests {
         assert_eq!(lines.len(), 2);
         assert!(
             lines[0].starts_with("lists")
-                && lines[0].ends_with("2 same, 1 different, 1 undecided, 0 unstable (66.66 %)")
+                && lines[0].ends_with("2 same, 1 different, 1 undecided, 0 unstable, 0 known (66.66 %)")
         );
         assert!(lines[1].starts_with("  pods") && lines[1].contains("1 same, 1 different"));
     }
 
     #[test]
-    fn undecided_cases_are_no_differences() {
+    fn undecided_and_known_cases_are_no_differences() {
         let mut report = Report::default();
         report.count(Family::Lists, "pods", Outcome::Undecided);
         report.count(Family::Lists, "pods", Outcome::Unstable);
+        report.count(Family::Lists, "pods", Outcome::Known);
         assert!(!report.has_differences());
     }
 }

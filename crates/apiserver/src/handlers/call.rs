@@ -6,11 +6,12 @@ use bytes::Bytes;
 use gantry_registry::Refusal;
 use gantry_registry::access::{RequestAttributes, RequestTarget};
 use gantry_registry::decode::{Format, Gvk};
-use gantry_registry::kinds::{Kind, Nature, Scope};
+use gantry_registry::kinds::{Kind, Nature, Scope, Verb};
 use gantry_registry::target::Objects as Path;
 use http::Method;
 use serde_json::Value;
 
+use super::patch::patch_kind;
 use super::pods;
 use crate::ApiServer;
 use crate::accept::{Offer, View, negotiate};
@@ -38,6 +39,14 @@ impl<'a> Call<'a> {
         info: &'a RequestInfo<'a>,
         body: Bytes,
     ) -> Result<Self, ApiError> {
+        // The router of Kubernetes looks at the type of a patch before it looks at the accepted ones.
+        if let (None | Some("status" | "scale" | "ephemeralcontainers" | "resize"), &Method::PATCH) =
+            (path.part, info.method)
+            && kind.allows(Verb::Patch)
+            && kind.nature.message().is_some()
+        {
+            patch_kind(kind, info)?;
+        }
         let view = match (path.part, info.method) {
             (part, _) if pods::is_raw_response(kind, part) => View::Plain,
             (Some("binding" | "eviction" | "token"), &Method::POST)

@@ -3,7 +3,7 @@
 use gantry_managed_fields::apply;
 use gantry_patch::{self as patch, PatchKind};
 use gantry_registry::decode::{self, Finding, Format, strict_problem};
-use gantry_registry::kinds::{Nature, Verb};
+use gantry_registry::kinds::{Kind, Nature, Verb};
 use gantry_registry::{FieldError, defaults};
 use serde_json::{Value, json};
 
@@ -16,32 +16,33 @@ use super::write::{Part, remove_version};
 use crate::error::ApiError;
 use crate::metadata::Metadata;
 use crate::query::{Validation, WriteOptions};
+use crate::request_info::RequestInfo;
 use crate::response::ApiResponse;
+
+/// Returns the patch type; `None` is server-side apply.
+pub(super) fn patch_kind(kind: &Kind, info: &RequestInfo<'_>) -> Result<Option<PatchKind>, ApiError> {
+    Ok(match &*info.content_type {
+        "application/json-patch+json" => Some(PatchKind::Json),
+        "application/merge-patch+json" => Some(PatchKind::Merge),
+        "application/strategic-merge-patch+json" if kind.nature.message().is_some() => {
+            Some(PatchKind::Strategic)
+        }
+        "application/apply-patch+yaml" => None,
+        "application/strategic-merge-patch+json" => return Err(patch::not_strategic().into()),
+        _ => return Err(ApiError::UnknownPatchType),
+    })
+}
 
 impl Call<'_> {
     pub(super) async fn patch(&self, part: Part) -> Result<ApiResponse, ApiError> {
         require_verb(self.kind, Verb::Patch)?;
-        let kind = self.patch_kind()?;
+        let kind = patch_kind(self.kind, self.info)?;
         let options = self.info.query.write_options("PatchOptions", self.info.user_agent)?;
         let (body, findings) = self.patch_body(kind, &options)?;
         match kind {
             Some(kind) => self.patch_by(kind, part, &options, &body, &findings).await,
             None => self.apply(part, &options, &body, &findings).await,
         }
-    }
-
-    /// The patch type; `None` is server-side apply.
-    pub(super) fn patch_kind(&self) -> Result<Option<PatchKind>, ApiError> {
-        Ok(match &*self.info.content_type {
-            "application/json-patch+json" => Some(PatchKind::Json),
-            "application/merge-patch+json" => Some(PatchKind::Merge),
-            "application/strategic-merge-patch+json" if self.kind.nature.message().is_some() => {
-                Some(PatchKind::Strategic)
-            }
-            "application/apply-patch+yaml" => None,
-            "application/strategic-merge-patch+json" => return Err(patch::not_strategic().into()),
-            _ => return Err(ApiError::UnknownPatchType),
-        })
     }
 
     /// Decodes the body of a patch and checks its options.

@@ -14,6 +14,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::call::Call;
+use super::patch::patch_kind;
 use super::require_verb;
 use super::update::{Ownership, check_namespace, check_uid, plan_update};
 use super::write::{Part, WriteResult, warn};
@@ -55,7 +56,7 @@ impl Call<'_> {
     }
 
     async fn patch_scale(&self, nature: &Nature) -> Result<ApiResponse, ApiError> {
-        let kind = self.patch_kind()?;
+        let kind = patch_kind(self.kind, self.info)?;
         let options = self.info.query.write_options("PatchOptions", self.info.user_agent)?;
         let (body, mut findings) = self.patch_body(kind, &options)?;
         let now = self.server.environment.now().to_string();

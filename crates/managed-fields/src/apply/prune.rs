@@ -6,25 +6,13 @@ use crate::ownership::shape::{Parts, Shape, is_empty};
 use crate::ownership::{FieldNode, FieldSet, PathElement};
 use gantry_schema::kinds::Nature;
 
-/// What becomes of an applied object or list that is left empty.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Emptied {
-    /// It stays empty: built-in kinds do not distinguish that from absent.
-    Goes,
-    /// `null`; the schema decides whether that is valid.
-    IsNull,
-}
-
 /// Removes fields that the manager applied before and that have no owner now.
 ///
 /// A declared field is owned if anything below it is; an element of a list or a key of a map is removed with everything
-/// below it if the element itself has no owner.
+/// below it if the element itself has no owner. An owned object or list that is left empty becomes `null`, so that it
+/// stays owned; the schema decides whether that is valid.
 pub(super) fn prune(nature: &Nature, object: &mut Value, last: &FieldSet, owned: &FieldSet) {
-    let emptied = match nature {
-        Nature::BuiltIn(_) => Emptied::Goes,
-        Nature::Custom(_) => Emptied::IsNull,
-    };
-    prune_value(Shape::root(nature), object, last, owned, emptied);
+    prune_value(Shape::root(nature), object, last, owned);
 }
 
 /// Removes these fields and everything below them; only plain fields are supported.
@@ -40,13 +28,13 @@ pub(super) fn remove(object: &mut Value, paths: &FieldSet) {
     }
 }
 
-fn prune_value(shape: Shape<'_>, value: &mut Value, last: &FieldSet, owned: &FieldSet, emptied: Emptied) {
+fn prune_value(shape: Shape<'_>, value: &mut Value, last: &FieldSet, owned: &FieldSet) {
     match (shape.parts(), value) {
         (Parts::Members | Parts::Deduced, Value::Object(members)) => {
             members.retain(|name, member| {
                 let element = PathElement::field(name);
                 let Some(mine) = last.node(&element) else { return true };
-                let is = Fate { mine, owned: owned.node(&element), declared: shape.declares(name), emptied };
+                let is = Fate { mine, owned: owned.node(&element), declared: shape.declares(name) };
                 stays(shape.member(name), member, is)
             });
         }
@@ -56,7 +44,7 @@ fn prune_value(shape: Shape<'_>, value: &mut Value, last: &FieldSet, owned: &Fie
                 let name = shape.name_of(element).unwrap_or(PathElement::Index(index));
                 index += 1;
                 let Some(mine) = last.node(&name) else { return true };
-                let is = Fate { mine, owned: owned.node(&name), declared: false, emptied };
+                let is = Fate { mine, owned: owned.node(&name), declared: false };
                 stays(Some(shape.element()), element, is)
             });
         }
@@ -70,11 +58,10 @@ struct Fate<'a> {
     mine: &'a FieldNode,
     owned: Option<&'a FieldNode>,
     declared: bool,
-    emptied: Emptied,
 }
 
 fn stays(shape: Option<Shape<'_>>, value: &mut Value, fate: Fate<'_>) -> bool {
-    let Fate { mine, owned, declared, emptied } = fate;
+    let Fate { mine, owned, declared } = fate;
     let unowned = FieldSet::new();
     let is_owned = owned.is_some_and(|node| node.owned || declared);
     if (mine.owned || declared) && !is_owned {
@@ -82,11 +69,10 @@ fn stays(shape: Option<Shape<'_>>, value: &mut Value, fate: Fate<'_>) -> bool {
     }
     let was_empty = is_empty(Some(value));
     if let Some(shape) = shape {
-        prune_value(shape, value, &mine.below, owned.map_or(&unowned, |node| &node.below), emptied);
+        prune_value(shape, value, &mine.below, owned.map_or(&unowned, |node| &node.below));
     }
-    if was_empty || !is_empty(Some(value)) {
-        return true;
+    if !was_empty && is_empty(Some(value)) {
+        *value = Value::Null;
     }
-    *value = Value::Null;
-    emptied == Emptied::IsNull
+    true
 }

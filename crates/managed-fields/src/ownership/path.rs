@@ -117,15 +117,30 @@ impl fmt::Display for PathElement {
     }
 }
 
-/// As JSON.
+/// As JSON; an object is its members as `name=value`, without anything around or between them.
 impl fmt::Display for Scalar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Int(number) => write!(f, "{number}"),
             Self::Text(text) => f.write_str(&quoted(text)),
             Self::Bool(yes) => write!(f, "{yes}"),
-            Self::Other(json) => f.write_str(json),
+            Self::Other(json) => match serde_json::from_str(json) {
+                Ok(value @ (Value::Object(_) | Value::Array(_))) => f.write_str(&structure(&value)),
+                _ => f.write_str(json),
+            },
         }
+    }
+}
+
+fn structure(value: &Value) -> String {
+    match value {
+        Value::Object(members) => {
+            members.iter().map(|(name, value)| format!("{name}={}", structure(value))).collect()
+        }
+        Value::Array(items) => {
+            format!("[{}]", items.iter().map(structure).collect::<Vec<_>>().join(","))
+        }
+        other => other.to_string(),
     }
 }
 
@@ -136,6 +151,7 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     /// A3.14: keys are sorted, their values keep their types.
     #[test]
@@ -149,6 +165,14 @@ mod tests {
         assert_eq!(PathElement::decode(r#"k:{"protocol":"TCP","containerPort":80}"#), Ok(Some(port)));
         let finalizer = PathElement::Value(Scalar::Text("example.com/f".into()));
         assert_eq!(finalizer.encode(), r#"v:"example.com/f""#);
+    }
+
+    #[test]
+    fn an_object_in_place_of_a_key_is_shown_as_its_members() {
+        let shown = |json: Value| PathElement::key([("name".into(), Scalar::of(&json))]).to_string();
+        assert_eq!(shown(json!({})), "[name=]");
+        assert_eq!(shown(json!({"b": {"c": "x"}})), r#"[name=b=c="x"]"#);
+        assert_eq!(shown(json!([1, "x", {"c": "x"}, null, true])), r#"[name=[1,"x",c="x",null,true]]"#);
     }
 
     #[test]

@@ -234,6 +234,35 @@ fn defaults_are_what_they_stand_for() {
         [".items.default: Unsupported value: \"b\": supported values: \"a\""]
     );
     assert_eq!(member(&json!({"type": "string", "default": "a", "pattern": "^a$"})), Vec::<String>::new());
+    let ruled = |schema: Value, rules: Value| member(&with(schema, "/x-kubernetes-validations", rules));
+    assert_eq!(
+        ruled(
+            json!({"type": "integer", "default": 1, "x-kubernetes-validations": []}),
+            json!([{"rule": "self > 5"}, {"rule": "self > oldSelf", "message": "grow"}])
+        ),
+        [".default: Invalid value: 1: failed rule: self > 5", ".default: Invalid value: 1: grow"]
+    );
+    assert_eq!(
+        ruled(
+            json!({"type": "object", "default": {"b": 1}, "x-kubernetes-validations": [],
+                   "properties": {"b": {"type": "integer", "x-kubernetes-validations": [{"rule": "self > 5"}]}}}),
+            json!([{"rule": "self.b > 7", "fieldPath": ".b"}])
+        ),
+        [
+            ".default.b: Invalid value: failed rule: self.b > 7",
+            ".default.b: Invalid value: 1: failed rule: self > 5"
+        ]
+    );
+    assert_eq!(
+        ruled(
+            json!({"type": "integer", "default": 1, "x-kubernetes-validations": []}),
+            json!([{"rule": "self.nope > 5"}])
+        ),
+        [concat!(
+            ".default: Invalid value: \"integer\": rule compile error: compilation failed: ERROR: <input>:1:5: ",
+            "type 'int' does not support field selection\n | self.nope > 5\n | ....^"
+        )]
+    );
     let told = member(&json!({"type": "string", "pattern": "a("}));
     assert!(
         told[0]

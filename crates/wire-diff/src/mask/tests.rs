@@ -142,3 +142,18 @@ fn messages_lose_only_the_words_of_parsers() {
     assert_eq!(body(json!(message)), "error decoding patch: json parse error: <words>");
     assert_eq!(body(json!("spec.replicas: Invalid value: -1")), "spec.replicas: Invalid value: -1");
 }
+
+#[test]
+fn entries_of_the_server_are_no_more_in_yaml_than_in_json() {
+    let entry = |manager: &str, more: &str| {
+        format!(
+            "  - apiVersion: apiextensions.k8s.io/v1\n    fieldsType: FieldsV1\n    fieldsV1:\n      f:spec:\n        \
+             f:group: {{}}\n    manager: {manager}\n    operation: Update\n{more}    time: x\n"
+        )
+    };
+    let text = |entries: &[String]| format!("metadata:\n  managedFields:\n{}  name: a\n", entries.concat());
+    let (own, server) = (entry("d1", ""), entry("kube-apiserver", "    subresource: status\n"));
+    let other = entry("d2", "");
+    let version = |_: &str, _: bool| Value::Null;
+    assert_eq!(text::yaml(&text(&[own.clone(), server, other.clone()]), version), text(&[own, other]));
+}

@@ -17,6 +17,13 @@ static UID: LazyLock<Regex> =
 static TIME: LazyLock<Regex> =
     LazyLock::new(|| regex(r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(\.[0-9]+)?Z"));
 static YAML_VERSION: LazyLock<Regex> = LazyLock::new(|| regex("resourceVersion: \"([0-9]+)\"(\n *uid:)?"));
+/// An entry of managedFields whose manager is the API server.
+static YAML_SERVER_ENTRY: LazyLock<Regex> = LazyLock::new(|| {
+    regex(concat!(
+        "  - apiVersion: apiextensions.k8s.io/v1\n    fieldsType: FieldsV1\n    fieldsV1:\n(      .*\n)+",
+        "    manager: kube-apiserver\n(    .*\n)*"
+    ))
+});
 static YAML_CONTINUE: LazyLock<Regex> = LazyLock::new(|| regex("continue: [A-Za-z0-9_=-]{12,}"));
 /// Parts of messages that come from a parser or a printer of differences, and versions in messages.
 static MESSAGES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
@@ -85,14 +92,15 @@ impl Words {
     }
 }
 
-/// Masks the versions and continue tokens of an answer in YAML. The version of an object is followed by its uid, that of a list
+/// Masks the versions, continue tokens and entries of the API server in managedFields of an answer in YAML. The version of an object is followed by its uid, that of a list
 /// is not.
 pub(super) fn yaml(text: &str, version: impl Fn(&str, bool) -> Value) -> String {
     let versions = YAML_VERSION.replace_all(text, |found: &Captures<'_>| {
         let uid = found.get(2).map_or("", |uid| uid.as_str());
         format!("resourceVersion: {}{uid}", version(&found[1], !uid.is_empty()))
     });
-    YAML_CONTINUE.replace_all(&versions, "continue: <continue>").into_owned()
+    let own = YAML_SERVER_ENTRY.replace_all(&versions, "");
+    YAML_CONTINUE.replace_all(&own, "continue: <continue>").into_owned()
 }
 
 /// Masks a time near the answer, keeping how far ahead it is and its precision; other times were chosen by the case.

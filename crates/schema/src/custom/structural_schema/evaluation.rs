@@ -68,6 +68,20 @@ pub(super) fn validate(
     evaluation.found
 }
 
+/// Evaluates the rules of a default, which is its own old value. Nothing is ratcheted.
+pub(super) fn validate_default(
+    structure: &StructuralSchema,
+    default: &Value,
+    is_resource: bool,
+) -> Vec<FieldError> {
+    let mut evaluation = Evaluation { found: ValidationResult::default(), left: BUDGET };
+    let ruled = Ruled { by: structure, node: structure, is_resource };
+    let changed = Changed { value: default, old: Some(default), ratchet: Ratchet::default() };
+    // If it breaks off, the error is already in the result.
+    let _ = evaluation.validate(ruled, &Path::root(), changed);
+    evaluation.found.errors
+}
+
 impl Evaluation {
     fn validate(&mut self, ruled: Ruled<'_>, at: &Path<'_>, changed: Changed<'_>) -> ControlFlow<()> {
         // Whether a value may be null is decided by its parent.

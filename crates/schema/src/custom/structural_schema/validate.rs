@@ -103,6 +103,11 @@ impl StructuralSchema {
         ValidationResult { errors, ratcheted }
     }
 
+    /// Evaluates the rules of a default of this schema; paths in errors start at the default.
+    pub fn validate_default_rules(&self, default: &Value, is_resource: bool) -> Vec<FieldError> {
+        evaluation::validate_default(self, default, is_resource)
+    }
+
     /// Validates a value. If it equals the old value, it has no errors.
     fn outcome(&self, at: &Path<'_>, value: &Value, before: Option<&Value>) -> Outcome {
         let mut outcome = self.unratcheted(at, value, before);

@@ -45,8 +45,11 @@ fn one(errors: &mut ErrorList, at: &Path<'_>, schema: &Value, default: &Value, c
     if !context.in_metadata && !structure.declares(default) {
         errors.invalid(at, default, "must not have unknown fields");
     }
-    // Errors about the whole object do not apply to a part of it.
-    for mut error in custom_objects::part(&structure, default) {
+    let mut found = custom_objects::part(&structure, default);
+    if found.is_empty() {
+        found = structure.validate_default_rules(default, context.is_resource);
+    }
+    for mut error in found {
         error.field = match error.field.as_str() {
             "<nil>" => at.to_string(),
             field if field.starts_with('[') => format!("{at}{field}"),
