@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use gantry_registry::access::{
     ANONYMOUS, AUTHENTICATED, RequestAttributes, RequestTarget, UNAUTHENTICATED, User,
 };
-use http::HeaderMap;
+use http::{HeaderMap, HeaderValue};
 
 use crate::error::ApiError;
 
@@ -22,26 +22,22 @@ pub(crate) struct Impersonation {
 }
 
 impl Impersonation {
-    /// Parses the headers; `None` without any.
+    /// Parses the headers; `None` without any. Refuses headers that are not UTF-8: a header that is ignored would let the request
+    /// act with the permissions of its sender.
     pub(crate) fn read(headers: &HeaderMap) -> Result<Option<Self>, ApiError> {
-        let texts = |name: &str| -> Vec<String> {
-            let values = headers.get_all(name).iter();
-            values.filter_map(|value| value.to_str().ok()).map(str::to_owned).collect()
-        };
-        let first = |name: &str| texts(name).into_iter().next().unwrap_or_default();
+        let texts = |name: &str| headers.get_all(name).iter().map(text).collect::<Result<Vec<_>, _>>();
+        let first = |name: &str| headers.get(name).map_or(Ok(String::new()), text);
         let mut extra: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (name, value) in headers {
-            if let (Some(key), Ok(value)) = (name.as_str().strip_prefix(EXTRA), value.to_str()) {
-                extra
-                    .entry(gantry_formats::percent::decode_path(key).into_owned())
-                    .or_default()
-                    .push(value.to_owned());
+            if let Some(key) = name.as_str().strip_prefix(EXTRA) {
+                let key = gantry_formats::percent::decode_path(key).into_owned();
+                extra.entry(key).or_default().push(text(value)?);
             }
         }
         let impersonation = Self {
-            name: first("impersonate-user"),
-            groups: texts("impersonate-group"),
-            uid: first("impersonate-uid"),
+            name: first("impersonate-user")?,
+            groups: texts("impersonate-group")?,
+            uid: first("impersonate-uid")?,
             extra,
         };
         if !impersonation.name.is_empty() {
@@ -104,4 +100,9 @@ impl Impersonation {
         }
         User { groups, uid, extra, ..named }
     }
+}
+
+fn text(value: &HeaderValue) -> Result<String, ApiError> {
+    let text = std::str::from_utf8(value.as_bytes()).map(str::to_owned);
+    text.map_err(|_| ApiError::bad_request("the values of Impersonate-… headers must be UTF-8"))
 }

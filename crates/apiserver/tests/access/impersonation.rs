@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::cluster::{PODS, RBAC, cluster, read, rule, token_of};
+use crate::cluster::{ADMIN, PODS, RBAC, cluster, read, rule, token_of};
 
 const WHO: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 
@@ -108,4 +108,32 @@ async fn groups_without_a_user_are_refused() {
         let (status, _) = cluster.acting_as(&[header], Method::GET, PODS, Value::Null).await;
         assert_eq!(status, 500, "{header:?}");
     }
+}
+
+/// A7.10: a name beyond ASCII is a name like any other; a header that cannot be read refuses the request, also the administrator's.
+#[tokio::test]
+async fn no_impersonation_header_is_ignored() {
+    let cluster = cluster().await;
+    let jose = [("impersonate-user", "José")];
+    let (status, refused) = cluster.acting_as(&jose, Method::GET, PODS, Value::Null).await;
+    let message = "pods is forbidden: User \"José\" cannot list resource \"pods\" in API group \"\" in the namespace \"default\"";
+    assert_eq!((status, &refused["message"]), (403, &json!(message)));
+    for header in ["impersonate-user", "impersonate-group", "impersonate-uid", "impersonate-extra-team"] {
+        let bearer = format!("Bearer {}", token_of(ADMIN));
+        let request = http::Request::get(PODS)
+            .header("authorization", bearer)
+            .header("impersonate-user", "x")
+            .header(header, http::HeaderValue::from_bytes(b"Jos\xe9").unwrap())
+            .body(bytes::Bytes::new())
+            .unwrap();
+        // Of two users the first counts, as in Kubernetes.
+        let expected = if header == "impersonate-user" { 403 } else { 400 };
+        assert_eq!(cluster.server.handle(request).await.status(), expected, "{header}");
+    }
+    let request = http::Request::get(PODS)
+        .header("authorization", format!("Bearer {}", token_of(ADMIN)))
+        .header("impersonate-user", http::HeaderValue::from_bytes(b"Jos\xe9").unwrap())
+        .body(bytes::Bytes::new())
+        .unwrap();
+    assert_eq!(cluster.server.handle(request).await.status(), 400);
 }

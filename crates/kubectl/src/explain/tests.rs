@@ -32,8 +32,8 @@ const HEADING: &str = "GROUP:      shop\nKIND:       Cart\nVERSION:    v1\n\n";
 #[test]
 fn a_type_is_explained_with_its_fields() {
     let rendered = options("", false, Layout::Plaintext).text;
-    let expected = "DESCRIPTION:\n    What a customer wants to buy, and everything else that one could say of it at\n    \
-        some length.\n    \nFIELDS:\n  items\t<[]Thing> -required-\n    The things.\n\n  \
+    let expected = "DESCRIPTION:\n    What a customer wants to buy, and everything else that one could say of it\n    \
+        at some length.\n    \nFIELDS:\n  items\t<[]Thing> -required-\n    The things.\n\n  \
         limits\t<map[string]string>\n    <no description>\n\n  \
         state\t<string>\n  enum: \"\", a, b, c, ....\n    <no description>\n\n  within\t<Cart>\n    <no description>\n\n\n";
     assert_eq!(rendered, format!("{HEADING}{expected}"));

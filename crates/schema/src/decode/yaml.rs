@@ -11,9 +11,11 @@ use super::Finding;
 use super::tree::{Document, SHALLOW, Tree};
 use super::yaml_errors::{alias_name, byte_of, has_control_characters, in_go_words};
 
-/// The most nodes to which aliases may expand a document.
+/// The most nodes, and the most bytes of scalars, to which aliases may expand a document. Copies that are kept for aliases count.
 const MOST_NODES: usize = 500_000;
+const MOST_BYTES: usize = 16 << 20;
 const TOO_DEEP: &str = "yaml: exceeded max depth";
+const TOO_LARGE: &str = "yaml: document contains excessive aliasing";
 
 /// Parses the first document; findings are duplicate keys.
 pub(super) fn read(bytes: &[u8]) -> Result<(Document, Vec<Finding>), String> {
@@ -32,10 +34,6 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Document, Vec<Finding>), String> {
     if let Some(problem) = builder.undecodable.take() {
         return Err(problem);
     }
-    // Expanded aliases may be deeper than the text.
-    if !builder.root.is_within(SHALLOW) {
-        return Err(TOO_DEEP.to_owned());
-    }
     let findings = builder.doubles();
     Ok((Document { root: builder.root, depth: SHALLOW }, findings))
 }
@@ -47,17 +45,29 @@ struct Builder<'t> {
     undecodable: Option<String>,
     root: Tree,
     open: Vec<Open>,
-    /// Complete values by the number of their anchor, with their number of nodes.
-    anchors: Vec<(usize, Tree, usize)>,
+    /// Complete values by the number of their anchor.
+    anchors: BTreeMap<usize, (Tree, Extent)>,
     nodes: usize,
+    bytes: usize,
     doubled: Vec<String>,
 }
 
 struct Open {
     anchor: usize,
-    /// The number of nodes before it.
-    nodes_before: usize,
+    /// The nodes and bytes before it.
+    before: (usize, usize),
+    /// The height of its highest child so far.
+    height: usize,
     inside: Inside,
+}
+
+/// How large an expanded value is.
+#[derive(Clone, Copy)]
+struct Extent {
+    nodes: usize,
+    bytes: usize,
+    /// The levels of lists and mappings.
+    height: usize,
 }
 
 enum Inside {
@@ -97,7 +107,9 @@ impl Builder<'_> {
                     let problem = format!("yaml: cannot decode !!str `{}` as a !!{tag}", name(&value));
                     self.undecodable.get_or_insert(problem);
                 }
-                self.whole(value, anchor, self.nodes, span)
+                let extent = Extent { nodes: 1, bytes: scalar_bytes(&value), height: 0 };
+                self.count(extent)?;
+                self.whole(value, anchor, extent, span)
             }
             Event::SequenceStart(anchor, _) => self.enter(anchor, Inside::List(Vec::new())),
             Event::MappingStart(anchor, _) => self.enter(
@@ -106,19 +118,28 @@ impl Builder<'_> {
             ),
             Event::SequenceEnd | Event::MappingEnd => {
                 let Some(closed) = self.open.pop() else { return Ok(()) };
-                self.whole(closed.inside.close(), closed.anchor, closed.nodes_before, span)
+                let (nodes, bytes) = closed.before;
+                self.count(Extent { nodes: 1, bytes: 0, height: 0 })?;
+                let extent = Extent {
+                    nodes: self.nodes - nodes,
+                    bytes: self.bytes - bytes,
+                    height: closed.height + 1,
+                };
+                self.whole(closed.inside.close(), closed.anchor, extent, span)
             }
             Event::Alias(anchor) => {
-                let found = self.anchors.iter().rev().find(|(known, _, _)| *known == anchor);
-                let (value, nodes) =
-                    found.map(|(_, value, nodes)| (value.clone(), *nodes)).ok_or_else(|| {
-                        // The anchor is known, but its value is not complete yet.
-                        let at = byte_of(self.text, span.start.index());
-                        format!("yaml: anchor '{}' value contains itself", alias_name(self.text, at))
-                    })?;
-                let before = self.nodes;
-                self.nodes += nodes;
-                self.whole(value, 0, before, span)
+                let Some(&(_, extent)) = self.anchors.get(&anchor) else {
+                    // The anchor is known, but its value is not complete yet.
+                    let at = byte_of(self.text, span.start.index());
+                    return Err(format!(
+                        "yaml: anchor '{}' value contains itself",
+                        alias_name(self.text, at)
+                    ));
+                };
+                // Refused before it is copied: a few aliases of aliases expand to more than fits into memory.
+                self.count(extent)?;
+                let value = self.anchors.get(&anchor).map(|(value, _)| value.clone()).unwrap_or_default();
+                self.whole(value, 0, extent, span)
             }
             _ => Ok(()),
         }
@@ -128,18 +149,31 @@ impl Builder<'_> {
         if self.open.len() >= SHALLOW {
             return Err(TOO_DEEP.to_owned());
         }
-        self.open.push(Open { anchor, nodes_before: self.nodes, inside });
+        self.open.push(Open { anchor, before: (self.nodes, self.bytes), height: 0, inside });
+        Ok(())
+    }
+
+    /// Counts a value at the current level; an error if the document gets too large or too deep by it.
+    fn count(&mut self, extent: Extent) -> Result<(), String> {
+        self.nodes += extent.nodes;
+        self.bytes += extent.bytes;
+        if self.nodes > MOST_NODES || self.bytes > MOST_BYTES {
+            return Err(TOO_LARGE.to_owned());
+        }
+        if self.open.len() + extent.height > SHALLOW {
+            return Err(TOO_DEEP.to_owned());
+        }
         Ok(())
     }
 
     /// Adds a complete value to the open list or mapping.
-    fn whole(&mut self, value: Tree, anchor: usize, nodes_before: usize, span: Span) -> Result<(), String> {
-        self.nodes += 1;
-        if self.nodes > MOST_NODES {
-            return Err("yaml: document contains excessive aliasing".to_owned());
-        }
+    fn whole(&mut self, value: Tree, anchor: usize, extent: Extent, span: Span) -> Result<(), String> {
         if anchor > 0 {
-            self.anchors.push((anchor, value.clone(), self.nodes - nodes_before));
+            self.count(extent)?;
+            self.anchors.insert(anchor, (value.clone(), extent));
+        }
+        if let Some(open) = self.open.last_mut() {
+            open.height = open.height.max(extent.height);
         }
         match self.open.last_mut().map(|open| &mut open.inside) {
             None => self.root = value,
@@ -221,6 +255,14 @@ fn name(key: &Tree) -> String {
         Tree::Bool(truth) => truth.to_string(),
         Tree::Null => "null".to_owned(),
         Tree::List(_) | Tree::Object(_) => String::new(),
+    }
+}
+
+/// The bytes of a scalar's text.
+fn scalar_bytes(value: &Tree) -> usize {
+    match value {
+        Tree::String(text) | Tree::Number(text) => text.len(),
+        _ => 0,
     }
 }
 
@@ -371,5 +413,32 @@ mod tests {
         assert!(
             read("[".repeat(20_000).as_bytes()).is_err() && read("- ".repeat(20_000).as_bytes()).is_err()
         );
+    }
+
+    /// A2.12: aliases are bounded in depth, nodes and bytes before they are expanded.
+    #[test]
+    fn aliases_that_expand_too_far_are_refused() {
+        let nested = |level: usize, inner: &str| {
+            format!("a{level}: &a{level} {}{inner}{}\n", "[".repeat(200), "]".repeat(200))
+        };
+        let aliases = (1..70).map(|level| nested(level, &format!("*a{}", level - 1)));
+        let deep = nested(0, "1") + &aliases.collect::<Vec<_>>().concat();
+        assert_eq!(read(deep.as_bytes()).unwrap_err(), TOO_DEEP);
+
+        let long = format!("x: &a \"{}\"\ny: [{}]\n", "z".repeat(1 << 20), vec!["*a"; 20_000].join(", "));
+        assert_eq!(read(long.as_bytes()).unwrap_err(), TOO_LARGE);
+
+        // Each anchored list would be copied once for each level around it.
+        let levels = 60;
+        let anchored = (0..levels).map(|level| format!("&b{level} [")).collect::<Vec<_>>().concat();
+        let copies = format!("{anchored}\"{}\"{}", "z".repeat(1 << 20), "]".repeat(levels));
+        assert_eq!(read(copies.as_bytes()).unwrap_err(), TOO_LARGE);
+    }
+
+    /// Anchors are found without a search: this takes milliseconds.
+    #[test]
+    fn many_anchors_are_resolved() {
+        let pairs = (0..80_000).map(|n| format!("- &a{n} x\n- *a{n}\n")).collect::<Vec<_>>().concat();
+        assert_eq!(value(&pairs).as_array().unwrap().len(), 160_000);
     }
 }
