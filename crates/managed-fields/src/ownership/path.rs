@@ -135,7 +135,8 @@ impl fmt::Display for Scalar {
 fn structure(value: &Value) -> String {
     match value {
         Value::Object(members) => {
-            members.iter().map(|(name, value)| format!("{name}={}", structure(value))).collect()
+            let shown = members.iter().map(|(name, value)| [name.as_str(), "=", &structure(value)].concat());
+            shown.collect()
         }
         Value::Array(items) => {
             format!("[{}]", items.iter().map(structure).collect::<Vec<_>>().join(","))
