@@ -1,5 +1,7 @@
 //! Three members of which one is lost.
 
+use std::time::Duration;
+
 use gantry_store::suite::seeds;
 
 use crate::crash::judge;
@@ -12,11 +14,11 @@ async fn no_write_is_lost_or_doubled_when_a_member_of_three_is_lost_under_load()
         let mut etcd = Etcd::start(3, &[]);
         // The first endpoint is the one in use at the beginning.
         let mut next = 0;
-        judge(seed, &mut etcd, async |etcd, rng, requests| {
+        judge(seed, &mut etcd, async |etcd, rng| {
             etcd.kill(next);
-            requests.wait_for(50 + rng.index(50)).await;
+            tokio::time::sleep(Duration::from_millis(2000 + rng.below(1000))).await;
             etcd.launch(next);
-            assert!(etcd.comes_up(next));
+            tokio::time::sleep(Duration::from_millis(1500)).await;
             next = rng.index(3);
         })
         .await;

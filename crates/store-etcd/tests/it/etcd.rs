@@ -148,7 +148,7 @@ impl Etcd {
     }
 
     /// Waits until a member listens. Returns false if another process took its port in between.
-    pub(crate) fn comes_up(&mut self, member: usize) -> bool {
+    fn comes_up(&mut self, member: usize) -> bool {
         let deadline = Instant::now() + Duration::from_secs(120);
         let Member { url, log, process, .. } = &mut self.members[member];
         let address = url.split("://").nth(1).expect("the URL has a scheme").to_owned();

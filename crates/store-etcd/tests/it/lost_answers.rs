@@ -67,10 +67,16 @@ impl Scene {
     ) -> Result<Revision, Error> {
         self.proxy.freeze();
         let commit = self.commit(transaction);
-        self.proxy.holds_back_a_request().await;
+        tokio::time::sleep(Duration::from_millis(100)).await;
         meanwhile.await;
         self.proxy.cut();
         soon("the commit's end", commit).await.unwrap()
+    }
+
+    /// Lets the write that was held back arrive after all.
+    async fn thaw(&self) {
+        self.proxy.thaw();
+        tokio::time::sleep(Duration::from_millis(300)).await;
     }
 
     /// Everything that happened since the scene began.
@@ -106,10 +112,9 @@ async fn a_write_whose_answer_was_lost_is_known_to_have_happened() {
 async fn a_conflict_whose_answer_was_lost_is_still_a_conflict() {
     let scene = Scene::new().await;
     let there = scene.create("/a", "there").await;
-    let before = scene.proxy.responses();
     scene.proxy.swallow_answers(true);
     let commit = scene.commit(Transaction::create(key("/a"), "there"));
-    scene.proxy.responded_after(before).await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
     scene.proxy.swallow_answers(false);
     scene.proxy.cut();
     let conflict = soon("the commit's end", commit).await.unwrap().unwrap_err();
@@ -123,7 +128,7 @@ async fn a_request_that_arrives_late_does_nothing_any_more() {
     let create = Transaction::create(key("/a"), "one");
     let created = scene.commit_and_hold_it_back(create, async {}).await.unwrap();
     scene.truth.commit(Transaction::delete(key("/a"), created)).await.unwrap();
-    scene.proxy.thaw().await;
+    scene.thaw().await;
     assert_eq!(scene.truth.get(&key("/a")).await.unwrap().found, None);
     assert_eq!(scene.log().await.len(), 2);
 }
@@ -137,14 +142,14 @@ async fn the_same_write_of_someone_else_is_not_taken_for_ours() {
     let theirs = async { assert!(scene.truth.commit(update()).await.is_ok()) };
     let ours = scene.commit_and_hold_it_back(update(), theirs).await;
     assert!(matches!(ours, Err(Error::Conflict { current: Some(_), .. })), "{ours:?}");
-    scene.proxy.thaw().await;
+    scene.thaw().await;
 
     let seen = scene.truth.get(&key("/counter")).await.unwrap().found.unwrap().revision;
     let delete = || Transaction::delete(key("/counter"), seen);
     let theirs = async { assert!(scene.truth.commit(delete()).await.is_ok()) };
     let ours = scene.commit_and_hold_it_back(delete(), theirs).await;
     assert!(matches!(ours, Err(Error::Conflict { current: None, .. })), "{ours:?}");
-    scene.proxy.thaw().await;
+    scene.thaw().await;
     assert_eq!(scene.log().await.len(), 3, "one create, one update, one delete");
 }
 
@@ -193,17 +198,15 @@ async fn a_watch_survives_lost_connections_without_gap_or_repetition() {
         let mut written = Vec::new();
         for number in 0..150 {
             written.push(writer.commit(Transaction::create(key(format!("/w/{number}")), "v")).await.unwrap());
+            tokio::time::sleep(Duration::from_millis(5)).await;
         }
         written
     });
     let mut told = Vec::new();
     while told.len() < 150 {
         if told.len() % 20 == 7 {
-            let swallow = told.len() % 40 == 7;
-            scene.proxy.swallow_answers(swallow);
-            while swallow && !scene.proxy.has_swallowed() && !writing.is_finished() {
-                tokio::task::yield_now().await;
-            }
+            scene.proxy.swallow_answers(told.len() % 40 == 7);
+            tokio::time::sleep(Duration::from_millis(20)).await;
             scene.proxy.cut();
             scene.proxy.swallow_answers(false);
         }
