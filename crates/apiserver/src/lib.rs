@@ -5,7 +5,7 @@
 //! put around [`ApiServer::serve`]; in process, that is [`ApiService`].
 //!
 //! ```text
-//! request ─► authentication ─► authorization ─► handlers ─► registry (validation, defaults, …) ─► objects ─► store
+//! request ─► authentication ─► flow control ─► authorization ─► handlers ─► registry (validation, defaults, …) ─► objects ─► store
 //! ```
 //!
 //! *Invariant:* this crate never knows a controller, and never a concrete store.
@@ -20,6 +20,7 @@ mod definitions;
 mod environment;
 mod error;
 mod events;
+mod flow_control;
 mod handlers;
 mod health;
 mod logs;
@@ -44,7 +45,7 @@ pub use health::Health;
 pub use logs::{LogRequest, LogStream, Opening, PodLogs};
 pub use response::{Body, Chunks};
 pub use service::ApiService;
-pub use settings::{ServiceAccounts, Settings, UncontrolledKind};
+pub use settings::{RequestLimits, ServiceAccounts, Settings, UncontrolledKind};
 
 use std::sync::Arc;
 
@@ -54,10 +55,13 @@ use gantry_registry::access::Policy;
 use gantry_store::Store;
 
 use authentication::signing_key::SigningKeys;
+use error::ApiError;
+use flow_control::{FlowControl, FlowObjects, Turn};
 use health::HealthState;
 use metrics::{Metrics, TimedStore};
 use objects::Objects;
 use request_info::RequestInfo;
+use response::ApiResponse;
 use store_cache::StoreCache;
 
 /// The API over a store.
@@ -67,6 +71,8 @@ pub struct ApiServer {
     environment: Arc<dyn Environment>,
     signing_keys: Arc<SigningKeys>,
     policies: Arc<StoreCache<Policy>>,
+    flow_objects: Arc<StoreCache<FlowObjects>>,
+    flow_control: Arc<FlowControl>,
     settings: Arc<Settings>,
     health: Arc<HealthState>,
     metrics: Arc<Metrics>,
@@ -82,6 +88,8 @@ impl ApiServer {
             environment,
             signing_keys: Arc::default(),
             policies: Arc::default(),
+            flow_objects: Arc::default(),
+            flow_control: Arc::new(FlowControl::new(settings.requests)),
             settings: Arc::new(settings),
             health: Arc::default(),
             metrics,
@@ -97,11 +105,24 @@ impl ApiServer {
 
     async fn respond(&self, info: &mut RequestInfo<'_>, body: Bytes) -> http::Response<Body> {
         let measured = self.metrics.begin(info, &self.objects.catalogues);
-        let result = match authorization::authorize(self, info).await {
-            Ok(_authorized) => handlers::dispatch(self, info, body).await,
-            Err(error) => Err(error),
-        };
-        measured.end(response_filters::apply(result, info, self.environment.as_ref()))
+        let mut turn = Turn::default();
+        let result = self.handle_in_turn(info, body, &mut turn).await;
+        measured.end(turn.end(response_filters::apply(result, info, self.environment.as_ref())))
+    }
+
+    /// Authenticates the request, waits for its turn, authorizes and handles it.
+    async fn handle_in_turn(
+        &self,
+        info: &mut RequestInfo<'_>,
+        body: Bytes,
+        turn: &mut Turn,
+    ) -> Result<ApiResponse, ApiError> {
+        let user = authorization::user(self, info).await?;
+        if let Some(rejection) = turn.begin(&self.flow_control, info, &user).await {
+            return Ok(rejection);
+        }
+        let _authorized = authorization::authorize(self, info, user).await?;
+        handlers::dispatch(self, info, body).await
     }
 
     /// Sets the health that `/healthz`, `/livez` and `/readyz` report.
@@ -112,6 +133,7 @@ impl ApiServer {
     /// Creates the default objects of a cluster where they are missing, and reconciles the definitions.
     pub async fn prepare(&self) -> Result<(), Refusal> {
         bootstrap::prepare(self).await?;
+        self.refresh_flow_control().await?;
         self.reconcile_definitions().await
     }
 }
