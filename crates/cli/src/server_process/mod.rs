@@ -59,6 +59,7 @@ pub(crate) async fn options(
         tokens: flags.token.as_deref().map(tokens::read).transpose()?.unwrap_or_default(),
         services: flags.service_range,
         service_accounts: flags.service_accounts(),
+        requests: flags.requests.limits()?,
         ..Options::default()
     })
 }
