@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gantry_client::{ApiClient, ApiRequest, ApiResponse, RequestError, WatchLines};
+use gantry_client::{ApiClient, ApiRequest, ApiResponse, RequestError, WatchLines, WriteFence};
 use gantry_model::patch::PatchForm;
 use serde::Serialize;
 use serde_json::Value;
@@ -41,6 +41,12 @@ impl Api {
     #[must_use]
     pub fn without_timeout(self) -> Self {
         Self { client: self.client.without_timeout(), ..self }
+    }
+
+    /// Sends writes only while the fence is open.
+    #[must_use]
+    pub fn with_fence(self, fence: WriteFence) -> Self {
+        Self { client: self.client.with_fence(fence), ..self }
     }
 
     /// Where this writer counts its requests.
