@@ -22,11 +22,13 @@ mod error;
 mod events;
 mod handlers;
 mod health;
+mod heavy_work;
 mod logs;
 mod metadata;
 mod metrics;
 mod objects;
 mod query;
+mod request_body;
 mod request_info;
 mod request_timeout;
 mod response;
@@ -36,6 +38,8 @@ mod service;
 mod settings;
 mod storage_codec;
 mod store_cache;
+mod unsent_responses;
+mod warning_header;
 
 pub use authentication::{AuthenticatedUser, UnverifiedCertificate};
 pub use authorization::{Access, Anonymous, Authorization, StaticToken};
@@ -44,7 +48,7 @@ pub use health::Health;
 pub use logs::{LogRequest, LogStream, Opening, PodLogs};
 pub use response::{Body, Chunks};
 pub use service::ApiService;
-pub use settings::{ServiceAccounts, Settings, UncontrolledKind};
+pub use settings::{MemoryLimits, ServiceAccounts, Settings, UncontrolledKind};
 
 use std::sync::Arc;
 
@@ -54,11 +58,16 @@ use gantry_registry::access::Policy;
 use gantry_store::Store;
 
 use authentication::signing_key::SigningKeys;
+use error::ApiError;
 use health::HealthState;
+use heavy_work::HeavyWork;
 use metrics::{Metrics, TimedStore};
 use objects::Objects;
+use request_body::{BodyRoom, ReadBody};
 use request_info::RequestInfo;
+use response::ApiResponse;
 use store_cache::StoreCache;
+use unsent_responses::UnsentResponses;
 
 /// The API over a store.
 #[derive(Clone, Debug)]
@@ -70,6 +79,9 @@ pub struct ApiServer {
     settings: Arc<Settings>,
     health: Arc<HealthState>,
     metrics: Arc<Metrics>,
+    heavy_work: Arc<HeavyWork>,
+    body_room: BodyRoom,
+    unsent_responses: Arc<UnsentResponses>,
 }
 
 impl ApiServer {
@@ -77,14 +89,18 @@ impl ApiServer {
     pub fn new(store: Arc<dyn Store>, environment: Arc<dyn Environment>, settings: Settings) -> Self {
         let metrics = Arc::new(Metrics::default());
         let store: Arc<dyn Store> = Arc::new(TimedStore::new(store, Arc::clone(&metrics)));
+        let heavy_work = Arc::new(HeavyWork::default());
         Self {
-            objects: Objects::new(store, settings.services.clone()),
+            objects: Objects::new(store, settings.services.clone(), Arc::clone(&heavy_work)),
             environment,
             signing_keys: Arc::default(),
             policies: Arc::default(),
+            body_room: BodyRoom::of(settings.memory.request_bodies),
+            unsent_responses: Arc::new(UnsentResponses::new(settings.memory.unsent_responses)),
             settings: Arc::new(settings),
             health: Arc::default(),
             metrics,
+            heavy_work,
         }
     }
 
@@ -92,16 +108,38 @@ impl ApiServer {
     pub async fn handle(&self, request: http::Request<Bytes>) -> http::Response<Body> {
         let (parts, body) = request.into_parts();
         let path = gantry_formats::percent::decode_path(parts.uri.path());
+        let body = std::future::ready(Ok(ReadBody::in_memory(body)));
         self.respond(&mut RequestInfo::parse(&parts, &path), body).await
     }
 
-    async fn respond(&self, info: &mut RequestInfo<'_>, body: Bytes) -> http::Response<Body> {
+    /// Responds to a request, whose body is read after it is authorized.
+    async fn respond(
+        &self,
+        info: &mut RequestInfo<'_>,
+        body: impl Future<Output = Result<ReadBody, ApiError>>,
+    ) -> http::Response<Body> {
         let measured = self.metrics.begin(info, &self.objects.catalogues);
         let result = match authorization::authorize(self, info).await {
-            Ok(_authorized) => handlers::dispatch(self, info, body).await,
+            Ok(()) => match body.await {
+                Ok(body) => self.handle_authorized(info, body).await,
+                Err(error) => Err(error),
+            },
             Err(error) => Err(error),
         };
-        measured.end(response_filters::apply(result, info, self.environment.as_ref()))
+        let bytes = result.as_ref().map_or(0, ApiResponse::whole_bytes);
+        let filter = || response_filters::apply(result, info, self.environment.as_ref());
+        let response = self.heavy_work.run(bytes, filter).await;
+        let response = self.unsent_responses.count(response).unwrap_or_else(|| {
+            response_filters::apply(Err(ApiError::TooManyRequests), info, self.environment.as_ref())
+        });
+        measured.end(response)
+    }
+
+    /// Handles an authorized request.
+    async fn handle_authorized(&self, info: &RequestInfo<'_>, body: ReadBody) -> Result<ApiResponse, ApiError> {
+        let _pending = authorization::pending_write(self, info);
+        let bytes = body.bytes.len();
+        self.heavy_work.run_future(bytes, handlers::dispatch(self, info, body.bytes)).await
     }
 
     /// Sets the health that `/healthz`, `/livez` and `/readyz` report.
