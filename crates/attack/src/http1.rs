@@ -7,7 +7,7 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncReadExt as _};
 use crate::case::Message;
 
 /// How much of a body is kept to be shown.
-const KEPT_BYTES: usize = 32 << 10;
+const KEPT_BYTES: usize = 256 << 10;
 /// The largest head that is still read: more is a finding.
 pub(crate) const HEAD_BYTES_MAX: usize = 128 << 10;
 
