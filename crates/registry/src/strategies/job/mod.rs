@@ -96,8 +96,8 @@ fn completions(job: &Value) -> String {
 }
 
 fn duration(job: &Value, now: Timestamp) -> String {
-    let Some(start) = age::parse_time(cell::text(job, "status.startTime")) else { return String::new() };
-    let end = age::parse_time(cell::text(job, "status.completionTime")).unwrap_or(now);
+    let Some(start) = Timestamp::parse(cell::text(job, "status.startTime")) else { return String::new() };
+    let end = Timestamp::parse(cell::text(job, "status.completionTime")).unwrap_or(now);
     age::short(end.seconds_after(start))
 }
 
