@@ -2,11 +2,11 @@
 
 use std::num::NonZeroU64;
 
-use gantry_registry::encode;
-use gantry_registry::kinds::{Kind, Nature, Verb};
 use gantry_registry::paging::{
     Continue, ListOptions, ListPlan, Rest, expired_list, expired_page, get_version, too_large,
 };
+use gantry_schema::encode::{self, TypeMeta};
+use gantry_schema::kinds::{Kind, Nature, Verb};
 use gantry_store::{Error, Item, Key, ListRequest, Revision};
 use serde_json::{Value, json};
 
@@ -148,7 +148,7 @@ fn plain(kind: &Kind, found: &ListedObjects) -> Result<Vec<u8>, ApiError> {
         if index > 0 {
             out.push(b',');
         }
-        storage_codec::write_item(kind, &item.value, item.revision, &mut out)?;
+        storage_codec::write(kind, &item.value, item.revision, TypeMeta::LeftOut, &mut out)?;
     }
     out.extend_from_slice(b"]}\n");
     Ok(out)
