@@ -49,7 +49,7 @@ pub use settings::{ServiceAccounts, Settings, UncontrolledKind};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use gantry_registry::Refusal;
+use gantry_primitives::Refusal;
 use gantry_registry::access::Policy;
 use gantry_store::Store;
 

@@ -16,8 +16,8 @@ pub use settings::{Access, Anonymous, Authorization, StaticToken};
 use std::sync::{Arc, LazyLock};
 
 use gantry_registry::access::{EscalationCheck, Policy, RequestAttributes, User, Verdict};
-use gantry_registry::kinds::Kind;
 use gantry_registry::target::Target;
+use gantry_schema::kinds::Kind;
 use http::Method;
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! The events about an object, as a table of their own (K3.5).
 
-use gantry_registry::Timestamp;
+use gantry_primitives::Timestamp;
 use serde_json::Value;
 
 use super::ago;

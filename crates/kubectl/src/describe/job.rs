@@ -1,7 +1,7 @@
 //! Jobs and CronJobs.
 
-use gantry_registry::Timestamp;
-use gantry_registry::table::short;
+use gantry_primitives::Timestamp;
+use gantry_primitives::age::short;
 use serde_json::Value;
 
 use super::labels_annotations::{annotations, labels};

@@ -48,8 +48,8 @@ pub(crate) use service_account::service_account;
 pub(crate) use service_address::{ip_address, service_cidr};
 pub(crate) use storage::{csi_node, storage_class, volume_attributes_class};
 
-use gantry_registry::Timestamp;
-use gantry_registry::table::short;
+use gantry_primitives::Timestamp;
+use gantry_primitives::age::short;
 use serde_json::Value;
 
 use crate::field::{at, list, text};
@@ -58,16 +58,16 @@ use labels_annotations::{annotations, labels};
 /// Name, namespace, labels and annotations, as most descriptions begin.
 fn heading(object: &Value) -> String {
     let (name, namespace) = (text(object, "/metadata/name"), text(object, "/metadata/namespace"));
-    let marks = labels("Labels:", "", object, "/metadata/labels");
-    let marks = marks + &annotations("Annotations:", "", object, "/metadata/annotations");
-    format!("Name:\t{name}\nNamespace:\t{namespace}\n{marks}")
+    let metadata = labels("Labels:", "", object, "/metadata/labels");
+    let metadata = metadata + &annotations("Annotations:", "", object, "/metadata/annotations");
+    format!("Name:\t{name}\nNamespace:\t{namespace}\n{metadata}")
 }
 
 /// Name, labels and annotations, as descriptions of what is in no namespace begin.
 fn name_labels_annotations(object: &Value) -> String {
-    let marks = labels("Labels:", "", object, "/metadata/labels");
-    let marks = marks + &annotations("Annotations:", "", object, "/metadata/annotations");
-    format!("Name:\t{}\n{marks}", text(object, "/metadata/name"))
+    let metadata = labels("Labels:", "", object, "/metadata/labels");
+    let metadata = metadata + &annotations("Annotations:", "", object, "/metadata/annotations");
+    format!("Name:\t{}\n{metadata}", text(object, "/metadata/name"))
 }
 
 /// `<none>` for what is empty.

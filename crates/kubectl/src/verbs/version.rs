@@ -1,7 +1,7 @@
 //! `version`: the versions of the client and the server.
 
 use gantry_client::ApiRequest;
-use gantry_registry::encode;
+use gantry_schema::encode;
 use serde_json::{Value, json};
 
 use crate::client_context::ClientContext;

@@ -19,11 +19,11 @@ async fn run_scale(terminal: &mut Terminal, words: &str, output: &str, dry_run: 
     terminal.run(async |ctx| scale(ctx, &options).await).await
 }
 
-fn label_options(marks: MetadataField, words: &[&str]) -> LabelAnnotateOptions {
+fn label_options(field: MetadataField, words: &[&str]) -> LabelAnnotateOptions {
     let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-    let (resources, changes) = LabelAnnotateOptions::parse(marks, &words).unwrap();
+    let (resources, changes) = LabelAnnotateOptions::parse(field, &words).unwrap();
     LabelAnnotateOptions {
-        marks,
+        field,
         selection: Selection::words(resources),
         changes,
         overwrite: false,
@@ -202,7 +202,7 @@ async fn selections_must_not_contradict_themselves() {
 async fn labels_come_and_go() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
-    for (marks, words, line) in [
+    for (field, words, line) in [
         (MetadataField::Labels, "a=b", "deployment.apps/web labeled\n"),
         (MetadataField::Labels, "a=b", "deployment.apps/web not labeled\n"),
         (MetadataField::Labels, "a-", "deployment.apps/web unlabeled\n"),
@@ -210,7 +210,7 @@ async fn labels_come_and_go() {
         (MetadataField::Annotations, "a=b", "deployment.apps/web annotated\n"),
         (MetadataField::Annotations, "nope-", "deployment.apps/web annotated\n"),
     ] {
-        let options = label_options(marks, &["deploy", "web", words]);
+        let options = label_options(field, &["deploy", "web", words]);
         terminal.run(async |ctx| label_or_annotate(ctx, &options).await).await.is(line);
     }
     let again = label_options(MetadataField::Annotations, &["deploy", "web", "a=c"]);

@@ -17,7 +17,6 @@ use cell::{created, name};
 use column::{CREATED, NAME};
 
 pub(crate) use gantry_primitives::age;
-pub use gantry_primitives::age::short;
 pub use gantry_schema::custom::Column;
 pub use partial::{is_a_list, not_a_list, partial, partial_list};
 

@@ -1,7 +1,7 @@
 //! What is said, and when a rule is evaluated at all.
 
-use gantry_registry::custom::StructuralSchema;
 use gantry_registry::validation::custom_objects;
+use gantry_schema::custom::StructuralSchema;
 use serde_json::{Value, json};
 
 use super::{changed, created, texts, with_spec};

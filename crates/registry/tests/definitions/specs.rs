@@ -225,7 +225,7 @@ fn selectable_fields_are_declared() {
     );
 }
 
-/// Appendix E: whoever converts can be reached, by a link or in a service.
+/// Appendix E: a conversion webhook has a URL or a service.
 #[test]
 fn converters_can_be_reached() {
     let converts = |conversion: Value| told("/spec/conversion", conversion);
@@ -285,7 +285,7 @@ fn converters_can_be_reached() {
     );
 }
 
-/// Appendix E: formats that nobody knows are told, and the definition is taken all the same.
+/// Appendix E: unknown formats are warned of, and the definition is accepted.
 #[test]
 fn unknown_formats_are_warned_of() {
     let schema = json!({"type": "object", "properties": {

@@ -1,6 +1,6 @@
 //! Pods by themselves.
 
-use gantry_registry::Timestamp;
+use gantry_primitives::Timestamp;
 use gantry_registry::lifecycle::{Stamp, create};
 use serde_json::{Value, json};
 
