@@ -11,13 +11,13 @@ use tokio_rustls::TlsAcceptor;
 
 use super::shell_env::ShellEnv;
 
-/// A certificate of the desk's authority that ended yesterday, and its key.
+/// A certificate of the cluster's authority that expired yesterday, and its key.
 fn expired(shell_env: &ShellEnv, usage: ExtendedKeyUsagePurpose) -> (String, String) {
     let read = |name: &str| std::fs::read_to_string(shell_env.pki(name)).unwrap();
     let authority = KeyPair::from_pem(&read("ca.key")).unwrap();
     let issuer = Issuer::from_ca_cert_pem(&read("ca.crt"), authority).unwrap();
     let mut params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
-    params.distinguished_name.push(DnType::CommonName, "somebody");
+    params.distinguished_name.push(DnType::CommonName, "user");
     let day = Duration::from_secs(24 * 3600);
     params.not_before = (SystemTime::now() - 30 * day).into();
     params.not_after = (SystemTime::now() - day).into();

@@ -77,7 +77,7 @@ async fn a_refused_event_is_dropped() {
             .await;
     assert_eq!(log.all().len(), 1);
     let log = requests_for(1, |_, _| ScriptedResponse::Watch(Vec::new(), Then::StayOpen)).await;
-    assert!(log.all().len() > 2, "nobody answers, so it is tried again");
+    assert!(log.all().len() > 2, "without a response it is sent again");
 }
 
 /// D17.3: recording never waits.
