@@ -48,7 +48,7 @@ async fn owners(cluster: &Cluster) -> Vec<String> {
 
 /// The replicas of a manager become an entry of their own when the scale is written, and the next write drops that entry.
 #[tokio::test]
-async fn a_write_to_the_scale_splits_the_entry_of_whoever_keeps_the_replicas() {
+async fn a_write_to_the_scale_splits_the_entry_of_the_manager_of_the_replicas() {
     let cluster = with_deployment().await;
     let path = format!("{DEPLOYMENTS}/web/scale");
     assert_eq!(owners(&cluster).await, ["base timed all"]);

@@ -114,7 +114,7 @@ async fn a_restart_keeps_the_authority_that_clients_know() {
 }
 
 #[test]
-fn somebody_elses_kubeconfig_is_left_as_it_is() {
+fn the_kubeconfig_of_another_user_is_not_changed() {
     let scratch = Scratch::new("not-ours");
     let file = scratch.join("config");
     fs::write(&file, "apiVersion: v1\nkind: Config\n").unwrap();

@@ -358,7 +358,7 @@ mod tests {
 
     /// K1 table: a YAML error names its line.
     #[test]
-    fn bad_yaml_is_told_with_its_line() {
+    fn bad_yaml_is_reported_with_its_line() {
         let failure = parse("s.yaml", "a: 1\nb: 2\nc: d: e\n").unwrap_err();
         assert_eq!(
             failure.lines(),

@@ -143,7 +143,7 @@ fn rules_match_by_verb_group_resource_and_name() {
 
 /// A7.9: who grants rights must hold them; what is missing is named one by one.
 #[test]
-fn nobody_hands_out_what_they_do_not_have() {
+fn rights_cannot_be_granted_without_having_them() {
     let mut policy = Policy::default();
     let held = json!({"verbs": ["get", "list"], "apiGroups": [""], "resources": ["pods"]});
     policy.add(&json!({"kind": "Role", "metadata": {"name": "r", "namespace": "n"}, "rules": [held]}));

@@ -312,7 +312,7 @@ fn a_leaving_pod_that_ended_keeps_its_time() {
 
 /// A2.5: kinds with a generation increase it when their deletion begins.
 #[test]
-fn the_end_counts_for_whoever_counts() {
+fn the_beginning_of_a_deletion_counts_as_a_generation() {
     let after = |object: Value, resource: &str| {
         let held = with(object, "/metadata/finalizers", json!(["example.com/f"]));
         match delete(&held, &options(&json!({})), kind(resource), NOON) {

@@ -77,7 +77,7 @@ async fn waiting_ends_when_an_object_is_there() {
 }
 
 #[tokio::test]
-async fn what_takes_too_long_is_told_for_each_object() {
+async fn timeouts_are_reported_for_each_object() {
     let rollout = Rollout::begin("wait-late").await;
     let one = ["wait", "deploy/web", "--for=condition=Complete", "--timeout=3s"];
     rollout.as_kubectl(&one).fails("error: timed out waiting for the condition on deployments/web\n");
@@ -90,7 +90,7 @@ async fn what_takes_too_long_is_told_for_each_object() {
 }
 
 #[tokio::test]
-async fn mistakes_are_told_as_kubectl_tells_them() {
+async fn mistakes_are_reported_as_kubectl_reports_them() {
     let rollout = Rollout::begin("wait-mistakes").await;
     let mistakes: [&[&str]; 8] = [
         &["wait", "deploy/web"],

@@ -4,7 +4,7 @@ use super::shell_env::ShellEnv;
 
 /// K0.1, K4: one exit status for all errors, and kubectl's lines.
 #[test]
-fn mistakes_are_told_as_kubectl_tells_them_and_end_with_one() {
+fn mistakes_are_reported_as_kubectl_reports_them_and_end_with_one() {
     let shell_env = ShellEnv::new("mistakes");
     let cases = [
         ("get --foo", "error: unknown flag: --foo\nSee 'gantry get --help' for usage.\n"),

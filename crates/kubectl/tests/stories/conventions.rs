@@ -36,7 +36,7 @@ fn label_options(field: MetadataField, words: &[&str]) -> LabelAnnotateOptions {
 
 /// K0.1: results on standard output, errors on standard error, and a failure if anything failed.
 #[tokio::test(start_paused = true)]
-async fn a_hit_and_a_miss_are_told_apart() {
+async fn a_hit_and_a_miss_are_distinguished() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
     let output = run_scale(&mut terminal, "deploy web nope", "", DryRun::No).await;
@@ -47,7 +47,7 @@ async fn a_hit_and_a_miss_are_told_apart() {
 
 /// K0.2: the singular with its group and name, then the operation and the dry run suffix.
 #[tokio::test(start_paused = true)]
-async fn a_result_is_told_in_a_line() {
+async fn a_result_is_reported_in_a_line() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
     run_scale(&mut terminal, "deploy web", "", DryRun::Client)
@@ -64,7 +64,7 @@ async fn a_result_is_told_in_a_line() {
 
 /// K0.3: what is invalid, what is unknown, what the server refuses, and anything else.
 #[tokio::test(start_paused = true)]
-async fn errors_are_told_by_what_they_are() {
+async fn errors_are_classified() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
     let patching = |body: &str| PatchOptions {
@@ -102,7 +102,7 @@ async fn errors_are_told_by_what_they_are() {
 
 /// K0.3: a list of what is wrong that names no object.
 #[tokio::test(start_paused = true)]
-async fn a_request_that_is_invalid_by_itself_is_told_so() {
+async fn a_request_that_is_invalid_by_itself_is_reported_as_such() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
     let options = PatchOptions {

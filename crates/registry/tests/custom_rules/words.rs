@@ -96,7 +96,7 @@ fn an_object_knows_its_name() {
 
 /// Appendix E: a rule that cannot be evaluated is an error too.
 #[test]
-fn errors_while_evaluating_are_told() {
+fn errors_while_evaluating_are_reported() {
     let table = [
         ("self.missing == 'x'", "spec: Invalid value: \"object\": no such key: missing evaluating rule: "),
         ("self.a / 0 == 1", "spec: Invalid value: \"object\": division by zero evaluating rule: "),

@@ -88,7 +88,7 @@ fn a_group_is_a_domain_and_a_scope_is_known() {
 
 /// Appendix E: versions are told apart, one of them is stored, and each has a schema.
 #[test]
-fn versions_are_told_apart_and_one_is_stored() {
+fn versions_are_distinguished_and_one_is_stored() {
     let shown = |storage: bool| {
         format!(
             r#"{{"Name":"v1","Served":true,"Storage":{storage},"Deprecated":false,"DeprecationWarning":null,"Schema":null,"Subresources":null,"AdditionalPrinterColumns":null,"SelectableFields":null}}"#
@@ -129,7 +129,7 @@ fn versions_are_told_apart_and_one_is_stored() {
 
 /// Appendix E: a warning is for versions that are deprecated, and fits on a line.
 #[test]
-fn a_deprecation_is_told_in_one_line() {
+fn a_deprecation_is_reported_in_one_line() {
     let warns = |deprecated: bool, warning: &str| {
         let mut version = version("v1", &json!({"type": "object"}));
         version["deprecated"] = json!(deprecated);
