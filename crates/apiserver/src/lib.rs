@@ -56,7 +56,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use gantry_registry::Refusal;
+use gantry_primitives::Refusal;
 use gantry_registry::access::Policy;
 use gantry_registry::access::node::NodeGraph;
 use gantry_store::Store;

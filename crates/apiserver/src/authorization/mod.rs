@@ -19,8 +19,8 @@ use std::sync::{Arc, LazyLock};
 
 use gantry_registry::access::node::NodeReferences;
 use gantry_registry::access::{EscalationCheck, Policy, RequestAttributes, User, Verdict};
-use gantry_registry::kinds::Kind;
 use gantry_registry::target::Target;
+use gantry_schema::kinds::Kind;
 use http::Method;
 use serde_json::Value;
 
@@ -53,10 +53,7 @@ pub(crate) enum Permissions {
     /// The permissions that these roles and bindings grant.
     Rbac(Arc<Policy>),
     /// Those, and the permissions of a node.
-    Node {
-        policy: Arc<Policy>,
-        references: NodeReferences,
-    },
+    Node { policy: Arc<Policy>, references: NodeReferences },
 }
 
 /// Whether every user may read the path.

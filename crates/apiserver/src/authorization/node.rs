@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use gantry_registry::access::node::{self, NodeGraph, NodeReferences, NodeRequest};
 use gantry_registry::access::{AccessRule, RequestAttributes, Verdict};
-use gantry_registry::kinds::Kind;
 use gantry_registry::selector::fields::Terms;
+use gantry_schema::kinds::Kind;
 use serde_json::Value;
 
 use super::Caller;
@@ -80,8 +80,12 @@ impl Caller {
                 node::restriction::check_create(node, group, resource, object),
                 object["metadata"]["name"].as_str(),
             ),
-            NodeWrite::Update(stored) => (node::restriction::check_update(node, group, resource, stored), None),
-            NodeWrite::Delete(stored) => (node::restriction::check_delete(node, group, resource, stored), None),
+            NodeWrite::Update(stored) => {
+                (node::restriction::check_update(node, group, resource, stored), None)
+            }
+            NodeWrite::Delete(stored) => {
+                (node::restriction::check_delete(node, group, resource, stored), None)
+            }
             NodeWrite::Evict(pod) => (node::restriction::check_eviction(node, pod), None),
         };
         let name = name.unwrap_or(object_ref.name);

@@ -11,9 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use gantry_managed_fields::ownership::{Write, track_update};
 use gantry_registry::access::AccessRule;
-use gantry_registry::kinds::Kind;
 use gantry_registry::lifecycle::{self, Part, Stamp};
 use gantry_registry::{admission, defaults};
+use gantry_schema::kinds::Kind;
 use gantry_store::{Error, Item, Key, ListRequest, Op, Transaction};
 use serde_json::Value;
 

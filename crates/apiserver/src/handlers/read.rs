@@ -2,10 +2,11 @@
 
 use std::num::NonZeroU64;
 
-use gantry_registry::kinds::{Kind, Verb};
 use gantry_registry::paging::{
     Continue, ListOptions, ListPlan, Rest, expired_list, expired_page, get_version, too_large,
 };
+use gantry_schema::encode::TypeMeta;
+use gantry_schema::kinds::{Kind, Verb};
 use gantry_store::{Error, Item, Key, ListRequest, Revision};
 use serde_json::Value;
 
@@ -96,7 +97,7 @@ impl ListedObjects {
             if index > 0 {
                 out.push(b',');
             }
-            storage_codec::write_item(kind, &item.value, item.revision, &mut out)?;
+            storage_codec::write(kind, &item.value, item.revision, TypeMeta::LeftOut, &mut out)?;
         }
         out.extend_from_slice(b"]}\n");
         Ok(out)

@@ -11,14 +11,13 @@ mod partial;
 use serde_json::{Value, json};
 
 use crate::custom::{CellBudget, Columns};
-use crate::encode;
 use crate::kinds::{Kind, Nature};
 use crate::{FieldError, Refusal, Timestamp, strategies};
 use cell::{created, name};
 use column::{CREATED, NAME};
+use gantry_schema::encode;
 
 pub(crate) use gantry_primitives::age;
-pub use gantry_primitives::age::short;
 pub use gantry_schema::custom::Column;
 pub use partial::{is_a_list, not_a_list, partial, partial_list, write_partial_list};
 

@@ -149,9 +149,9 @@ async fn list(source: &dyn Sink, api: &Api) -> RequestEnd {
         let mut query = vec![("limit", PAGE), ("continue", next.as_str())];
         query.extend(watched.scope.query());
         let page = match api.list_raw(&path, watched.form, &query).await {
-            Ok(page) => source
-                .receive_page(&page.body)
-                .map_err(|error| RequestError::unreadable(page.code, error)),
+            Ok(page) => {
+                source.receive_page(&page.body).map_err(|error| RequestError::unreadable(page.code, error))
+            }
             Err(failure) => Err(failure),
         };
         let metadata = match page {
