@@ -6,10 +6,10 @@
 
 use std::sync::Arc;
 
-use gantry_registry::custom::{self, Ending};
-use gantry_registry::kinds::{Kind, Nature, kinds};
+use gantry_primitives::{Refusal, Timestamp};
 use gantry_registry::lifecycle::{self, DeleteOptions};
-use gantry_registry::{Refusal, Timestamp};
+use gantry_schema::custom::{self, Ending};
+use gantry_schema::kinds::{Kind, Nature, kinds};
 use gantry_store::ListRequest;
 use serde_json::Value;
 

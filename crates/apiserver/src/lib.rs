@@ -17,17 +17,20 @@ mod authorization;
 mod bootstrap;
 mod catalogue;
 mod definitions;
+mod detached_writes;
 mod environment;
 mod error;
 mod events;
 mod flow_control;
 mod handlers;
 mod health;
+mod heavy_work;
 mod logs;
 mod metadata;
 mod metrics;
 mod objects;
 mod query;
+mod request_body;
 mod request_info;
 mod request_timeout;
 mod response;
@@ -37,6 +40,9 @@ mod service;
 mod settings;
 mod storage_codec;
 mod store_cache;
+mod unfinished_deletions;
+mod unsent_responses;
+mod warning_header;
 
 pub use authentication::{AuthenticatedUser, UnverifiedCertificate};
 pub use authorization::{Access, Anonymous, Authorization, StaticToken};
@@ -45,24 +51,36 @@ pub use health::Health;
 pub use logs::{LogRequest, LogStream, Opening, PodLogs};
 pub use response::{Body, Chunks};
 pub use service::ApiService;
-pub use settings::{RequestLimits, ServiceAccounts, Settings, UncontrolledKind};
+pub use settings::{MemoryLimits, RequestLimits, ServiceAccounts, Settings, UncontrolledKind};
 
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::Poll;
 
 use bytes::Bytes;
-use gantry_registry::Refusal;
+use gantry_primitives::Refusal;
 use gantry_registry::access::Policy;
+use gantry_registry::access::node::NodeGraph;
 use gantry_store::Store;
+use http::Method;
+use http::request::Parts;
 
 use authentication::signing_key::SigningKeys;
+use detached_writes::DetachedWrites;
 use error::ApiError;
 use flow_control::{FlowControl, FlowObjects, Turn};
 use health::HealthState;
+use heavy_work::HeavyWork;
 use metrics::{Metrics, TimedStore};
 use objects::Objects;
+use request_body::{BodyRoom, ReadBody};
 use request_info::RequestInfo;
 use response::ApiResponse;
 use store_cache::StoreCache;
+use unsent_responses::UnsentResponses;
+
+type HandlerFuture<'a> = Pin<Box<dyn Future<Output = Result<ApiResponse, ApiError>> + Send + 'a>>;
 
 /// The API over a store.
 #[derive(Clone, Debug)]
@@ -71,11 +89,16 @@ pub struct ApiServer {
     environment: Arc<dyn Environment>,
     signing_keys: Arc<SigningKeys>,
     policies: Arc<StoreCache<Policy>>,
+    node_graph: Arc<StoreCache<NodeGraph>>,
     flow_objects: Arc<StoreCache<FlowObjects>>,
     flow_control: Arc<FlowControl>,
     settings: Arc<Settings>,
     health: Arc<HealthState>,
     metrics: Arc<Metrics>,
+    detached_writes: Arc<DetachedWrites>,
+    heavy_work: Arc<HeavyWork>,
+    body_room: BodyRoom,
+    unsent_responses: Arc<UnsentResponses>,
 }
 
 impl ApiServer {
@@ -83,46 +106,119 @@ impl ApiServer {
     pub fn new(store: Arc<dyn Store>, environment: Arc<dyn Environment>, settings: Settings) -> Self {
         let metrics = Arc::new(Metrics::default());
         let store: Arc<dyn Store> = Arc::new(TimedStore::new(store, Arc::clone(&metrics)));
+        let heavy_work = Arc::new(HeavyWork::default());
         Self {
-            objects: Objects::new(store, settings.services.clone()),
+            objects: Objects::new(store, settings.services.clone(), Arc::clone(&heavy_work)),
             environment,
             signing_keys: Arc::default(),
             policies: Arc::default(),
             flow_objects: Arc::default(),
             flow_control: Arc::new(FlowControl::new(settings.requests)),
+            node_graph: Arc::default(),
+            body_room: BodyRoom::of(settings.memory.request_bodies),
+            unsent_responses: Arc::new(UnsentResponses::new(settings.memory.unsent_responses)),
             settings: Arc::new(settings),
             health: Arc::default(),
             metrics,
+            heavy_work,
+            detached_writes: Arc::default(),
         }
     }
 
     /// Handles one request whose body has been read.
     pub async fn handle(&self, request: http::Request<Bytes>) -> http::Response<Body> {
         let (parts, body) = request.into_parts();
+        let parts = Arc::new(parts);
         let path = gantry_formats::percent::decode_path(parts.uri.path());
-        self.respond(&mut RequestInfo::parse(&parts, &path), body).await
+        let body = std::future::ready(Ok(ReadBody::in_memory(body)));
+        self.respond(&parts, &mut RequestInfo::parse(&parts, &path), body).await
     }
 
-    async fn respond(&self, info: &mut RequestInfo<'_>, body: Bytes) -> http::Response<Body> {
+    /// Responds to a request, whose body is read after it is authorized.
+    async fn respond(
+        &self,
+        parts: &Arc<Parts>,
+        info: &mut RequestInfo<'_>,
+        body: impl Future<Output = Result<ReadBody, ApiError>>,
+    ) -> http::Response<Body> {
         let measured = self.metrics.begin(info, &self.objects.catalogues);
         let mut turn = Turn::default();
-        let result = self.handle_in_turn(info, body, &mut turn).await;
-        measured.end(turn.end(response_filters::apply(result, info, self.environment.as_ref())))
+        let result = self.handle_in_turn(parts, info, body, &mut turn).await;
+        let bytes = result.as_ref().map_or(0, ApiResponse::whole_bytes);
+        let filter = || response_filters::apply(result, info, self.environment.as_ref());
+        let response = self.heavy_work.run(bytes, filter).await;
+        let response = self.unsent_responses.count(response).unwrap_or_else(|| {
+            response_filters::apply(Err(ApiError::TooManyRequests), info, self.environment.as_ref())
+        });
+        measured.end(turn.end(response))
     }
 
-    /// Authenticates the request, waits for its turn, authorizes and handles it.
+    /// Authenticates the request, waits for its turn, authorizes it, reads its body and handles it.
     async fn handle_in_turn(
         &self,
+        parts: &Arc<Parts>,
         info: &mut RequestInfo<'_>,
-        body: Bytes,
+        body: impl Future<Output = Result<ReadBody, ApiError>>,
         turn: &mut Turn,
     ) -> Result<ApiResponse, ApiError> {
         let user = authorization::user(self, info).await?;
         if let Some(rejection) = turn.begin(&self.flow_control, info, &user).await {
             return Ok(rejection);
         }
-        let _authorized = authorization::authorize(self, info, user).await?;
-        handlers::dispatch(self, info, body).await
+        authorization::authorize(self, info, user).await?;
+        let mut body = pin!(body);
+        let body = match poll_fn(|context| Poll::Ready(body.as_mut().poll(context))).await {
+            Poll::Ready(body) => body?,
+            Poll::Pending => {
+                // A client that sends slowly keeps no seat meanwhile.
+                drop(turn.take_seat());
+                let body = body.await?;
+                let user = Arc::clone(&info.caller.user);
+                if let Some(rejection) = turn.begin(&self.flow_control, info, &user).await {
+                    return Ok(rejection);
+                }
+                body
+            }
+        };
+        self.handle_authorized(parts, info, body, turn).await
+    }
+
+    /// Handles an authorized request. A write runs to its end even if the returned future is dropped, and keeps its seat until
+    /// then.
+    ///
+    /// The future is boxed so that the handlers are compiled here, not for each kind of body that is served.
+    fn handle_authorized<'a>(
+        &'a self,
+        parts: &Arc<Parts>,
+        info: &'a RequestInfo<'_>,
+        body: ReadBody,
+        turn: &mut Turn,
+    ) -> HandlerFuture<'a> {
+        if *info.method == Method::GET {
+            return Box::pin(self.dispatch(info, body));
+        }
+        let (server, parts, caller) = (self.clone(), Arc::clone(parts), info.caller.clone());
+        let seat = turn.take_seat();
+        Box::pin(self.detached_writes.detachable(async move {
+            let _seat = seat;
+            let path = gantry_formats::percent::decode_path(parts.uri.path());
+            let mut info = RequestInfo::parse(&parts, &path);
+            info.caller = caller;
+            server.dispatch(&info, body).await
+        }))
+    }
+
+    async fn dispatch(&self, info: &RequestInfo<'_>, body: ReadBody) -> Result<ApiResponse, ApiError> {
+        let _pending = authorization::pending_write(self, info);
+        let bytes = body.bytes.len();
+        self.heavy_work.run_future(bytes, handlers::dispatch(self, info, body.bytes)).await
+    }
+
+    /// Returns when the writes have ended whose clients went away before the response.
+    ///
+    /// A host calls it after the last connection has ended and before it closes the store.
+    pub async fn finish_detached_writes(&self) {
+        self.detached_writes.ended().await;
     }
 
     /// Sets the health that `/healthz`, `/livez` and `/readyz` report.
@@ -130,9 +226,11 @@ impl ApiServer {
         self.health.set(health);
     }
 
-    /// Creates the default objects of a cluster where they are missing, and reconciles the definitions.
+    /// Creates the default objects of a cluster where they are missing, completes the deletions that a crash
+    /// interrupted, and reconciles the definitions.
     pub async fn prepare(&self) -> Result<(), Refusal> {
         bootstrap::prepare(self).await?;
+        unfinished_deletions::complete(self).await?;
         self.refresh_flow_control().await?;
         self.reconcile_definitions().await
     }

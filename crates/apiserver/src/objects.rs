@@ -8,15 +8,16 @@ use std::sync::Arc;
 use bytes::Bytes;
 use gantry_registry::admission::ServiceRanges;
 use gantry_registry::admission::services::AllocationMode;
-use gantry_registry::empties::{self, Form};
-use gantry_registry::kinds::{Kind, Scope};
 use gantry_registry::lifecycle::Deletion;
+use gantry_schema::empties::{self, Form};
+use gantry_schema::kinds::{Kind, Scope};
 use gantry_store::{Error, Key, Op, Prefix, Revision, Store, Transaction, Versioned};
 use serde_json::Value;
 
 use crate::admission::{self, Allocated, Preconditions, RejectedObject, is_allocation, needs_allocation};
 use crate::catalogue::Catalogues;
 use crate::error::{ApiError, ExistingObject};
+use crate::heavy_work::HeavyWork;
 use crate::metadata::Metadata;
 use crate::storage_codec;
 
@@ -34,6 +35,7 @@ pub(crate) struct Objects {
     pub(crate) catalogues: Arc<Catalogues>,
     /// The ranges that addresses and ports are allocated from.
     pub(crate) services: Arc<ServiceRanges>,
+    heavy_work: Arc<HeavyWork>,
 }
 
 /// Identifies an object.
@@ -52,7 +54,7 @@ pub(crate) enum Change {
     Renew,
     /// Replaces the object.
     Store(Value),
-    /// Deletes the object, after writing this state for watchers to see, if any.
+    /// Deletes the object, after writing this state for watchers to see, if any. Both are one transaction.
     Remove(Option<Value>),
 }
 
@@ -85,8 +87,8 @@ pub(crate) struct ObjectResponse {
 }
 
 impl Objects {
-    pub(crate) fn new(store: Arc<dyn Store>, services: ServiceRanges) -> Self {
-        Self { store, catalogues: Arc::default(), services: Arc::new(services) }
+    pub(crate) fn new(store: Arc<dyn Store>, services: ServiceRanges, heavy_work: Arc<HeavyWork>) -> Self {
+        Self { store, catalogues: Arc::default(), services: Arc::new(services), heavy_work }
     }
 
     /// The key prefix of a kind, or of one namespace.
@@ -172,11 +174,21 @@ impl Objects {
     pub(crate) async fn change(
         &self,
         object_ref: ObjectRef<'_>,
-        mut decide: impl FnMut(&Value) -> Result<Change, ApiError>,
+        decide: impl FnMut(&Value) -> Result<Change, ApiError>,
     ) -> Result<ChangeResult, ApiError> {
         let key = key(object_ref)?;
-        let fetched = self.store.get(&key).await?;
-        let mut current = fetched.found;
+        let current = self.store.get(&key).await?.found;
+        let bytes = current.as_ref().map_or(0, |found| found.value.len());
+        self.heavy_work.run_future(bytes, self.change_from(current, &key, object_ref, decide)).await
+    }
+
+    async fn change_from(
+        &self,
+        mut current: Option<Versioned>,
+        key: &Key,
+        object_ref: ObjectRef<'_>,
+        mut decide: impl FnMut(&Value) -> Result<Change, ApiError>,
+    ) -> Result<ChangeResult, ApiError> {
         let mut allocated = Allocated::default();
         for _ in 0..ATTEMPTS_MAX {
             let found = current.take().ok_or_else(|| ApiError::not_found(object_ref))?;
@@ -187,16 +199,16 @@ impl Objects {
                 self.allocate(object_ref, Some(&object), wanted, &allocated, AllocationMode::Real)?;
                 charges = admission::quota::differences(self, object_ref, &object, wanted).await?;
             }
-            match self.attempt(object_ref, &key, found, object, change, &charges).await {
+            match self.attempt(object_ref, key, found, object, change, &charges).await {
                 Ok(outcome) => {
                     admission::quota::follow(self, object_ref, &outcome).await;
                     return Ok(outcome);
                 }
-                Err(Error::Conflict { key: conflicting, .. }) if conflicting != key => {
+                Err(Error::Conflict { key: conflicting, .. }) if conflicting != *key => {
                     if is_allocation(&conflicting) {
                         allocated = self.allocated().await?;
                     }
-                    current = self.store.get(&key).await?.found;
+                    current = self.store.get(key).await?.found;
                 }
                 Err(Error::Conflict { current: other, .. }) => current = other,
                 Err(error) => return Err(error.into()),
@@ -229,12 +241,17 @@ impl Objects {
                 self.replace(object_ref, key, seen, &object, wanted, charges).await.map(ChangeResult::Stored)
             }
             Change::Remove(before) => {
-                let last = match before {
-                    None => ObjectResponse { object, stored: Some(found) },
-                    Some(before) => self.replace(object_ref, key, seen, &object, before, &[]).await?,
+                let (transaction, last) = match before {
+                    None => {
+                        let last = ObjectResponse { object, stored: Some(found) };
+                        (Transaction::delete(key.clone(), seen), last)
+                    }
+                    Some(mut before) => {
+                        let value = storage_codec::encode(object_ref.kind, &mut before);
+                        let transaction = Transaction::update_and_delete(key.clone(), value.clone(), seen);
+                        (transaction, ObjectResponse::stored(before, value, seen))
+                    }
                 };
-                let seen = last.stored.as_ref().map_or(seen, |stored| stored.revision);
-                let transaction = Transaction::delete(key.clone(), seen);
                 let transaction = self.with_allocations(object_ref, transaction, Some(&last), None).await?;
                 let revision = self.store.commit(transaction).await?;
                 Ok(ChangeResult::Removed(last.at(revision)))

@@ -26,6 +26,8 @@ const SETTLE_EVERY: Duration = Duration::from_secs(2);
 
 /// How often default objects of flow control that were deleted are created again.
 const MAINTAIN_FLOW_CONTROL_EVERY: Duration = Duration::from_secs(60);
+/// How long writes of clients that are gone may take to end after shutdown was requested.
+const DETACHED_WRITES_MAX: Duration = Duration::from_secs(10);
 
 /// A cluster in this process. Dropping it stops it at once, [`Cluster::stop`] gracefully.
 pub struct Cluster {
@@ -127,6 +129,9 @@ impl Cluster {
             }
             // It only fails if it panicked, which is logged already.
             let _ = (&mut served.serving).await;
+        }
+        if tokio::time::timeout(DETACHED_WRITES_MAX, self.server.finish_detached_writes()).await.is_err() {
+            tracing::warn!("writes of clients that are gone did not end in time");
         }
     }
 

@@ -20,5 +20,5 @@ pub mod table;
 pub mod target;
 pub mod validation;
 
-pub use gantry_primitives::{Cause, Details, FieldError, Refusal, Timestamp, Wrong};
-pub use gantry_schema::{custom, decode, empties, encode, jsonpath, kinds, schema};
+use gantry_primitives::{Cause, Details, FieldError, Refusal, Timestamp, Wrong};
+use gantry_schema::{custom, decode, empties, kinds, schema};

@@ -1,6 +1,6 @@
 //! The default objects of a cluster except roles: namespaces, the server's own service, priority classes.
 
-use gantry_registry::kinds::kinds;
+use gantry_schema::kinds::kinds;
 use serde_json::{Value, json};
 
 use super::{DefaultObject, FIELD_MANAGER, Follows};

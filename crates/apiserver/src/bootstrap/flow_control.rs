@@ -1,10 +1,10 @@
 //! The default FlowSchemas and PriorityLevelConfigurations.
 
-use gantry_registry::Timestamp;
+use gantry_primitives::Timestamp;
 use gantry_registry::flow_control::{
     FLOW_SCHEMA, GROUP, mandatory_levels, mandatory_schemas, suggested_levels, suggested_schemas,
 };
-use gantry_registry::kinds::{Kind, kinds};
+use gantry_schema::kinds::{Kind, kinds};
 use serde_json::Value;
 
 use super::{DefaultObject, Follows};

@@ -13,10 +13,11 @@ pub(crate) use flow_control::is_default;
 use std::collections::{BTreeMap, BTreeSet};
 
 use gantry_managed_fields::ownership::{FieldSet, Write, track_update};
+use gantry_registry::access::AccessRule;
 use gantry_registry::flow_control::GROUP as FLOW_CONTROL;
-use gantry_registry::kinds::Kind;
 use gantry_registry::lifecycle::{self, Part, Stamp, Updated};
 use gantry_registry::{admission, defaults};
+use gantry_schema::kinds::Kind;
 use gantry_store::{Error, Item, Key, ListRequest, Op, Transaction};
 use serde_json::Value;
 
@@ -74,6 +75,16 @@ async fn ensure(server: &ApiServer, wanted: &[DefaultObject]) -> Result<(), ApiE
         }
     }
     Err(met.map_or_else(|| ApiError::unclassified("nothing was tried"), ApiError::from))
+}
+
+/// The rules of a default ClusterRole; empty if there is none of that name.
+pub(crate) fn rules_of(cluster_role: &str) -> Vec<AccessRule> {
+    let is_meant = |role: &DefaultObject| {
+        role.kind.kind == "ClusterRole" && Metadata::of(&role.object).name() == cluster_role
+    };
+    let role = roles::all().ok().and_then(|all| all.into_iter().find(is_meant));
+    let rules = role.as_ref().and_then(|role| role.object["rules"].as_array());
+    rules.into_iter().flatten().map(AccessRule::parse).collect()
 }
 
 /// A write that is to be committed.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use gantry_registry::flow_control::{
     CATCH_ALL, EXEMPT, FLOW_SCHEMA, GROUP, mandatory_levels, mandatory_schemas,
 };
-use gantry_registry::kinds::Kind;
+use gantry_schema::kinds::Kind;
 use serde_json::Value;
 
 use crate::metadata::Metadata;

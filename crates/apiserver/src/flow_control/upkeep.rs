@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use gantry_managed_fields::apply::{self, OnConflict};
 use gantry_managed_fields::ownership::Write;
+use gantry_primitives::{Refusal, Timestamp};
 use gantry_registry::flow_control::{AUTO_UPDATE, EXEMPT, FLOW_SCHEMA, GROUP, PRIORITY_LEVEL};
-use gantry_registry::kinds::{Kind, kinds};
 use gantry_registry::lifecycle::{self, Part, Updated};
-use gantry_registry::{Refusal, Timestamp};
+use gantry_schema::kinds::{Kind, kinds};
 use serde_json::{Value, json};
 
 use super::FlowObjects;

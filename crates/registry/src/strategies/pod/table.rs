@@ -1,9 +1,11 @@
 //! Rows of Pods.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use crate::Timestamp;
-use crate::table::age::{parse_time, short};
+use crate::table::age::short;
 use crate::table::cell::{age, at, has_condition, list, name, number, text, text_or};
 use crate::table::column::{AGE, Column, NAME, text as column, wide};
 
@@ -95,9 +97,11 @@ fn first_reason(pod: &Value) -> String {
 /// such an init container.
 fn add_init_containers(pod: &Value, summary: &mut Summary) -> (Restarts, bool) {
     let specs = list(pod, "spec.initContainers");
+    let sidecars: BTreeSet<_> =
+        specs.iter().filter(|spec| is_sidecar(spec)).map(|spec| spec["name"].as_str()).collect();
     let mut of_sidecars = Restarts::default();
     for (index, status) in list(pod, "status.initContainerStatuses").iter().enumerate() {
-        let sidecar = specs.iter().any(|spec| spec["name"] == status["name"] && is_sidecar(spec));
+        let sidecar = sidecars.contains(&status["name"].as_str());
         summary.restarts.add(status);
         if sidecar {
             of_sidecars.add(status);
@@ -178,7 +182,7 @@ fn readiness_gates(pod: &Value) -> String {
 impl Restarts {
     fn add(&mut self, status: &Value) {
         self.count = self.count.saturating_add(number(status, "restartCount"));
-        let ended = parse_time(text(status, "lastState.terminated.finishedAt"));
+        let ended = Timestamp::parse(text(status, "lastState.terminated.finishedAt"));
         self.last = self.last.max(ended);
     }
 
