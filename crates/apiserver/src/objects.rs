@@ -117,13 +117,11 @@ impl Objects {
         mut object: Value,
     ) -> Result<ObjectResponse, ApiError> {
         let fetched = self.store.get(&key(object_ref)?).await?;
-        match fetched.found {
-            Some(current) => Err(already_exists(object_ref, Some(&current))),
-            None => {
-                empties::drop_empties(Form::Stored, &object_ref.kind.nature, &mut object);
-                Ok(object.into())
-            }
+        if let Some(current) = fetched.found {
+            return Err(already_exists(object_ref, Some(&current)));
         }
+        empties::drop_empties(Form::Stored, &object_ref.kind.nature, &mut object);
+        Ok(object.into())
     }
 
     /// Stores a new object together with other writes in one transaction, under preconditions.

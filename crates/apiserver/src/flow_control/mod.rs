@@ -164,8 +164,11 @@ impl FairDispatcher {
     }
 
     fn note_list(&self, collection: CollectionHash, objects: u64, bytes: u64) {
-        let is_known = || self.sizes.read().unwrap_or_else(PoisonError::into_inner).contains(collection);
-        if !work_estimate::is_large(bytes) && !(self.has_sizes.load(Ordering::Acquire) && is_known()) {
+        let is_known = || {
+            self.has_sizes.load(Ordering::Acquire)
+                && self.sizes.read().unwrap_or_else(PoisonError::into_inner).contains(collection)
+        };
+        if !work_estimate::is_large(bytes) && !is_known() {
             return;
         }
         let mut sizes = self.sizes.write().unwrap_or_else(PoisonError::into_inner);
