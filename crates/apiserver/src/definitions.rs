@@ -186,7 +186,7 @@ impl ApiServer {
     /// After a write to an object of this kind, reconciles definitions or refreshes flow control, if the write affects them.
     pub(crate) async fn follow_write(&self, kind: &Kind) -> Result<(), Refusal> {
         if kind.group == gantry_registry::flow_control::GROUP {
-            return self.refresh_flow_control().await;
+            return self.follow_flow_control_write().await;
         }
         let concerns_definitions = match &kind.nature {
             Nature::BuiltIn(_) => kind.group == DEFINITIONS,

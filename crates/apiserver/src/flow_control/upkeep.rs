@@ -25,19 +25,25 @@ pub(crate) const PRODUCER: &str = "api-priority-and-fairness-config-producer-v1"
 const CONSUMER: &str = "api-priority-and-fairness-config-consumer-v1";
 
 impl ApiServer {
-    /// Puts the stored FlowSchemas and PriorityLevelConfigurations into effect.
+    /// Puts the FlowSchemas and PriorityLevelConfigurations into effect that are known so far.
     ///
-    /// Writes to them do this before they are acknowledged. The host of a server also calls it periodically, for the writes
-    /// of other servers.
+    /// The host of a server calls it periodically, for the writes of other servers.
     pub async fn refresh_flow_control(&self) -> Result<(), Refusal> {
         self.apply_flow_objects().await?;
         Ok(())
+    }
+
+    /// Puts a write of this server to these objects into effect, before it is acknowledged.
+    pub(crate) async fn follow_flow_control_write(&self) -> Result<(), Refusal> {
+        drop(self.flow_objects.pending_write());
+        self.refresh_flow_control().await
     }
 
     /// Creates default objects of flow control that are missing, updates those that follow their defaults, and deletes those
     /// that are defaults no more. The host of a server calls it periodically.
     pub async fn maintain_flow_control(&self) -> Result<(), Refusal> {
         bootstrap::prepare_flow_control(self).await?;
+        self.follow_flow_control_write().await?;
         let objects = self.apply_flow_objects().await?;
         for object in objects.outdated_defaults() {
             let deleted = self.objects.change(object_ref(object)?, |stored| {
@@ -48,13 +54,11 @@ impl ApiServer {
                 Err(error) => return Err(error.into()),
             }
         }
-        self.refresh_flow_control().await
+        self.follow_flow_control_write().await
     }
 
     /// Configures flow control, and updates the conditions of FlowSchemas.
     async fn apply_flow_objects(&self) -> Result<Arc<FlowObjects>, ApiError> {
-        // What is stored by now is to be included.
-        drop(self.flow_objects.pending_write());
         let objects = self.flow_objects.current(self.objects.store.as_ref()).await?;
         self.flow_control.configure(&objects);
         let now = self.environment.now();
