@@ -136,7 +136,11 @@ impl ApiServer {
     }
 
     /// Handles an authorized request.
-    async fn handle_authorized(&self, info: &RequestInfo<'_>, body: ReadBody) -> Result<ApiResponse, ApiError> {
+    async fn handle_authorized(
+        &self,
+        info: &RequestInfo<'_>,
+        body: ReadBody,
+    ) -> Result<ApiResponse, ApiError> {
         let _pending = authorization::pending_write(self, info);
         let bytes = body.bytes.len();
         self.heavy_work.run_future(bytes, handlers::dispatch(self, info, body.bytes)).await

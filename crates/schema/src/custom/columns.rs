@@ -315,8 +315,14 @@ mod tests {
             let columns = Columns::read(&version);
             assert_eq!(named(&columns), ["Name", "Age"]);
             assert_eq!(columns.headings()[1].kind, "date");
-            assert_eq!(columns.cells(&object(), now(), &mut CellBudget::default()), [json!("blue"), json!("12h")]);
-            assert_eq!(columns.cells(&json!({}), now(), &mut CellBudget::default()), [json!(""), json!(null)]);
+            assert_eq!(
+                columns.cells(&object(), now(), &mut CellBudget::default()),
+                [json!("blue"), json!("12h")]
+            );
+            assert_eq!(
+                columns.cells(&json!({}), now(), &mut CellBudget::default()),
+                [json!(""), json!(null)]
+            );
         }
     }
 
