@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use gantry_registry::encode;
+use gantry_schema::encode;
 use http::{HeaderValue, Response, StatusCode, header};
 use http_body::Frame;
 use serde_json::Value;

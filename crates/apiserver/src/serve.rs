@@ -1,11 +1,12 @@
 //! Serves a request whose body is not read yet: timeout, panics.
 //!
-//! A panic fails only the request that caused it.
+//! A panic fails only the request that caused it. A write goes on after its timeout, and after its client has gone.
 
 use std::fmt::Display;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::Poll;
 
 use bytes::Bytes;
@@ -23,6 +24,7 @@ impl ApiServer {
         B::Error: Display,
     {
         let (parts, body) = request.into_parts();
+        let parts = Arc::new(parts);
         let path = gantry_formats::percent::decode_path(parts.uri.path());
         let mut info = RequestInfo::parse(&parts, &path);
         let result = match request_timeout::of(&info) {
@@ -35,7 +37,7 @@ impl ApiServer {
                         is_read = true;
                         self.body_room.read(headers, body.as_mut()).await
                     };
-                    let response = self.respond(&mut info, read).await;
+                    let response = self.respond(&parts, &mut info, read).await;
                     if !is_read {
                         request_body::discard(headers, body).await;
                     }

@@ -4,9 +4,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use gantry_registry::kinds::{Kind, kinds};
 use gantry_registry::validation;
 use gantry_registry::validation::ValidationReport;
+use gantry_schema::kinds::{Kind, kinds};
 use serde_json::{Value, json};
 
 fn kind(group: &str, version: &str, resource: &str) -> &'static Kind {
@@ -105,7 +105,7 @@ fn thousands_of_errors_are_reported_once_each() {
     let ports = many(40_000, |index| json!({"containerPort": index + 70_000, "protocol": "TCP"}));
     let errors = with_ports(&ports).errors;
     assert_eq!(errors.len(), 40_000);
-    let refusal = gantry_registry::Refusal::invalid("Pod", "", "p", &[errors.clone(), errors].concat());
+    let refusal = gantry_primitives::Refusal::invalid("Pod", "", "p", &[errors.clone(), errors].concat());
     assert_eq!(refusal.details.unwrap().causes.len(), 40_000);
 }
 

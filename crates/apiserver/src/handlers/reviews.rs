@@ -1,7 +1,7 @@
 //! Access, rules and token reviews: objects that are answered and not stored.
 
 use gantry_managed_fields::ownership::track_update;
-use gantry_registry::FieldError;
+use gantry_primitives::FieldError;
 use gantry_registry::access::{AccessRule, RequestAttributes, RequestTarget, User, Verdict};
 use serde_json::{Map, Value, json};
 
@@ -84,14 +84,19 @@ impl Call<'_> {
                 resources.push(json!({"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}));
                 paths.push(json!({"verbs": ["*"], "nonResourceURLs": ["*"]}));
             }
-            Permissions::Rbac(policy) => {
+            Permissions::Rbac(policy) | Permissions::Node { policy, .. } => {
                 for rule in policy.held(&self.info.caller.user, Some(namespace)) {
                     let list = if rule.paths.is_empty() { &mut resources } else { &mut paths };
                     list.push(rendered(rule));
                 }
             }
         }
-        Ok(json!({"resourceRules": resources, "nonResourceRules": paths, "incomplete": false}))
+        let mut status = json!({"resourceRules": resources, "nonResourceRules": paths, "incomplete": false});
+        if let Permissions::Node { .. } = &self.info.caller.permissions {
+            status["incomplete"] = json!(true);
+            status["evaluationError"] = json!("node authorizer does not support user rule resolution");
+        }
+        Ok(status)
     }
 }
 

@@ -1,14 +1,15 @@
 //! Evictions: checks the disruption budgets, sets the condition, deletes the pod.
 
-use gantry_registry::decode::Gvk;
-use gantry_registry::kinds::{Kind, kinds};
 use gantry_registry::lifecycle::DeleteOptions;
 use gantry_registry::pods::eviction::{self, EvictionCost};
+use gantry_schema::decode::Gvk;
+use gantry_schema::kinds::{Kind, kinds};
 use gantry_store::ListRequest;
 use serde_json::{Value, json};
 
 use super::super::call::Call;
 use super::{check_posted_name, created_status};
+use crate::authorization::NodeWrite;
 use crate::error::ApiError;
 use crate::metadata::Metadata;
 use crate::objects::{Change, ObjectRef, Objects};
@@ -51,6 +52,7 @@ impl Call<'_> {
 
     async fn try_to_evict(&self, wanted: &DeleteOptions) -> Result<(), EvictionError> {
         let pod = self.server.objects.get(self.object_ref()).await?;
+        self.info.caller.check_node_write(self.object_ref(), &NodeWrite::Evict(&pod))?;
         let budgets = self.budgets().await?;
         let judgement = eviction::check(&pod, &budgets)?;
         if let EvictionCost::Spends(budget) = &judgement {

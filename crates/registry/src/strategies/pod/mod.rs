@@ -7,7 +7,8 @@ mod tolerations;
 pub(crate) mod update;
 
 use super::KindStrategy;
-use crate::admission::priority;
+use crate::admission::quota::QuotaRules;
+use crate::admission::{AdmissionCheck, limits, priority};
 use crate::lifecycle::{Part, disabled_fields};
 use crate::selector::fields::{NAME, NAMESPACE, SelectableFields, Source, field, text};
 use crate::table::Rows;
@@ -46,7 +47,9 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
         pod_warnings::of(warnings, &Path::root(), new);
     },
     delete: lifecycle::delete_gracefully,
-    quota_usage: |usage, pod| usage.add_pod(pod),
+    admission_checks: &[AdmissionCheck::ServiceAccount, AdmissionCheck::Priority, AdmissionCheck::Limits],
+    limit: limits::limit_pod,
+    quota: QuotaRules::POD,
     rows: Rows { conditions: table::conditions, ..Rows::new(table::COLUMNS, table::cells) },
     selectable: SelectableFields::new(&[
         NAME,
