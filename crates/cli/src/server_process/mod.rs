@@ -28,6 +28,7 @@ pub(crate) fn run(
     work: impl Future<Output = Result<ExitCode, String>>,
 ) -> ExitCode {
     start_logging(log_format, verbosity);
+    gantry_serving::raise_file_descriptor_limit();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return fail(&format!("cannot start: {error}")),
