@@ -26,8 +26,19 @@ pub struct Settings {
     pub event_lifetime: Duration,
     /// The source of pod logs, if any.
     pub logs: Option<Arc<dyn PodLogs>>,
+    /// The limits of memory for requests and responses in progress.
+    pub memory: MemoryLimits,
     /// Kinds for which no controller runs: creating an object of one returns a warning that says so.
     pub uncontrolled: Vec<UncontrolledKind>,
+}
+
+/// The limits of memory for requests and responses in progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryLimits {
+    /// The size of all bodies of requests in progress.
+    pub request_bodies: usize,
+    /// The size of all large responses that clients have not read yet.
+    pub unsent_responses: usize,
 }
 
 /// A kind for which no controller runs.
@@ -68,7 +79,14 @@ impl Default for Settings {
             client_ca: None,
             event_lifetime: Duration::from_hours(1),
             logs: None,
+            memory: MemoryLimits::default(),
             uncontrolled: Vec::new(),
         }
+    }
+}
+
+impl Default for MemoryLimits {
+    fn default() -> Self {
+        Self { request_bodies: 64 << 20, unsent_responses: 128 << 20 }
     }
 }

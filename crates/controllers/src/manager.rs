@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use futures::future::BoxFuture;
 use gantry_runtime::{Api, Election, EventRecorder, Shutdown};
 use tokio::task::JoinSet;
 
@@ -26,7 +27,17 @@ pub struct ControllerPanicked;
 /// With a lease, it waits for leadership first. When the lease is lost the controllers stop; they start with empty
 /// state when it is acquired again, because another process may have written meanwhile. While the lease may have expired,
 /// nothing is written.
-pub async fn run(
+///
+/// The future is boxed so that it is compiled here, not in each crate that awaits it.
+pub fn run(
+    client: kube::Client,
+    options: Options,
+    shutdown: Shutdown,
+) -> BoxFuture<'static, Result<(), ControllerPanicked>> {
+    Box::pin(run_elected(client, options, shutdown))
+}
+
+async fn run_elected(
     client: kube::Client,
     options: Options,
     shutdown: Shutdown,

@@ -36,6 +36,7 @@ mod queue;
 mod request;
 mod shutdown;
 mod tasks;
+mod wire;
 
 pub use api::Api;
 pub use clock::Clock;
@@ -49,3 +50,4 @@ pub use queue::Queue;
 pub use request::{DeleteParams, Form, ResourcePath};
 pub use shutdown::{Shutdown, Switch, shutdown};
 pub use tasks::Tasks;
+pub use wire::{Decode, ObjectList, PartialMetadata, Wire};

@@ -59,22 +59,13 @@ pub(crate) enum Permissions {
     },
 }
 
-/// An authorized request. While it exists, a write to roles, bindings or definitions is pending; caches include it
-/// afterwards.
-pub(crate) struct AuthorizedRequest<'a>(
-    #[expect(dead_code, reason = "dropping it is what it is for")] Option<PendingWrite<'a>>,
-);
-
 /// Whether every user may read the path.
 pub(crate) fn is_public(path: &str) -> bool {
     PUBLIC_PATHS.contains(&path)
 }
 
 /// Authenticates and authorizes a request, and sets its [`Caller`].
-pub(crate) async fn authorize<'s>(
-    server: &'s ApiServer,
-    info: &mut RequestInfo<'_>,
-) -> Result<AuthorizedRequest<'s>, ApiError> {
+pub(crate) async fn authorize(server: &ApiServer, info: &mut RequestInfo<'_>) -> Result<(), ApiError> {
     let user = user(server, info).await?;
     info.caller = if is_public(info.path) && *info.method == Method::GET {
         // These paths need no store access, so that they respond while the store is down.
@@ -91,14 +82,19 @@ pub(crate) async fn authorize<'s>(
         }
         caller
     };
-    Ok(AuthorizedRequest(match &info.target {
+    Ok(())
+}
+
+/// Notes that a write to roles, bindings or definitions is pending, until the result is dropped; caches include it afterwards.
+pub(crate) fn pending_write<'s>(server: &'s ApiServer, info: &RequestInfo<'_>) -> Option<PendingWrite<'s>> {
+    match &info.target {
         Target::Objects(objects) if *info.method != Method::GET => match objects.group {
             RBAC => Some(server.policies.pending_write()),
             DEFINITIONS => Some(server.objects.catalogues.pending_write()),
             _ => None,
         },
         _ => None,
-    }))
+    }
 }
 
 /// Returns the authenticated or impersonated user.

@@ -2,18 +2,18 @@
 
 use std::num::NonZeroU64;
 
-use gantry_registry::encode;
-use gantry_registry::kinds::{Kind, Nature, Verb};
+use gantry_registry::kinds::{Kind, Verb};
 use gantry_registry::paging::{
     Continue, ListOptions, ListPlan, Rest, expired_list, expired_page, get_version, too_large,
 };
 use gantry_store::{Error, Item, Key, ListRequest, Revision};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::call::Call;
-use super::{require_verb, watch};
+use super::{list_body, require_verb, watch};
 use crate::accept::View;
 use crate::error::ApiError;
+use crate::heavy_work::HEAVY_BYTES;
 use crate::objects::Objects;
 use crate::response::ApiResponse;
 use crate::storage_codec;
@@ -33,7 +33,7 @@ pub(super) async fn object(call: &Call<'_>) -> Result<ApiResponse, ApiError> {
         wait_for_revision(call, version).await?;
     }
     let found = call.server.objects.fetch(call.object_ref()).await?;
-    call.render_stored(200, &found)
+    call.server.heavy_work.run(found.value.len(), || call.render_stored(200, &found)).await
 }
 
 /// Lists or watches a collection.
@@ -50,11 +50,11 @@ pub(super) async fn collection(call: &Call<'_>) -> Result<ApiResponse, ApiError>
     }
     require_verb(call.kind, Verb::List)?;
     let found = list(call, &options).await?;
-    if matches!(call.view, View::Plain | View::Discovery) {
-        return Ok(ApiResponse::json(200, plain(call.kind, &found)?));
+    let (bytes, is_plain) = (found.bytes(), matches!(call.view, View::Plain | View::Discovery));
+    if is_plain && bytes > HEAVY_BYTES && !call.info.is_reformatted() {
+        return Ok(list_body::response(call.kind, found, call.info.accepts_gzip()));
     }
-    let items = found.values(call.kind)?;
-    call.render_list(&found.metadata, &items)
+    call.server.heavy_work.run(bytes, || call.render_list(&found)).await
 }
 
 /// The query equivalent to a path of the old watch form, which may end in a name.
@@ -77,10 +77,34 @@ pub(super) struct ListedObjects {
 }
 
 impl ListedObjects {
-    /// Decodes the objects.
-    pub(super) fn values(&self, kind: &Kind) -> Result<Vec<Value>, ApiError> {
-        self.items.iter().map(|item| storage_codec::decode(kind, &item.value, item.revision)).collect()
+    /// Decodes the objects, one after another.
+    pub(super) fn values(&self, kind: &Kind) -> impl Iterator<Item = Result<Value, ApiError>> {
+        self.items.iter().map(|item| storage_codec::decode(kind, &item.value, item.revision))
     }
+
+    /// The size of the objects.
+    fn bytes(&self) -> usize {
+        stored_bytes(&self.items)
+    }
+
+    /// Encodes the list; every object is copied once, from the store into the response.
+    pub(super) fn plain(&self, kind: &Kind) -> Result<Vec<u8>, ApiError> {
+        let room = self.bytes() + self.items.len() * VERSION_BYTES + HEADER_BYTES;
+        let mut out = Vec::with_capacity(room);
+        list_body::start(kind, &self.metadata, &mut out);
+        for (index, item) in self.items.iter().enumerate() {
+            if index > 0 {
+                out.push(b',');
+            }
+            storage_codec::write_item(kind, &item.value, item.revision, &mut out)?;
+        }
+        out.extend_from_slice(b"]}\n");
+        Ok(out)
+    }
+}
+
+fn stored_bytes(items: &[Item]) -> usize {
+    items.iter().map(|item| item.value.len()).sum()
 }
 
 /// Lists the objects that the options select.
@@ -106,9 +130,16 @@ pub(super) async fn list(call: &Call<'_>, options: &ListOptions) -> Result<Liste
         let read = call.server.objects.store.list(request.clone().limit(step)).await;
         let page = read.map_err(|error| list_error(error, options))?;
         let mut unread = page.items.len();
-        for item in page.items {
+        let selected = if everything {
+            vec![true; unread]
+        } else {
+            let is_selected = |item| is_selected(call.kind, options, item);
+            let select = || page.items.iter().map(is_selected).collect::<Result<_, _>>();
+            call.server.heavy_work.run(stored_bytes(&page.items), select).await?
+        };
+        for (item, is_selected) in page.items.into_iter().zip(selected) {
             unread -= 1;
-            if everything || is_selected(call.kind, options, &item)? {
+            if is_selected {
                 items.push(item);
             }
             let remaining = page.remaining.saturating_add(u64::try_from(unread).unwrap_or(u64::MAX));
@@ -132,26 +163,6 @@ pub(super) async fn list(call: &Call<'_>, options: &ListOptions) -> Result<Liste
 fn is_selected(kind: &Kind, options: &ListOptions, item: &Item) -> Result<bool, ApiError> {
     let object = storage_codec::decode(kind, &item.value, item.revision)?;
     Ok(options.selection.matches(&object))
-}
-
-/// Encodes a list; every object is copied once, from the store into the response.
-fn plain(kind: &Kind, found: &ListedObjects) -> Result<Vec<u8>, ApiError> {
-    let room: usize = found.items.iter().map(|item| item.value.len() + VERSION_BYTES).sum();
-    let mut out = Vec::with_capacity(room + HEADER_BYTES);
-    let mut metadata = found.metadata.clone();
-    if matches!(kind.nature, Nature::Custom(_)) && metadata["continue"].is_null() {
-        // Lists of custom objects always have this field.
-        metadata["continue"] = json!("");
-    }
-    encode::list_start(kind.list_kind, kind.api_version, &metadata, &mut out);
-    for (index, item) in found.items.iter().enumerate() {
-        if index > 0 {
-            out.push(b',');
-        }
-        storage_codec::write_item(kind, &item.value, item.revision, &mut out)?;
-    }
-    out.extend_from_slice(b"]}\n");
-    Ok(out)
 }
 
 /// Waits up to three seconds for the store to reach a revision.

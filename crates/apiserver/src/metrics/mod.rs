@@ -158,7 +158,7 @@ impl RequestInProgress {
                 self.series.running.fetch_add(1, Ordering::Relaxed);
                 Body::Stream(Box::pin(CountedStream { chunks, series: self.series }))
             }
-            whole @ Body::Whole(_) => whole,
+            body @ (Body::Whole(_) | Body::Chunked(_)) => body,
         };
         Response::from_parts(head, body)
     }

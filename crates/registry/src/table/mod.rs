@@ -10,7 +10,8 @@ mod partial;
 
 use serde_json::{Value, json};
 
-use crate::custom::Columns;
+use crate::custom::{CellBudget, Columns};
+use crate::encode;
 use crate::kinds::{Kind, Nature};
 use crate::{FieldError, Refusal, Timestamp, strategies};
 use cell::{created, name};
@@ -19,7 +20,7 @@ use column::{CREATED, NAME};
 pub(crate) use gantry_primitives::age;
 pub use gantry_primitives::age::short;
 pub use gantry_schema::custom::Column;
-pub use partial::{is_a_list, not_a_list, partial, partial_list};
+pub use partial::{is_a_list, not_a_list, partial, partial_list, write_partial_list};
 
 const ANY: &[Column] = &[NAME, CREATED];
 
@@ -134,7 +135,9 @@ impl<'k> Printer<'k> {
         layout: Layout,
         now: Timestamp,
     ) -> Value {
-        let rows: Vec<_> = objects.into_iter().map(|object| self.row(object, layout, now)).collect();
+        let mut budget = CellBudget::default();
+        let rows: Vec<_> =
+            objects.into_iter().map(|object| self.row(object, layout, now, &mut budget)).collect();
         // Kubernetes writes null for an empty list of a kind without columns of its own.
         let rows = if rows.is_empty() && self.is_default() { Value::Null } else { Value::Array(rows) };
         let definitions: Value = match layout.headings {
@@ -147,6 +150,20 @@ impl<'k> Printer<'k> {
         })
     }
 
+    /// Writes the Table of a list, and a newline. Objects are decoded one after another.
+    pub fn write_table<E>(
+        &self,
+        metadata: &Value,
+        objects: impl Iterator<Item = Result<Value, E>>,
+        layout: Layout,
+        now: Timestamp,
+    ) -> Result<Vec<u8>, E> {
+        let mut budget = CellBudget::default();
+        let rows = objects.map(|object| Ok(self.row(&object?, layout, now, &mut budget)));
+        // The rows come last.
+        write_list(&self.table(metadata, [], layout, now), "rows", rows)
+    }
+
     /// Returns the Table of one object: of a get, a write, a watch event or a bookmark.
     pub fn table_of_one(&self, object: &Value, layout: Layout, now: Timestamp) -> Value {
         let metadata = match &object["metadata"]["resourceVersion"] {
@@ -156,7 +173,7 @@ impl<'k> Printer<'k> {
         self.table(&metadata, [object], layout, now)
     }
 
-    fn row(&self, object: &Value, layout: Layout, now: Timestamp) -> Value {
+    fn row(&self, object: &Value, layout: Layout, now: Timestamp, budget: &mut CellBudget) -> Value {
         let included = match layout.include {
             IncludeObject::None => Value::Null,
             IncludeObject::Metadata => without_fields(partial(object, layout.version)),
@@ -164,7 +181,7 @@ impl<'k> Printer<'k> {
         };
         let mut row = json!({"object": included});
         match self.cells {
-            Cells::Custom(columns) => row["cells"] = Value::Array(columns.cells(object, now)),
+            Cells::Custom(columns) => row["cells"] = Value::Array(columns.cells(object, now, budget)),
             Cells::Known(rows) => {
                 row["cells"] = Value::Array((rows.cells)(object, now));
                 if let Some(conditions) = (rows.conditions)(object) {
@@ -174,6 +191,32 @@ impl<'k> Printer<'k> {
         }
         row
     }
+}
+
+/// Writes an object, and a newline, with these elements in place of its empty list or null of this name.
+fn write_list<E>(
+    object: &Value,
+    name: &str,
+    elements: impl Iterator<Item = Result<Value, E>>,
+) -> Result<Vec<u8>, E> {
+    let bytes = encode::plain(object);
+    let marks = ["[]", "null"].map(|empty| format!("\"{name}\":{empty}"));
+    let place = |mark: &String| bytes.windows(mark.len()).position(|window| window == mark.as_bytes());
+    let found = marks.iter().find_map(|mark| Some((place(mark)?, mark.len())));
+    let mut elements = elements.peekable();
+    let (Some((start, length)), Some(_)) = (found, elements.peek()) else {
+        return Ok([bytes, vec![b'\n']].concat());
+    };
+    let mut out = bytes[..start].to_vec();
+    for (index, element) in elements.enumerate() {
+        let before = if index == 0 { format!("\"{name}\":[") } else { ",".to_owned() };
+        out.extend_from_slice(before.as_bytes());
+        out.extend_from_slice(&encode::plain(&element?));
+    }
+    out.push(b']');
+    out.extend_from_slice(&bytes[start + length..]);
+    out.push(b'\n');
+    Ok(out)
 }
 
 /// Annotations that are fields of Kubernetes' internal version, from which it makes rows.
