@@ -149,11 +149,7 @@ const POD: &str = "/api/v1/namespaces/default/pods/p";
 #[tokio::test]
 async fn a_pod_that_needs_no_time_is_removed() {
     let ended = json!({"status": {"phase": "Succeeded"}});
-    assert_nothing_is_half_done(&[
-        (Method::POST, PODS, pod("p")),
-        (Method::DELETE, POD, Value::Null),
-    ])
-    .await;
+    assert_nothing_is_half_done(&[(Method::POST, PODS, pod("p")), (Method::DELETE, POD, Value::Null)]).await;
     assert_nothing_is_half_done(&[
         (Method::POST, PODS, bound_pod("p")),
         (Method::PATCH, RUNNING, ended),

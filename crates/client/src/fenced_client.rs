@@ -55,7 +55,8 @@ struct FencedStream<S> {
     fence: WriteFence,
 }
 
-type Connecting = Pin<Box<dyn Future<Output = Result<FencedStream<TokioIo<TcpStream>>, ConnectError>> + Send>>;
+type Connecting =
+    Pin<Box<dyn Future<Output = Result<FencedStream<TokioIo<TcpStream>>, ConnectError>> + Send>>;
 type ConnectError = <HttpConnector as Service<Uri>>::Error;
 
 impl Service<Uri> for FencedConnector {
@@ -174,7 +175,10 @@ mod tests {
         // On the connection that is open, and on a new one.
         for _ in 0..3 {
             let error = send().await.unwrap_err();
-            assert!(crate::error_chain(&error).contains("the lease of this process may have expired"), "{error:?}");
+            assert!(
+                crate::error_chain(&error).contains("the lease of this process may have expired"),
+                "{error:?}"
+            );
         }
         assert_eq!(count.load(Ordering::SeqCst), 1);
         fence.open();

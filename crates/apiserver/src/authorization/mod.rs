@@ -53,10 +53,7 @@ pub(crate) enum Permissions {
     /// The permissions that these roles and bindings grant.
     Rbac(Arc<Policy>),
     /// Those, and the permissions of a node.
-    Node {
-        policy: Arc<Policy>,
-        references: NodeReferences,
-    },
+    Node { policy: Arc<Policy>, references: NodeReferences },
 }
 
 /// Whether every user may read the path.

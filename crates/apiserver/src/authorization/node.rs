@@ -80,8 +80,12 @@ impl Caller {
                 node::restriction::check_create(node, group, resource, object),
                 object["metadata"]["name"].as_str(),
             ),
-            NodeWrite::Update(stored) => (node::restriction::check_update(node, group, resource, stored), None),
-            NodeWrite::Delete(stored) => (node::restriction::check_delete(node, group, resource, stored), None),
+            NodeWrite::Update(stored) => {
+                (node::restriction::check_update(node, group, resource, stored), None)
+            }
+            NodeWrite::Delete(stored) => {
+                (node::restriction::check_delete(node, group, resource, stored), None)
+            }
             NodeWrite::Evict(pod) => (node::restriction::check_eviction(node, pod), None),
         };
         let name = name.unwrap_or(object_ref.name);

@@ -134,12 +134,16 @@ async fn access_ends_with_the_pod() {
         answer(&cluster, "system:node:n1", &["system:nodes"], Method::GET, &path, &Value::Null).await.0
     };
     assert_eq!((get("secrets/s1").await, get("secrets/s3").await), (200, 403));
-    let gone = cluster.ask(ADMIN, Method::DELETE, &format!("{DEFAULT}/pods/p1?gracePeriodSeconds=0"), Value::Null);
+    let gone =
+        cluster.ask(ADMIN, Method::DELETE, &format!("{DEFAULT}/pods/p1?gracePeriodSeconds=0"), Value::Null);
     assert_eq!(gone.await.0, 200);
     assert_eq!(get("secrets/s1").await, 403);
     let again = pod("p3", "n1", "a2", ("s3", "c2", "claim2"), None);
     cluster.create(&format!("{DEFAULT}/pods"), again).await;
-    assert_eq!((get("secrets/s3").await, get("secrets/s4").await, get("configmaps/c2").await), (200, 200, 200));
+    assert_eq!(
+        (get("secrets/s3").await, get("secrets/s4").await, get("configmaps/c2").await),
+        (200, 200, 200)
+    );
 }
 
 /// A7.11: a node gets tokens for its own pods only.

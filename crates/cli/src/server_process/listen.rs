@@ -61,7 +61,10 @@ mod tests {
         }
         for beyond in [":6443", "0.0.0.0:1", "[::]:1", "192.0.2.1:6443"] {
             let said = warning(beyond).unwrap();
-            assert!(said.contains("reached by other machines") && said.contains("docs/security.md"), "{said}");
+            assert!(
+                said.contains("reached by other machines") && said.contains("docs/security.md"),
+                "{said}"
+            );
         }
     }
 

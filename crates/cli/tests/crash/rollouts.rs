@@ -148,24 +148,36 @@ impl Writer {
                 Ok(()) => drop(self.acknowledged.fetch_add(1, Ordering::SeqCst)),
                 Err(error) => assert!(is_lost(&error), "{name}: {before:?} to {after:?}: {error}"),
             }
-            let is_found = async || {
-                let found = self.api.get_opt(&name).await.ok()?;
-                let found = found.filter(|found| found.metadata.deletion_timestamp.is_none());
-                Some(found.as_ref().and_then(state))
-            };
-            let found = until("an answer of the server", PATIENCE, is_found).await;
+            let found = self.find(&name).await;
+            let found = found.filter(|found| found.metadata.deletion_timestamp.is_none());
+            let found = found.as_ref().and_then(state);
             assert!(found == before || found == after, "{name}: {before:?} or {after:?}, found {found:?}");
             match found {
                 Some(found) => drop(self.wanted.insert(name, found)),
                 None => {
                     self.wanted.remove(&name);
                     // A name is free when the dependents are gone, if they are deleted first.
-                    let is_gone = async || self.api.get_opt(&name).await.ok()?.is_none().then_some(());
-                    until("an end of the Deployment", CONVERGENCE_TIMEOUT, is_gone).await;
+                    let deadline = Instant::now() + CONVERGENCE_TIMEOUT;
+                    while self.find(&name).await.is_some() {
+                        assert!(Instant::now() < deadline, "there is never an end of {name}");
+                        tokio::time::sleep(Duration::from_millis(20)).await;
+                    }
                 }
             }
         }
         self.wanted
+    }
+
+    /// The Deployment, if there is one, as soon as the server answers.
+    async fn find(&self, name: &str) -> Option<Deployment> {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            match self.api.get_opt(name).await {
+                Ok(found) => return found,
+                Err(error) => assert!(Instant::now() < deadline, "the server does not come back: {error}"),
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
     }
 
     fn next_state(&mut self, before: Option<&Wanted>, next: u64) -> Option<Wanted> {
@@ -197,8 +209,7 @@ impl Writer {
             }
             (_, None) => {
                 let foreground = self.dice.one_in(2);
-                let params =
-                    if foreground { DeleteParams::foreground() } else { DeleteParams::background() };
+                let params = if foreground { DeleteParams::foreground() } else { DeleteParams::background() };
                 self.api.delete(name, &params).await.map(drop)
             }
         }
@@ -224,7 +235,7 @@ fn deployment(name: &str, wanted: &Wanted) -> Deployment {
 }
 
 fn state(deployment: &Deployment) -> Option<Wanted> {
-    let spec = deployment.spec.as_ref()?;
+    let spec = &deployment.spec;
     let image = spec.template.spec.as_ref()?.containers.first()?.image.clone()?;
     Some(Wanted { replicas: u64::try_from(spec.replicas?).ok()?, image })
 }
@@ -243,7 +254,7 @@ async fn differences(client: &Client, wanted: &BTreeMap<String, Wanted>) -> kube
     }
     for deployment in &deployments {
         let status = deployment.status.clone().unwrap_or_default();
-        let replicas = deployment.spec.as_ref().and_then(|spec| spec.replicas);
+        let replicas = deployment.spec.replicas;
         let is_observed = status.observed_generation == deployment.metadata.generation;
         let counts = [status.replicas, status.updated_replicas, status.available_replicas];
         if !is_observed || counts.iter().any(|count| count.unwrap_or(0) != replicas.unwrap_or(0)) {

@@ -60,7 +60,9 @@ pub fn authorize(
         match (group.as_str(), resource.as_str()) {
             ("", "secrets") => return divided.read(Referenced::Secret),
             ("", "configmaps") => return divided.read(Referenced::ConfigMap),
-            ("", "persistentvolumeclaims") if divided.part == "status" => return divided.update_claim_status(),
+            ("", "persistentvolumeclaims") if divided.part == "status" => {
+                return divided.update_claim_status();
+            }
             ("", "persistentvolumeclaims") => return divided.get(Referenced::Claim),
             ("", "persistentvolumes") => return divided.get(Referenced::Volume),
             ("resource.k8s.io", "resourceclaims") => return divided.get(Referenced::ResourceClaim),

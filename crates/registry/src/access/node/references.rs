@@ -214,8 +214,10 @@ impl Volume {
         }
         let mut secrets = BTreeSet::new();
         for source in object["spec"].as_object().into_iter().flat_map(serde_json::Map::values) {
-            let references = ["secretRef", "nodePublishSecretRef", "nodeStageSecretRef", "nodeExpandSecretRef"];
-            let named = references.map(|field| (text(&source[field], "/namespace"), text(&source[field], "/name")));
+            let references =
+                ["secretRef", "nodePublishSecretRef", "nodeStageSecretRef", "nodeExpandSecretRef"];
+            let named =
+                references.map(|field| (text(&source[field], "/namespace"), text(&source[field], "/name")));
             let azure = [(text(source, "/secretNamespace"), text(source, "/secretName"))];
             for (namespace, name) in named.into_iter().chain(azure).filter(|(_, name)| !name.is_empty()) {
                 secrets.insert((if namespace.is_empty() { claim.0.clone() } else { namespace }, name));

@@ -8,9 +8,11 @@ use serde_json::Value;
 use super::references::{MIRROR, PodReferences};
 
 /// The reason for refusing the lease of another node.
-pub(super) const LEASE_OF_OTHER: &str = "can only access node lease with the same name as the requesting node";
+pub(super) const LEASE_OF_OTHER: &str =
+    "can only access node lease with the same name as the requesting node";
 /// The reason for refusing the CSINode of another node.
-pub(super) const CSI_NODE_OF_OTHER: &str = "can only access CSINode with the same name as the requesting node";
+pub(super) const CSI_NODE_OF_OTHER: &str =
+    "can only access CSINode with the same name as the requesting node";
 
 /// Decides whether a node may create this object; the error is the reason.
 pub fn check_create(node: &str, group: &str, resource: &str, object: &Value) -> Result<(), String> {
@@ -68,13 +70,19 @@ pub fn check_token(node: &str, reference: &Value, pod: Option<&Value>) -> Result
 }
 
 fn check_node(node: &str, name: &str) -> Result<(), String> {
-    if name == node { Ok(()) } else { Err(format!("node \"{node}\" is not allowed to modify node \"{name}\"")) }
+    if name == node {
+        Ok(())
+    } else {
+        Err(format!("node \"{node}\" is not allowed to modify node \"{name}\""))
+    }
 }
 
 /// A node creates only mirror pods of itself, which refer to no other objects.
 fn check_mirror_pod(node: &str, pod: &Value) -> Result<(), String> {
     if pod["metadata"]["annotations"].get(MIRROR).is_none() {
-        return Err(format!("pod does not have \"{MIRROR}\" annotation, node \"{node}\" can only create mirror pods"));
+        return Err(format!(
+            "pod does not have \"{MIRROR}\" annotation, node \"{node}\" can only create mirror pods"
+        ));
     }
     if !is_bound_to(node, pod) {
         return Err(format!("node \"{node}\" can only create pods with spec.nodeName set to itself"));
