@@ -18,8 +18,8 @@ use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::{Client, ResourceExt as _};
 use serde_json::{Value, json};
 
+use super::PATIENCE;
 use super::running::{Process, Scratch, Server};
-use super::{PATIENCE, wait_until};
 
 const WRITERS: u64 = 3;
 const DEPLOYMENTS_EACH: u64 = 2;
@@ -78,7 +78,12 @@ async fn rollouts_converge_and_no_pod_is_left_terminating() {
     for kill in 0..if is_long_run() { 200 } else { 6 } {
         // Not before something was written since the last kill, and then at any moment of what follows from it.
         let enough = acknowledged.load(Ordering::SeqCst) + 2 + dice.below(6);
-        wait_until("writes are acknowledged again", || acknowledged.load(Ordering::SeqCst) > enough).await;
+        let deadline = Instant::now() + CONVERGENCE_TIMEOUT;
+        while acknowledged.load(Ordering::SeqCst) <= enough {
+            processes.restart_controllers();
+            assert!(Instant::now() < deadline, "GANTRY_SEED={seed}: no write is acknowledged any more");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
         tokio::time::sleep(Duration::from_millis(dice.below(60))).await;
         processes.kill(&mut dice);
         println!("kill {kill}: {} writes were acknowledged", acknowledged.load(Ordering::SeqCst));
@@ -88,16 +93,16 @@ async fn rollouts_converge_and_no_pod_is_left_terminating() {
     for writer in writers {
         wanted.extend(writer.await.expect("no writer was told one thing and found another"));
     }
-    let mut last = String::new();
-    until(&format!("an end of all rollouts (GANTRY_SEED={seed})"), CONVERGENCE_TIMEOUT, async || {
-        let found = differences(&client, &wanted).await.unwrap_or_else(|error| error.to_string());
-        if found != last {
-            println!("{found}");
+    let deadline = Instant::now() + CONVERGENCE_TIMEOUT;
+    loop {
+        processes.restart_controllers();
+        let left = differences(&client, &wanted).await.unwrap_or_else(|error| error.to_string());
+        if left.is_empty() {
+            break;
         }
-        last = found;
-        last.is_empty().then_some(())
-    })
-    .await;
+        assert!(Instant::now() < deadline, "GANTRY_SEED={seed}: it never converges:\n{left}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
     kubelet.abort();
 }
 
@@ -115,13 +120,17 @@ impl Processes {
         if both || dice.one_in(4) {
             self.controllers.kill();
         }
-        let is_running = self.controllers.ended().is_none();
-        if both || is_running {
+        if both || self.controllers.ended().is_none() {
             self.server.kill();
             let arguments = ["--data-dir", &self.data.display().to_string()];
             self.server = Server::start(&self.address, &self.kubeconfig, &arguments);
         }
-        if !is_running {
+        self.restart_controllers();
+    }
+
+    /// Starts the controllers again if they have ended, which they do if they find no server when they start.
+    fn restart_controllers(&mut self) {
+        if self.controllers.ended().is_some() {
             self.controllers = controllers(&self.kubeconfig);
         }
     }
