@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use gantry_apiserver::{ApiServer, Body, Environment, Settings};
-use gantry_registry::Timestamp;
+use gantry_primitives::Timestamp;
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use http::{Method, Request, Response};
 use http_body_util::BodyExt as _;

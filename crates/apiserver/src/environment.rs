@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use gantry_registry::Timestamp;
+use gantry_primitives::Timestamp;
 
 /// The impure inputs of the server.
 pub trait Environment: Debug + Send + Sync {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use gantry_registry::{Cause, Details, FieldError, Refusal};
+use gantry_primitives::{Cause, Details, FieldError, Refusal};
 
 use crate::handlers::BODY_BYTES_MAX;
 use crate::objects::ObjectRef;

@@ -1,7 +1,8 @@
 //! Expiry of Events.
 
-use gantry_registry::kinds::kinds;
-use gantry_registry::{Refusal, lifecycle};
+use gantry_primitives::Refusal;
+use gantry_registry::lifecycle;
+use gantry_schema::kinds::kinds;
 use gantry_store::{Error, ListRequest, Transaction};
 
 use crate::ApiServer;

@@ -5,7 +5,7 @@
 //! put around [`ApiServer::serve`]; in process, that is [`ApiService`].
 //!
 //! ```text
-//! request ─► authentication ─► authorization ─► handlers ─► registry (validation, defaults, …) ─► objects ─► store
+//! request ─► authentication ─► flow control ─► authorization ─► handlers ─► registry (validation, defaults, …) ─► objects ─► store
 //! ```
 //!
 //! *Invariant:* this crate never knows a controller, and never a concrete store.
@@ -21,6 +21,7 @@ mod detached_writes;
 mod environment;
 mod error;
 mod events;
+mod flow_control;
 mod handlers;
 mod health;
 mod heavy_work;
@@ -50,13 +51,13 @@ pub use health::Health;
 pub use logs::{LogRequest, LogStream, Opening, PodLogs};
 pub use response::{Body, Chunks};
 pub use service::ApiService;
-pub use settings::{MemoryLimits, ServiceAccounts, Settings, UncontrolledKind};
+pub use settings::{MemoryLimits, RequestLimits, ServiceAccounts, Settings, UncontrolledKind};
 
 use std::pin::Pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use gantry_registry::Refusal;
+use gantry_primitives::Refusal;
 use gantry_registry::access::Policy;
 use gantry_registry::access::node::NodeGraph;
 use gantry_store::Store;
@@ -66,6 +67,7 @@ use http::request::Parts;
 use authentication::signing_key::SigningKeys;
 use detached_writes::DetachedWrites;
 use error::ApiError;
+use flow_control::{FlowControl, FlowObjects, Turn};
 use health::HealthState;
 use heavy_work::HeavyWork;
 use metrics::{Metrics, TimedStore};
@@ -86,6 +88,8 @@ pub struct ApiServer {
     signing_keys: Arc<SigningKeys>,
     policies: Arc<StoreCache<Policy>>,
     node_graph: Arc<StoreCache<NodeGraph>>,
+    flow_objects: Arc<StoreCache<FlowObjects>>,
+    flow_control: Arc<FlowControl>,
     settings: Arc<Settings>,
     health: Arc<HealthState>,
     metrics: Arc<Metrics>,
@@ -106,6 +110,8 @@ impl ApiServer {
             environment,
             signing_keys: Arc::default(),
             policies: Arc::default(),
+            flow_objects: Arc::default(),
+            flow_control: Arc::new(FlowControl::new(settings.requests)),
             node_graph: Arc::default(),
             body_room: BodyRoom::of(settings.memory.request_bodies),
             unsent_responses: Arc::new(UnsentResponses::new(settings.memory.unsent_responses)),
@@ -134,20 +140,31 @@ impl ApiServer {
         body: impl Future<Output = Result<ReadBody, ApiError>>,
     ) -> http::Response<Body> {
         let measured = self.metrics.begin(info, &self.objects.catalogues);
-        let result = match authorization::authorize(self, info).await {
-            Ok(()) => match body.await {
-                Ok(body) => self.handle_authorized(parts, info, body).await,
-                Err(error) => Err(error),
-            },
-            Err(error) => Err(error),
-        };
+        let mut turn = Turn::default();
+        let result = self.handle_in_turn(parts, info, body, &mut turn).await;
         let bytes = result.as_ref().map_or(0, ApiResponse::whole_bytes);
         let filter = || response_filters::apply(result, info, self.environment.as_ref());
         let response = self.heavy_work.run(bytes, filter).await;
         let response = self.unsent_responses.count(response).unwrap_or_else(|| {
             response_filters::apply(Err(ApiError::TooManyRequests), info, self.environment.as_ref())
         });
-        measured.end(response)
+        measured.end(turn.end(response))
+    }
+
+    /// Authenticates the request, waits for its turn, authorizes it, reads its body and handles it.
+    async fn handle_in_turn(
+        &self,
+        parts: &Arc<Parts>,
+        info: &mut RequestInfo<'_>,
+        body: impl Future<Output = Result<ReadBody, ApiError>>,
+        turn: &mut Turn,
+    ) -> Result<ApiResponse, ApiError> {
+        let user = authorization::user(self, info).await?;
+        if let Some(rejection) = turn.begin(&self.flow_control, info, &user).await {
+            return Ok(rejection);
+        }
+        authorization::authorize(self, info, user).await?;
+        self.handle_authorized(parts, info, body.await?).await
     }
 
     /// Handles an authorized request. A write runs to its end even if the returned future is dropped.
@@ -194,6 +211,7 @@ impl ApiServer {
     pub async fn prepare(&self) -> Result<(), Refusal> {
         bootstrap::prepare(self).await?;
         unfinished_deletions::complete(self).await?;
+        self.refresh_flow_control().await?;
         self.reconcile_definitions().await
     }
 }

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use gantry_registry::Refusal;
+use gantry_primitives::Refusal;
 use gantry_registry::pods::logs::LogOptions;
 
 use crate::response::Chunks;

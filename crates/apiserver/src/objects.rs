@@ -8,8 +8,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use gantry_registry::admission::ServiceRanges;
 use gantry_registry::admission::services::AllocationMode;
-use gantry_registry::kinds::{Kind, Scope};
 use gantry_registry::lifecycle::Deletion;
+use gantry_schema::kinds::{Kind, Scope};
 use gantry_store::{Error, Key, Op, Prefix, Revision, Store, Transaction, Versioned};
 use serde_json::Value;
 

@@ -2,8 +2,8 @@
 
 use gantry_formats::percent;
 use gantry_managed_fields::apply::OnConflict;
+use gantry_primitives::{FieldError, Wrong};
 use gantry_registry::admission::services::AllocationMode;
-use gantry_registry::{FieldError, Wrong};
 use serde_json::json;
 
 use crate::error::ApiError;

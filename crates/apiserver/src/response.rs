@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use gantry_registry::encode;
+use gantry_schema::encode;
 use http::{HeaderValue, Response, StatusCode, header};
 use http_body::Frame;
 use serde_json::Value;
@@ -60,7 +60,13 @@ impl ApiResponse {
 
     pub(crate) fn text(status: u16, text: impl Into<Bytes>) -> Self {
         let body = Body::Whole(Some(text.into()));
-        Self { status, content_type: "text/plain; charset=utf-8", headers: Vec::new(), warnings: Vec::new(), body }
+        Self {
+            status,
+            content_type: "text/plain; charset=utf-8",
+            headers: Vec::new(),
+            warnings: Vec::new(),
+            body,
+        }
     }
 
     /// A response without a body.
@@ -70,13 +76,25 @@ impl ApiResponse {
 
     pub(crate) fn stream(chunks: impl Chunks + 'static) -> Self {
         let body = Body::Stream(Box::pin(chunks));
-        Self { status: 200, content_type: "application/json", headers: Vec::new(), warnings: Vec::new(), body }
+        Self {
+            status: 200,
+            content_type: "application/json",
+            headers: Vec::new(),
+            warnings: Vec::new(),
+            body,
+        }
     }
 
     /// A response with JSON that is encoded while it is sent.
     pub(crate) fn chunked_json(chunks: impl Chunks + 'static) -> Self {
         let body = Body::Chunked(Box::pin(chunks));
-        Self { status: 200, content_type: "application/json", headers: Vec::new(), warnings: Vec::new(), body }
+        Self {
+            status: 200,
+            content_type: "application/json",
+            headers: Vec::new(),
+            warnings: Vec::new(),
+            body,
+        }
     }
 
     /// The size of the body, if it is complete.

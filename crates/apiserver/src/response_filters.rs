@@ -7,7 +7,7 @@ use std::io::Write as _;
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use gantry_registry::encode;
+use gantry_schema::encode;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue, VARY, X_CONTENT_TYPE_OPTIONS};
 use http::{Response, StatusCode};
 

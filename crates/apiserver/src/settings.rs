@@ -30,6 +30,19 @@ pub struct Settings {
     pub memory: MemoryLimits,
     /// Kinds for which no controller runs: creating an object of one returns a warning that says so.
     pub uncontrolled: Vec<UncontrolledKind>,
+    /// The limits on requests in flight.
+    pub requests: RequestLimits,
+}
+
+/// The limits on requests in flight. Watches count while they begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RequestLimits {
+    /// The most requests that read; 0 for no limit.
+    pub reading: u32,
+    /// The most requests that write; 0 for no limit.
+    pub mutating: u32,
+    /// Whether the sum of both is divided by priority and fairness, instead of each being a limit by itself.
+    pub priority_and_fairness: bool,
 }
 
 /// The limits of memory for requests and responses in progress.
@@ -69,6 +82,12 @@ impl UncontrolledKind {
     }
 }
 
+impl Default for RequestLimits {
+    fn default() -> Self {
+        Self { reading: 400, mutating: 200, priority_and_fairness: true }
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -81,6 +100,7 @@ impl Default for Settings {
             logs: None,
             memory: MemoryLimits::default(),
             uncontrolled: Vec::new(),
+            requests: RequestLimits::default(),
         }
     }
 }

@@ -14,11 +14,13 @@ use std::borrow::Cow;
 use std::io::Write as _;
 
 use bytes::Bytes;
-use gantry_registry::custom::Custom;
-use gantry_registry::decode::{self, Format, Gvk};
-use gantry_registry::empties::{self, Form};
-use gantry_registry::kinds::{Kind, Nature};
-use gantry_registry::{conversion, defaults, encode};
+use gantry_registry::{conversion, defaults, strategies};
+use gantry_schema::custom::Custom;
+use gantry_schema::decode::{self, Format, Gvk};
+use gantry_schema::empties::{self, Form};
+use gantry_schema::encode;
+use gantry_schema::encode::TypeMeta;
+use gantry_schema::kinds::{Kind, Nature};
 use gantry_store::Revision;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -28,9 +30,6 @@ use crate::metadata::Metadata;
 
 /// The fields before the version in an object's metadata, in this order; all are strings.
 const BEFORE_VERSION: [&[u8]; 5] = [b"name", b"generateName", b"namespace", b"selfLink", b"uid"];
-
-/// The end of a PersistentVolumeClaim that was not updated since its creation.
-const NO_PHASE: &[u8] = b",\"status\":{}}";
 
 /// Where stored bytes are split to insert the version.
 struct SplicePoints {
@@ -50,65 +49,36 @@ pub(crate) fn encode(kind: &Kind, object: &mut Value) -> Bytes {
     match (&kind.nature, conversion::stored_kind(kind)) {
         (Nature::Custom(custom), _) => {
             let version = std::mem::replace(&mut object["apiVersion"], json!(custom.stored_as));
-            encode::object_into(object, &kind.nature, &mut bytes);
+            encode::object_into(object, &kind.nature, TypeMeta::Written, &mut bytes);
             object["apiVersion"] = version;
         }
         (Nature::BuiltIn(_), Some(other)) => {
             let mut object = conversion::to_storage(kind, object.clone());
             defaults::apply(other, &mut object);
-            encode::object_into(&object, &other.nature, &mut bytes);
+            encode::object_into(&object, &other.nature, TypeMeta::Written, &mut bytes);
         }
-        (Nature::BuiltIn(_), None) => encode::object_into(object, &kind.nature, &mut bytes),
+        (Nature::BuiltIn(_), None) => {
+            encode::object_into(object, &kind.nature, TypeMeta::Written, &mut bytes)
+        }
     }
     // Stored values live long: no spare capacity.
     bytes.into_boxed_slice().into()
 }
 
-/// Encodes a new object without the fields that Kubernetes adds after storing it and that defaulting adds on each
-/// read: the phase of a claim, the labels that a Job gets with its selector. The first update stores them, and so
-/// creates a new version even if it changes nothing else.
+/// Encodes a new object without the fields that Kubernetes adds after storing it and that defaulting adds on each read.
 pub(crate) fn encode_new(kind: &Kind, object: &mut Value) -> Bytes {
     empties::drop_empties(Form::Stored, &kind.nature, object);
-    if is_volume_claim(kind) {
-        let mut without_phase = object.clone();
-        without_phase["status"] = json!({});
-        return encode(kind, &mut without_phase);
-    }
-    if is_job(kind) && has_generated_labels_only(object) {
-        let mut bare = object.clone();
-        if let Some(metadata) = bare.get_mut("metadata").and_then(Value::as_object_mut) {
-            metadata.remove("labels");
-        }
-        let mut bytes = encode(kind, &mut bare).to_vec();
-        // The trailing newline differs from the regular layout, so the object is defaulted when it is read.
-        bytes.push(b'\n');
-        return bytes.into_boxed_slice().into();
-    }
-    encode(kind, object)
+    let stored_when_new = strategies::of(kind).stored_when_new.and_then(|form| form(object));
+    let Some(mut incomplete) = stored_when_new else { return encode(kind, object) };
+    let mut bytes = encode(kind, &mut incomplete).to_vec();
+    // The trailing newline differs from the regular layout, so the object is defaulted when it is read.
+    bytes.push(b'\n');
+    bytes.into_boxed_slice().into()
 }
 
 /// Whether an unchanged object is written again if its encoding differs from the stored bytes.
 pub(crate) fn must_reencode(kind: &Kind) -> bool {
-    matches!(kind.nature, Nature::Custom(_)) || is_volume_claim(kind) || is_job(kind)
-}
-
-fn is_volume_claim(kind: &Kind) -> bool {
-    (kind.group, kind.kind) == ("", "PersistentVolumeClaim")
-}
-
-fn is_job(kind: &Kind) -> bool {
-    (kind.group, kind.kind) == ("batch", "Job")
-}
-
-/// Whether the labels of a Job equal those of its template, and all of them were generated.
-fn has_generated_labels_only(job: &Value) -> bool {
-    let (labels, of_pods) = (&job["metadata"]["labels"], &job["spec"]["template"]["metadata"]["labels"]);
-    let is_generated = |label: &String| {
-        let name = label.strip_prefix("batch.kubernetes.io/").unwrap_or(label);
-        matches!(name, "controller-uid" | "job-name")
-    };
-    let is_bare = |labels: &serde_json::Map<_, _>| !labels.is_empty() && labels.keys().all(is_generated);
-    labels == of_pods && labels.as_object().is_some_and(is_bare)
+    matches!(kind.nature, Nature::Custom(_)) || strategies::of(kind).stored_when_new.is_some()
 }
 
 /// Decodes a stored object and sets its version.
@@ -126,13 +96,14 @@ pub(crate) fn is_deleting(kind: &Kind, stored: &[u8], revision: Revision) -> Res
     if splice_points(kind, stored).is_none() {
         return Ok(Metadata::of(&decode(kind, stored, revision)?).deletion_timestamp().is_some());
     }
-    let head: Head<'_> = serde_json::from_slice(stored).map_err(|error| unreadable(&error.to_string()))?;
+    let head: StoredHead<'_> =
+        serde_json::from_slice(stored).map_err(|error| unreadable(&error.to_string()))?;
     Ok(head.metadata.deletion_timestamp.is_some())
 }
 
 /// The part of a stored object that is read without decoding all of it.
 #[derive(Deserialize)]
-struct Head<'s> {
+struct StoredHead<'s> {
     #[serde(borrow)]
     metadata: StoredMetadata<'s>,
 }
@@ -151,36 +122,27 @@ pub(crate) fn with_version(mut object: Value, revision: Revision) -> Value {
     object
 }
 
-/// Writes a stored object as a single object.
-pub(crate) fn write_object(
+/// Writes a stored object, as a single one or as an item of a list.
+pub(crate) fn write(
     kind: &Kind,
     stored: &[u8],
     revision: Revision,
+    type_meta: TypeMeta,
     out: &mut Vec<u8>,
 ) -> Result<(), ApiError> {
-    if let Some(at) = splice_points(kind, stored) {
-        write_with_version(&stored[..at.version], &stored[at.version..], revision, out);
-    } else {
+    let Some(at) = splice_points(kind, stored) else {
         let object = with_version(decode_foreign(kind, stored)?, revision);
-        encode::object_into(&object, &kind.nature, out);
-    }
-    Ok(())
-}
-
-/// Writes a stored object as an item of a list.
-pub(crate) fn write_item(
-    kind: &Kind,
-    stored: &[u8],
-    revision: Revision,
-    out: &mut Vec<u8>,
-) -> Result<(), ApiError> {
-    if let Some(at) = splice_points(kind, stored) {
-        out.push(b'{');
-        write_with_version(&stored[at.metadata..at.version], &stored[at.version..], revision, out);
-    } else {
-        let object = with_version(decode_foreign(kind, stored)?, revision);
-        encode::item_into(&object, &kind.nature, out);
-    }
+        encode::object_into(&object, &kind.nature, type_meta, out);
+        return Ok(());
+    };
+    let start = match type_meta {
+        TypeMeta::Written => 0,
+        TypeMeta::LeftOut => {
+            out.push(b'{');
+            at.metadata
+        }
+    };
+    write_with_version(&stored[start..at.version], &stored[at.version..], revision, out);
     Ok(())
 }
 
@@ -211,7 +173,7 @@ fn splice_points(kind: &Kind, stored: &[u8]) -> Option<SplicePoints> {
     let metadata = stored.len() - rest.len();
     let mut rest = rest.strip_prefix(b"\"metadata\":{")?;
     // Our own layout has no whitespace after the last brace.
-    if stored.last() != Some(&b'}') || is_volume_claim(kind) && stored.ends_with(NO_PHASE) {
+    if stored.last() != Some(&b'}') || is_new_of_earlier_version(kind, stored) {
         return None;
     }
     let mut version = stored.len() - rest.len();
@@ -224,6 +186,11 @@ fn splice_points(kind: &Kind, stored: &[u8]) -> Option<SplicePoints> {
         }
     }
     Some(SplicePoints { metadata, version })
+}
+
+/// Whether an earlier version may have stored the bytes as a new object, without marking it as incomplete.
+fn is_new_of_earlier_version(kind: &Kind, stored: &[u8]) -> bool {
+    stored.ends_with(b",\"status\":{}}") && strategies::of(kind).stored_when_new.is_some()
 }
 
 /// The rest after a string member of this name.
@@ -293,7 +260,7 @@ fn unreadable(problem: &str) -> ApiError {
 
 #[cfg(test)]
 mod tests {
-    use gantry_registry::kinds::kinds;
+    use gantry_schema::kinds::kinds;
 
     use super::*;
 
@@ -307,8 +274,8 @@ mod tests {
 
     fn written(stored: &[u8]) -> (String, String) {
         let (mut object, mut item) = (Vec::new(), Vec::new());
-        write_object(maps(), stored, seven(), &mut object).unwrap();
-        write_item(maps(), stored, seven(), &mut item).unwrap();
+        write(maps(), stored, seven(), TypeMeta::Written, &mut object).unwrap();
+        write(maps(), stored, seven(), TypeMeta::LeftOut, &mut item).unwrap();
         (String::from_utf8(object).unwrap(), String::from_utf8(item).unwrap())
     }
 
@@ -366,7 +333,10 @@ mod tests {
             "defaults are for reads, too"
         );
         let mut out = Vec::new();
-        assert!(write_object(maps(), b"nonsense", seven(), &mut out).is_err(), "and never a panic");
+        assert!(
+            write(maps(), b"nonsense", seven(), TypeMeta::Written, &mut out).is_err(),
+            "and never a panic"
+        );
     }
 
     /// The labels that a Job gets with its selector are stored with its first update.
@@ -387,5 +357,20 @@ mod tests {
             "so that an update which changes nothing is written"
         );
         assert!(must_reencode(jobs));
+    }
+
+    /// A new claim gets its phase on each read until its first update, also if an earlier version stored it.
+    #[test]
+    fn the_phase_of_a_claim_is_a_default_until_its_first_update() {
+        let claims = kinds().resource("", "v1", "persistentvolumeclaims").unwrap();
+        let mut claim = json!({
+            "kind": "PersistentVolumeClaim", "apiVersion": "v1", "metadata": {"name": "c"}, "spec": {},
+            "status": {"phase": "Pending"},
+        });
+        let first = encode_new(claims, &mut claim);
+        for stored in [&first[..], first.trim_ascii_end()] {
+            assert_eq!(decode(claims, stored, seven()).unwrap()["status"]["phase"], "Pending");
+            assert_ne!(encode(claims, &mut claim), stored);
+        }
     }
 }

@@ -4,8 +4,8 @@
 //! Gantry do both or neither; on etcd, and in data of earlier releases, a crash may have left the first alone. No
 //! kubelet or controller takes such a pod up: for them its deletion is complete.
 
-use gantry_registry::kinds::kinds;
 use gantry_registry::lifecycle;
+use gantry_schema::kinds::kinds;
 use gantry_store::{Error, ListRequest, Transaction};
 
 use crate::ApiServer;

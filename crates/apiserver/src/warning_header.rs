@@ -56,7 +56,10 @@ mod tests {
     #[test]
     fn longer_ones_are_truncated_to_256_characters_each_and_4096_in_total() {
         let long = "x".repeat(1 << 20);
-        assert_eq!(headers(&["short", &long]), ["299 - \"short\"".to_owned(), format!("299 - \"{}\"", "x".repeat(256))]);
+        assert_eq!(
+            headers(&["short", &long]),
+            ["299 - \"short\"".to_owned(), format!("299 - \"{}\"", "x".repeat(256))]
+        );
         let many: Vec<String> = (0..100).map(|number| format!("{number:0300}")).collect();
         let shown = headers(&many.iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(shown.len(), 16);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use gantry_apiserver::{ApiServer, Body, Environment, Settings};
-use gantry_registry::Timestamp;
+use gantry_primitives::Timestamp;
 use gantry_store::memory::MemoryStore;
 use http::Method;
 use http_body_util::BodyExt as _;

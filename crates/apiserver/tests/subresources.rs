@@ -46,9 +46,9 @@ async fn owners(cluster: &Cluster) -> Vec<String> {
     entries.iter().map(line).collect()
 }
 
-/// An updater's replicas become an entry of their own when anybody writes the scale, and the next write drops that entry.
+/// The replicas of a manager become an entry of their own when the scale is written, and the next write drops that entry.
 #[tokio::test]
-async fn a_write_to_the_scale_splits_the_entry_of_whoever_keeps_the_replicas() {
+async fn a_write_to_the_scale_splits_the_entry_of_the_manager_of_the_replicas() {
     let cluster = with_deployment().await;
     let path = format!("{DEPLOYMENTS}/web/scale");
     assert_eq!(owners(&cluster).await, ["base timed all"]);
@@ -78,8 +78,8 @@ async fn a_scale_is_read_before_its_parent_is() {
     let mismatch = "the API version in the data (extensions/v1beta1) does not match the expected API version \
                     (autoscaling/v1)";
     assert_eq!((former.0, message(&former)), (400, mismatch));
-    let misfit = cluster.patch(&format!("{DEPLOYMENTS}/web/scale"), scale(&json!({"replicas": "2"}))).await;
-    assert!(misfit.0 == 422 && message(&misfit).ends_with("unrecognized type: int32"), "{misfit:?}");
+    let mismatch = cluster.patch(&format!("{DEPLOYMENTS}/web/scale"), scale(&json!({"replicas": "2"}))).await;
+    assert!(mismatch.0 == 422 && message(&mismatch).ends_with("unrecognized type: int32"), "{mismatch:?}");
 }
 
 /// A strategic merge patch is read into the kind of the object, whatever kind it names itself.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use gantry_apiserver::{ApiServer, Environment, Settings};
-use gantry_registry::Timestamp;
+use gantry_primitives::Timestamp;
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use harness::{ReceivedResponse, ask, call, read, send, server};
 use http::Method;

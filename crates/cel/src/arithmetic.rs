@@ -10,6 +10,24 @@ use crate::schema::ListType;
 
 const OVERFLOW: &str = "integer overflow";
 
+/// Calculates with two integers of the same type.
+macro_rules! integers {
+    ($operator:expr, $one:expr, $other:expr, $overflow:expr) => {{
+        let (one, other) = ($one, $other);
+        let result = match $operator {
+            Operator::Add => one.checked_add(other),
+            Operator::Subtract => one.checked_sub(other),
+            Operator::Multiply => one.checked_mul(other),
+            Operator::Divide if other == 0 => return Err(EvaluationError::new("division by zero")),
+            Operator::Divide => one.checked_div(other),
+            Operator::Modulo if other == 0 => return Err(EvaluationError::new("modulus by zero")),
+            Operator::Modulo => one.checked_rem(other),
+            _ => return Err(EvaluationError::no_overload()),
+        };
+        result.ok_or_else(|| EvaluationError::new($overflow))
+    }};
+}
+
 /// Applies an operator to two values.
 pub(super) fn apply<'a>(
     operator: Operator,
@@ -18,8 +36,10 @@ pub(super) fn apply<'a>(
     meter: &mut CostMeter,
 ) -> Result<Value<'a>, EvaluationError> {
     match (one, other) {
-        (Value::Int(one), Value::Int(other)) => ints(operator, *one, *other).map(Value::Int),
-        (Value::Uint(one), Value::Uint(other)) => uints(operator, *one, *other).map(Value::Uint),
+        (Value::Int(one), Value::Int(other)) => integers!(operator, *one, *other, OVERFLOW).map(Value::Int),
+        (Value::Uint(one), Value::Uint(other)) => {
+            integers!(operator, *one, *other, "unsigned integer overflow").map(Value::Uint)
+        }
         (Value::Double(one), Value::Double(other)) => doubles(operator, *one, *other).map(Value::Double),
         _ if operator == Operator::Add => add(one, other, meter),
         _ if operator == Operator::Subtract => subtract(one, other),
@@ -36,34 +56,6 @@ pub(super) fn negative<'a>(value: &Value<'a>) -> Result<Value<'a>, EvaluationErr
         Value::Double(number) => Ok(Value::Double(-number)),
         _ => Err(EvaluationError::no_overload()),
     }
-}
-
-fn ints(operator: Operator, one: i64, other: i64) -> Result<i64, EvaluationError> {
-    let result = match operator {
-        Operator::Add => one.checked_add(other),
-        Operator::Subtract => one.checked_sub(other),
-        Operator::Multiply => one.checked_mul(other),
-        Operator::Divide if other == 0 => return Err(EvaluationError::new("division by zero")),
-        Operator::Divide => one.checked_div(other),
-        Operator::Modulo if other == 0 => return Err(EvaluationError::new("modulus by zero")),
-        Operator::Modulo => one.checked_rem(other),
-        _ => return Err(EvaluationError::no_overload()),
-    };
-    result.ok_or_else(|| EvaluationError::new(OVERFLOW))
-}
-
-fn uints(operator: Operator, one: u64, other: u64) -> Result<u64, EvaluationError> {
-    let result = match operator {
-        Operator::Add => one.checked_add(other),
-        Operator::Subtract => one.checked_sub(other),
-        Operator::Multiply => one.checked_mul(other),
-        Operator::Divide if other == 0 => return Err(EvaluationError::new("division by zero")),
-        Operator::Divide => one.checked_div(other),
-        Operator::Modulo if other == 0 => return Err(EvaluationError::new("modulus by zero")),
-        Operator::Modulo => one.checked_rem(other),
-        _ => return Err(EvaluationError::no_overload()),
-    };
-    result.ok_or_else(|| EvaluationError::new("unsigned integer overflow"))
 }
 
 fn doubles(operator: Operator, one: f64, other: f64) -> Result<f64, EvaluationError> {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use gantry_formats::duration;
-use gantry_primitives::timestamp;
+use gantry_formats::rfc3339::{self, TimeLayout};
 
 pub(super) const SECOND: i64 = 1_000_000_000;
 const DAY: i128 = 86_400 * SECOND as i128;
@@ -85,33 +85,13 @@ fn unit(name: &str) -> Option<i64> {
 
 /// `2024-02-29`.
 pub(super) fn date(text: &str) -> Option<i128> {
-    let bytes = text.as_bytes();
-    let separated = bytes.len() == 10 && bytes[4] == b'-' && bytes[7] == b'-';
-    if !separated {
-        return None;
-    }
-    let (year, month, day) = (digits(text.get(..4)?)?, digits(text.get(5..7)?)?, digits(text.get(8..)?)?);
-    let days = timestamp::days(year, month, day);
-    ((1..=12).contains(&month) && timestamp::date(days) == (year, month, day)).then(|| i128::from(days) * DAY)
+    rfc3339::parse_date(text).map(|days| i128::from(days) * DAY)
 }
 
 /// `2024-02-29T12:00:00.5Z`, or with an offset.
 pub(super) fn timestamp(text: &str) -> Option<i128> {
-    let (day, clock) = text.split_once('T')?;
-    let (time, offset) = if let Some(time) = clock.strip_suffix('Z') {
-        (time, 0)
-    } else {
-        let (time, zone) = clock.split_at(clock.rfind(['+', '-'])?);
-        (time, offset(zone)?)
-    };
-    let (time, fraction) = time.split_once('.').unwrap_or((time, "0"));
-    let mut parts = time.split(':').map(|part| if part.len() == 2 { digits(part) } else { None });
-    let (hour, minute, second) = (parts.next()??, parts.next()??, parts.next()??);
-    let fits = hour < 24 && minute < 60 && second < 60 && parts.next().is_none();
-    let nanos = digits(&format!("{:0<9}", fraction.get(..fraction.len().min(9))?))?;
-    let seconds = hour * 3600 + minute * 60 + second - offset;
-    let timestamp = date(day)? + i128::from(seconds) * i128::from(SECOND) + i128::from(nanos);
-    in_range(timestamp).filter(|_| fits)
+    let time = rfc3339::parse(text, TimeLayout::Seconds).ok()?;
+    in_range(i128::from(time.seconds) * i128::from(SECOND) + i128::from(time.nanos))
 }
 
 /// The offset of a time zone in seconds: `UTC`, `+01:00`.
@@ -138,12 +118,12 @@ fn digits(text: &str) -> Option<i64> {
 /// Splits a timestamp into its parts.
 pub(super) fn parts(nanos: i128) -> Parts {
     let days = i64::try_from(nanos.div_euclid(DAY)).unwrap_or_default();
-    let (year, month, day) = timestamp::date(days);
+    let (year, month, day) = rfc3339::date(days);
     Parts {
         year,
         month,
         day,
-        day_of_year: days - timestamp::days(year, 1, 1),
+        day_of_year: days - rfc3339::days(year, 1, 1),
         day_of_week: (days + 4).rem_euclid(7),
         nanos: i64::try_from(nanos.rem_euclid(DAY)).unwrap_or_default(),
     }
@@ -151,11 +131,9 @@ pub(super) fn parts(nanos: i128) -> Parts {
 
 /// Prints a timestamp.
 pub(super) fn timestamp_text(nanos: i128) -> String {
-    let parts = parts(nanos);
-    let (seconds, fraction) = (parts.nanos / SECOND, parts.nanos % SECOND);
-    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    let mut text =
-        format!("{:04}-{:02}-{:02}T{hour:02}:{minute:02}:{second:02}", parts.year, parts.month, parts.day);
+    let seconds = i64::try_from(nanos.div_euclid(i128::from(SECOND))).unwrap_or_default();
+    let mut text = rfc3339::print(seconds);
+    let fraction = nanos.rem_euclid(i128::from(SECOND));
     if fraction != 0 {
         let _ = write!(text, ".{}", format!("{fraction:09}").trim_end_matches('0'));
     }

@@ -1,6 +1,6 @@
 //! Parses which Deployments a command is for: names or selectors.
 
-use gantry_registry::kinds::{Kind, kinds};
+use gantry_schema::kinds::{Kind, kinds};
 
 /// The requested Deployments.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -119,8 +119,8 @@ impl Watch<'_> {
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let end = loop {
             let Some(snapshot) = snapshot(&self.caches)? else { break WatchEnd::Deleted };
-            let standing = RolloutState::of(clock.now(), &snapshot);
-            let report = why::report(&standing, &self.commands);
+            let state = RolloutState::of(clock.now(), &snapshot);
+            let report = why::report(&state, &self.commands);
             if self.is_over(&mut waiting, &report) {
                 break WatchEnd::Finished(Box::new(report));
             }
@@ -129,7 +129,7 @@ impl Watch<'_> {
                 none => none
                     .insert(Terminal::open().map_err(|error| format!("cannot use the terminal: {error}"))?),
             };
-            let mut lines = live::frame(&standing, terminal.canvas());
+            let mut lines = live::frame(&state, terminal.canvas());
             if let (Some(error), Some(last)) = (self.caches.error(), lines.last_mut()) {
                 *last = Line::of(Style::Bad, &format!("connection lost, trying again: {error}"));
             }

@@ -196,7 +196,7 @@ mod tests {
 
     /// K4, and kubectl's messages for other usage errors.
     #[test]
-    fn mistakes_are_told_as_kubectl_tells_them() {
+    fn mistakes_are_reported_as_kubectl_reports_them() {
         let see =
             |command: &str, text: &str| format!("error: {text}\nSee 'gantry {command} --help' for usage.");
         let cases = [

@@ -114,7 +114,7 @@ async fn a_restart_keeps_the_authority_that_clients_know() {
 }
 
 #[test]
-fn somebody_elses_kubeconfig_is_left_as_it_is() {
+fn the_kubeconfig_of_another_user_is_not_changed() {
     let scratch = Scratch::new("not-ours");
     let file = scratch.join("config");
     fs::write(&file, "apiVersion: v1\nkind: Config\n").unwrap();
@@ -173,7 +173,7 @@ fn mistakes_are_named_with_the_flag_and_the_fix() {
 async fn tokens_of_a_file_are_believed() {
     let scratch = Scratch::new("tokens");
     let file = scratch.join("tokens");
-    fs::write(&file, "of-a-master,jane,1,\"system:masters\"\nof-nobody,joe,2\n").unwrap();
+    fs::write(&file, "of-a-master,jane,1,\"system:masters\"\nof-a-user,joe,2\n").unwrap();
     let arguments = ["--in-memory", "--plain-http", "--token", &text(&file)];
     let server = Server::start("127.0.0.1:0", &scratch.join("kubeconfig"), &arguments);
     let status = async |token: &str| {
@@ -186,7 +186,7 @@ async fn tokens_of_a_file_are_believed() {
         }
     };
     assert_eq!(status("of-a-master").await, 200);
-    assert_eq!(status("of-nobody").await, 403);
+    assert_eq!(status("of-a-user").await, 403);
     assert_eq!(status("of-no-file").await, 401);
     fs::write(&file, "a\n,jane\n").unwrap();
     let said = refused(&arguments);

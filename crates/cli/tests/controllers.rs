@@ -244,7 +244,7 @@ async fn pods_are_released_and_adopted(cluster: &Cluster) {
             pods.patch(&pod.name_any(), &PatchParams::default(), &patch).await.unwrap();
         };
         let is_owned = async || !pods.get(&pod.name_any()).await.unwrap().owner_references().is_empty();
-        relabel("nobody").await;
+        relabel("other").await;
         eventually("a release", async || (!is_owned().await).then_some(())).await;
         eventually("a pod in its place", async || (named(app).await.len() == size).then_some(())).await;
         relabel(app).await;
@@ -410,7 +410,7 @@ async fn the_binding_in_lease_yaml_is_the_switch() {
 }
 
 /// The server is killed in the middle of rollouts and comes back with what it had acknowledged; the controllers, which
-/// nobody restarts, go on from there.
+/// are not restarted, go on from there.
 #[tokio::test]
 async fn rollouts_go_on_when_the_server_is_killed_under_them() {
     let scratch = Scratch::new("killed-under");

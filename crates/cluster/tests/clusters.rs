@@ -72,7 +72,7 @@ async fn watches_of(cluster: &Cluster, resource: &str) -> u32 {
     metrics.lines().filter(is_of).map(|line| line.rsplit(' ').next().unwrap().parse::<u32>().unwrap()).sum()
 }
 
-/// A7.9: whoever is bound to `edit` may edit as soon as the cluster is ready.
+/// A7.9: a user that is bound to `edit` may edit as soon as the cluster is ready.
 #[tokio::test]
 async fn a_started_cluster_has_the_rules_of_admin_edit_and_view() {
     for _ in 0..5 {

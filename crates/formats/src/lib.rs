@@ -6,3 +6,4 @@ pub mod base64;
 pub mod duration;
 pub mod percent;
 pub mod quantity;
+pub mod rfc3339;

@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Write};
 use std::time::Duration;
 
 use gantry_client::{ApiClient, ApiRequest, DISCOVERY, RequestError, WatchLines};
-use gantry_registry::Timestamp;
+use gantry_primitives::Timestamp;
 use kube::Client;
 use serde_json::Value;
 use tokio::time::Instant;

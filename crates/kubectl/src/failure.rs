@@ -193,7 +193,7 @@ mod tests {
 
     /// K0.3: one cause stands in the line, several below it, each once.
     #[test]
-    fn an_invalid_object_is_told_field_by_field() {
+    fn an_invalid_object_is_reported_field_by_field() {
         let status = |causes: Value| json!({"reason": "Invalid", "message": "m", "details": {"kind": "Deployment", "name": "x", "causes": causes}});
         let one = json!([{"field": "spec.a", "message": "Required value"}]);
         assert_eq!(refused(status(one)).lines(), "The Deployment \"x\" is invalid: spec.a: Required value\n");

@@ -4,10 +4,11 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use gantry_registry::decode::{Format, plain};
 use gantry_registry::selector::LabelSelector;
+use gantry_schema::decode::{Format, plain};
 use serde_json::Value;
 
+use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::field::{list, object_mut, text};
 use crate::print::compact;
@@ -102,6 +103,19 @@ pub(crate) fn parse(source: &str, content: &str) -> Result<Vec<Manifest>, Failur
         manifests.push(Manifest { source: source.to_owned(), object: document });
     }
     Ok(manifests)
+}
+
+/// Checks manifests and finds their resource types and namespaces, each with its own failure.
+pub(crate) async fn resolve_each(
+    ctx: &mut ClientContext,
+    manifests: Vec<Manifest>,
+    validation: Validation,
+) -> Result<Vec<Result<ResolvedManifest, Failure>>, Failure> {
+    let resources = ctx.resources().await?;
+    let place = NamespaceScope { namespace: &ctx.namespace, is_explicit: ctx.namespace_is_explicit };
+    let resolve =
+        |manifest: Manifest| manifest.checked(validation).and_then(|()| manifest.resolve(&resources, place));
+    Ok(manifests.into_iter().map(resolve).collect())
 }
 
 impl Manifest {
@@ -344,7 +358,7 @@ mod tests {
 
     /// K1 table: a YAML error names its line.
     #[test]
-    fn bad_yaml_is_told_with_its_line() {
+    fn bad_yaml_is_reported_with_its_line() {
         let failure = parse("s.yaml", "a: 1\nb: 2\nc: d: e\n").unwrap_err();
         assert_eq!(
             failure.lines(),

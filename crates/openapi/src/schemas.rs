@@ -297,7 +297,7 @@ fn definition_name(message: &str) -> String {
     }
 }
 
-/// Says what a message or a field is for, where somebody has written that down.
+/// Adds the description of a message or a field, if there is one.
 fn describe(schema: &mut Value, message: &str, field: &str) {
     static SENTENCES: LazyLock<Rows> = LazyLock::new(|| rows(include_str!("descriptions.tsv")));
     if let Some(sentence) = SENTENCES.get(&(message, field)) {

@@ -165,47 +165,6 @@ fn operations_have_names_of_their_own() {
     assert!(seen.contains("readAppsV1NamespacedDeploymentStatus"), "{seen:?}");
 }
 
-/// A1.13, A1.14: the protobuf begins as old clients want it, and has every definition with its kind.
-#[test]
-fn the_protobuf_has_every_definition() {
-    let v2 = v2();
-    let bytes = openapi::gnostic(kinds());
-    assert_eq!(&bytes[..5], b"\x0a\x032.0");
-    let parts = fields(&bytes);
-    let numbers: Vec<_> = parts.iter().map(|(number, _)| *number).collect();
-    assert_eq!(numbers, [1, 2, 8, 9], "swagger, info, paths, definitions");
-    let entries: Vec<_> = fields(parts[3].1).into_iter().map(|(_, entry)| fields(entry)).collect();
-    let names: Vec<_> = entries.iter().map(|entry| str::from_utf8(entry[0].1).unwrap()).collect();
-    let wanted: Vec<_> = v2["definitions"].as_object().unwrap().keys().collect();
-    assert_eq!(names, wanted);
-    let deployment = names.iter().position(|name| *name == "io.k8s.api.apps.v1.Deployment").unwrap();
-    let (_, extension) =
-        fields(entries[deployment][1].1).into_iter().find(|(number, _)| *number == 31).unwrap();
-    let extension = fields(extension);
-    assert_eq!(extension[0].1, b"x-kubernetes-group-version-kind");
-    let kind = r#"[{"group":"apps","kind":"Deployment","version":"v1"}]"#;
-    assert_eq!(fields(extension[1].1), [(2, kind.as_bytes())], "YAML in the second field");
-}
-
-/// The fields of a message whose fields all have lengths.
-fn fields(mut bytes: &[u8]) -> Vec<(u64, &[u8])> {
-    let mut fields = Vec::new();
-    while !bytes.is_empty() {
-        let (tag, rest) = varint(bytes);
-        let (length, rest) = varint(rest);
-        let (field, rest) = rest.split_at(usize::try_from(length).unwrap());
-        fields.push((tag >> 3, field));
-        bytes = rest;
-    }
-    fields
-}
-
-fn varint(bytes: &[u8]) -> (u64, &[u8]) {
-    let end = bytes.iter().position(|byte| *byte < 0x80).unwrap();
-    let value = bytes[..=end].iter().rev().fold(0, |value, byte| value << 7 | u64::from(byte & 0x7f));
-    (value, &bytes[end + 1..])
-}
-
 fn check_references(value: &Value, prefix: &str, defined: &Value) {
     match value {
         Value::Object(members) => {

@@ -38,7 +38,8 @@ struct Place {
 /// Applies all operations in order.
 pub(super) fn apply(current: &Value, body: &Value) -> Result<Value, Refusal> {
     let operations = operations(body)?;
-    let mut patching = Patching { document: Node::Closed(current.clone()), copied_bytes: 0, visits: VISITS_MAX };
+    let mut patching =
+        Patching { document: Node::Closed(current.clone()), copied_bytes: 0, visits: VISITS_MAX };
     for operation in operations {
         patching.operate(operation).ok_or_else(does_not_apply)?;
     }

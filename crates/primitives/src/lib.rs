@@ -13,7 +13,7 @@ mod path;
 mod pattern;
 pub mod refusal;
 pub mod text_formats;
-pub mod timestamp;
+mod timestamp;
 
 pub use path::Path;
 pub use pattern::{Pattern, Patterns, check_pattern};

@@ -4,7 +4,7 @@
 
 use std::net::IpAddr;
 
-use crate::timestamp;
+use gantry_formats::rfc3339;
 
 /// Hexadecimal digits only.
 pub fn is_hex(text: &str) -> bool {
@@ -84,14 +84,7 @@ pub fn is_credit_card(text: &str) -> bool {
 
 /// A valid date such as `2024-02-29`.
 pub fn is_date(text: &str) -> bool {
-    if !is_digits_with(text, &[4, 2, 2], |between| between == b'-') {
-        return false;
-    }
-    let number = |from: usize, to: usize| text.get(from..to).and_then(|part| part.parse::<i64>().ok());
-    let (Some(year), Some(month), Some(day)) = (number(0, 4), number(5, 7), number(8, 10)) else {
-        return false;
-    };
-    (1..=12).contains(&month) && timestamp::date(timestamp::days(year, month, day)) == (year, month, day)
+    rfc3339::parse_date(text).is_some()
 }
 
 /// A date, a time and a zone.

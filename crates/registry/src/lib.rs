@@ -10,6 +10,7 @@ pub mod access;
 pub mod admission;
 pub mod conversion;
 pub mod defaults;
+pub mod flow_control;
 pub mod lifecycle;
 pub mod paging;
 pub mod pods;
@@ -19,5 +20,5 @@ pub mod table;
 pub mod target;
 pub mod validation;
 
-pub use gantry_primitives::{Cause, Details, FieldError, Refusal, Timestamp, Wrong};
-pub use gantry_schema::{custom, decode, empties, encode, jsonpath, kinds, schema};
+use gantry_primitives::{Cause, Details, FieldError, Refusal, Timestamp, Wrong};
+use gantry_schema::{custom, decode, empties, kinds, schema};

@@ -176,7 +176,7 @@ mod tests {
 
     /// A1.1, A1.2: the paths of discovery, and others.
     #[test]
-    fn groups_and_other_paths_are_told_apart() {
+    fn groups_and_other_paths_are_distinguished() {
         let group = |group, version| Target::Group { group, version };
         assert_eq!(Target::parse("/api"), group("", None));
         assert_eq!(Target::parse("/api/v1/"), group("", Some("v1")));

@@ -6,7 +6,7 @@
 use gantry_registry::access::{
     AccessRule, EscalationCheck, Policy, RequestAttributes, RequestTarget, User, Verdict,
 };
-use gantry_registry::kinds::{Scope, kinds};
+use gantry_schema::kinds::{Scope, kinds};
 use serde_json::{Value, json};
 
 fn texts(value: &Value) -> Vec<String> {
@@ -143,7 +143,7 @@ fn rules_match_by_verb_group_resource_and_name() {
 
 /// A7.9: who grants rights must hold them; what is missing is named one by one.
 #[test]
-fn nobody_hands_out_what_they_do_not_have() {
+fn rights_cannot_be_granted_without_having_them() {
     let mut policy = Policy::default();
     let held = json!({"verbs": ["get", "list"], "apiGroups": [""], "resources": ["pods"]});
     policy.add(&json!({"kind": "Role", "metadata": {"name": "r", "namespace": "n"}, "rules": [held]}));
@@ -183,7 +183,7 @@ fn service_accounts_are_bound_by_namespace_and_name() {
         "kind": "ClusterRoleBinding", "metadata": {"name": "b"}, "roleRef": {"kind": "ClusterRole", "name": "view"},
         "subjects": [{"kind": "ServiceAccount", "namespace": "n", "name": "sa"}],
     }));
-    let judge = |name: &str| {
+    let verdict = |name: &str| {
         let user = User { name: name.to_owned(), groups: vec![], ..User::default() };
         policy.authorize(
             &user,
@@ -195,8 +195,8 @@ fn service_accounts_are_bound_by_namespace_and_name() {
     };
     let reason =
         "RBAC: allowed by ClusterRoleBinding \"b\" of ClusterRole \"view\" to ServiceAccount \"sa/n\"";
-    assert_eq!(judge("system:serviceaccount:n:sa"), Verdict::Allowed(Some(reason.to_owned())));
-    assert_eq!(judge("system:serviceaccount:other:sa"), Verdict::Denied(None));
+    assert_eq!(verdict("system:serviceaccount:n:sa"), Verdict::Allowed(Some(reason.to_owned())));
+    assert_eq!(verdict("system:serviceaccount:other:sa"), Verdict::Denied(None));
 }
 
 fn bind(policy: &mut Policy, user: &str, rules: &[Value]) {
@@ -212,7 +212,7 @@ fn named(name: &str) -> User {
 }
 
 /// What a person is told who writes this, or nothing.
-fn handed_out(
+fn escalation(
     policy: &Policy,
     user: &str,
     resource: &str,
@@ -221,8 +221,8 @@ fn handed_out(
 ) -> Option<String> {
     let kind = kinds().resource("rbac.authorization.k8s.io", "v1", resource).unwrap();
     let (user, namespace) = (named(user), (kind.scope == Scope::Namespaced).then_some("n"));
-    let handout = EscalationCheck { policy, user: &user, kind, namespace, path_name: None };
-    handout.check(old, new).err().map(|refusal| format!("{} {}", refusal.code, refusal.message))
+    let escalation = EscalationCheck { policy, user: &user, kind, namespace, path_name: None };
+    escalation.check(old, new).err().map(|refusal| format!("{} {}", refusal.code, refusal.message))
 }
 
 /// A7.9: what is missing is told with the verbs of one resource together.
@@ -240,28 +240,28 @@ fn a_role_beyond_ones_own_rights_is_refused_with_what_is_missing() {
                 {APIGroups:[\"\"], Resources:[\"pods\"], Verbs:[\"list\" \"watch\"]}\n\
                 {APIGroups:[\"\"], Resources:[\"secrets\"], Verbs:[\"get\" \"list\" \"watch\"]}\n\
                 {NonResourceURLs:[\"/logs\"], Verbs:[\"get\"]}";
-    assert_eq!(handed_out(&policy, "eve", "clusterroles", None, &role).unwrap(), told);
+    assert_eq!(escalation(&policy, "eve", "clusterroles", None, &role).unwrap(), told);
     let fewer = json!({"metadata": {"name": "r"}, "rules": [{"verbs": ["get"], "apiGroups": [""], "resources": ["pods"]}]});
-    assert_eq!(handed_out(&policy, "eve", "clusterroles", None, &fewer), None);
+    assert_eq!(escalation(&policy, "eve", "clusterroles", None, &fewer), None);
     let mut owned = role.clone();
     owned["metadata"]["finalizers"] = json!(["f"]);
-    assert_eq!(handed_out(&policy, "eve", "clusterroles", Some(&role), &owned), None, "housekeeping");
+    assert_eq!(escalation(&policy, "eve", "clusterroles", Some(&role), &owned), None, "housekeeping");
     owned["metadata"]["labels"] = json!({"a": "b"});
-    assert!(handed_out(&policy, "eve", "clusterroles", Some(&role), &owned).is_some());
+    assert!(escalation(&policy, "eve", "clusterroles", Some(&role), &owned).is_some());
 }
 
-/// A7.9: an aggregation can gather anything, so it takes all rights.
+/// A7.9: an aggregation can collect any rule, so it requires all rights.
 #[test]
-fn only_who_holds_everything_may_aggregate() {
+fn only_users_with_all_rights_may_aggregate() {
     let mut policy = Policy::default();
     bind(&mut policy, "eve", &[json!({"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]})]);
     let role = json!({"metadata": {"name": "r"}, "aggregationRule": {"clusterRoleSelectors": []}});
     let told = "403 clusterroles.rbac.authorization.k8s.io \"r\" is forbidden: must have cluster-admin privileges to use an \
                 aggregationRule";
-    assert!(handed_out(&policy, "eve", "clusterroles", None, &role).is_none(), "`*` includes escalate");
+    assert!(escalation(&policy, "eve", "clusterroles", None, &role).is_none(), "`*` includes escalate");
     let all = json!({"verbs": ["get"], "apiGroups": ["*"], "resources": ["*"]});
     bind(&mut policy, "eve", &[all]);
-    assert_eq!(handed_out(&policy, "eve", "clusterroles", None, &role).unwrap(), told);
+    assert_eq!(escalation(&policy, "eve", "clusterroles", None, &role).unwrap(), told);
 }
 
 /// A7.9: the verbs `escalate` and `bind` are the ways around.
@@ -274,17 +274,17 @@ fn who_may_escalate_or_bind_need_not_hold() {
     let bound = json!({"verbs": ["bind"], "apiGroups": [rbac], "resources": ["clusterroles"], "resourceNames": ["strong"]});
     bind(&mut policy, "ann", &[bound]);
     let role = json!({"metadata": {"name": "r"}, "rules": [{"verbs": ["get"], "apiGroups": [""], "resources": ["secrets"]}]});
-    assert_eq!(handed_out(&policy, "eve", "roles", None, &role), None);
-    assert!(handed_out(&policy, "ann", "roles", None, &role).is_some());
+    assert_eq!(escalation(&policy, "eve", "roles", None, &role), None);
+    assert!(escalation(&policy, "ann", "roles", None, &role).is_some());
     let binding =
         |role: &str| json!({"metadata": {"name": "b"}, "roleRef": {"kind": "ClusterRole", "name": role}});
-    assert_eq!(handed_out(&policy, "ann", "rolebindings", None, &binding("strong")), None);
-    let told = handed_out(&policy, "eve", "rolebindings", None, &binding("strong")).unwrap();
+    assert_eq!(escalation(&policy, "ann", "rolebindings", None, &binding("strong")), None);
+    let told = escalation(&policy, "eve", "rolebindings", None, &binding("strong")).unwrap();
     assert!(
         told.starts_with("403 rolebindings.rbac.authorization.k8s.io \"b\" is forbidden: user \"eve\""),
         "{told}"
     );
-    let told = handed_out(&policy, "eve", "rolebindings", None, &binding("nowhere")).unwrap();
+    let told = escalation(&policy, "eve", "rolebindings", None, &binding("nowhere")).unwrap();
     assert_eq!(told, "404 clusterroles.rbac.authorization.k8s.io \"nowhere\" not found");
 }
 

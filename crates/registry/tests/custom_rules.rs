@@ -5,9 +5,9 @@ mod real;
 #[path = "custom_rules/words.rs"]
 mod words;
 
-use gantry_registry::FieldError;
-use gantry_registry::custom::StructuralSchema;
+use gantry_primitives::FieldError;
 use gantry_registry::validation::custom_objects;
+use gantry_schema::custom::StructuralSchema;
 use serde_json::{Value, json};
 
 /// A kind whose spec looks like that.

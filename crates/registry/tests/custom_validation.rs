@@ -1,8 +1,8 @@
 //! What is wrong with objects of custom kinds, in Kubernetes' words: a schema of `spec`, a value, what is said.
 
-use gantry_registry::Refusal;
-use gantry_registry::custom::{Scaling, StructuralSchema};
+use gantry_primitives::Refusal;
 use gantry_registry::validation::custom_objects;
+use gantry_schema::custom::{Scaling, StructuralSchema};
 use serde_json::{Value, json};
 
 /// The structure of objects of which the spec is like this.
@@ -10,7 +10,7 @@ fn with_spec(spec: &Value) -> StructuralSchema {
     StructuralSchema::read(&json!({"type": "object", "properties": {"spec": spec}}))
 }
 
-fn texts(errors: &[gantry_registry::FieldError]) -> Vec<String> {
+fn texts(errors: &[gantry_primitives::FieldError]) -> Vec<String> {
     errors.iter().map(ToString::to_string).collect()
 }
 

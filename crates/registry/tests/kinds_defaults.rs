@@ -8,7 +8,7 @@
 
 use gantry_registry::admission::{self, priority};
 use gantry_registry::defaults;
-use gantry_registry::kinds::{Kind, kinds};
+use gantry_schema::kinds::{Kind, kinds};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

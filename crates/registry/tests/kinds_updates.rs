@@ -7,9 +7,10 @@
     reason = "a test that cannot go on fails; recordings are files"
 )]
 
-use gantry_registry::kinds::{Kind, kinds};
+use gantry_primitives::Refusal;
 use gantry_registry::validation::{self, ValidationReport};
-use gantry_registry::{Refusal, admission, defaults};
+use gantry_registry::{admission, defaults};
+use gantry_schema::kinds::{Kind, kinds};
 use serde_json::{Map, Value, json};
 
 /// O3.1, O3.2, A2.19, A2.20: what cannot change is refused with the words recorded.
@@ -150,28 +151,28 @@ fn most_of_a_stateful_set_stays() {
 /// A2.20: classes of priority and storage, revisions and claims keep what others rely on.
 #[test]
 fn classes_and_revisions_stay() {
-    let judge = |group: &str, kind: &str, old: Value, new: Value| {
+    let errors = |group: &str, kind: &str, old: Value, new: Value| {
         texts(&validation::update(kinds().kind(group, "v1", kind).unwrap(), &old, &new))
     };
     assert_eq!(
-        judge("scheduling.k8s.io", "PriorityClass", json!({"value": 1}), json!({"value": 2})),
+        errors("scheduling.k8s.io", "PriorityClass", json!({"value": 1}), json!({"value": 2})),
         ["value: Forbidden: may not be changed in an update."]
     );
     let class = |provisioner: &str| json!({"provisioner": provisioner, "volumeBindingMode": "Immediate"});
     assert_eq!(
-        judge("storage.k8s.io", "StorageClass", class("a"), class("b")),
+        errors("storage.k8s.io", "StorageClass", class("a"), class("b")),
         ["provisioner: Invalid value: null: field is immutable"]
     );
     assert_eq!(
-        judge("apps", "ControllerRevision", json!({"data": {"a": 1}}), json!({"data": {"a": 2}})),
+        errors("apps", "ControllerRevision", json!({"data": {"a": 1}}), json!({"data": {"a": 2}})),
         ["data: Invalid value: {\"a\":2}: field is immutable"]
     );
     let claim = |mode: &str, storage: &str| json!({"spec": {"accessModes": [mode], "resources": {"requests": {"storage": storage}}}, "status": {"phase": "Bound"}});
     let grown =
-        judge("", "PersistentVolumeClaim", claim("ReadWriteOnce", "1Gi"), claim("ReadWriteOnce", "2Gi"));
+        errors("", "PersistentVolumeClaim", claim("ReadWriteOnce", "1Gi"), claim("ReadWriteOnce", "2Gi"));
     assert_eq!(grown, [""; 0]);
     let shared =
-        judge("", "PersistentVolumeClaim", claim("ReadWriteOnce", "1Gi"), claim("ReadWriteMany", "1Gi"));
+        errors("", "PersistentVolumeClaim", claim("ReadWriteOnce", "1Gi"), claim("ReadWriteMany", "1Gi"));
     assert_eq!(shared.len(), 1);
     assert!(shared[0].starts_with("spec: Forbidden: spec is immutable after creation"), "{shared:?}");
 }

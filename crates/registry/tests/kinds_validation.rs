@@ -6,8 +6,9 @@
     reason = "a test that cannot go on fails; recordings are files"
 )]
 
-use gantry_registry::kinds::{Kind, kinds};
-use gantry_registry::{Refusal, admission, defaults, validation};
+use gantry_primitives::Refusal;
+use gantry_registry::{admission, defaults, validation};
+use gantry_schema::kinds::{Kind, kinds};
 use serde_json::{Value, json};
 
 /// O2.1, O2.6, A2.13, A2.14, O6.6, O7.1, O7.2, O7.3: one wrong object each, refused with the words recorded.
@@ -221,7 +222,7 @@ fn volumes_and_mounts_belong_together() {
     );
 }
 
-/// Init containers that end have no probes, and share names with nobody.
+/// Init containers that end have no probes, and their names are unique.
 #[test]
 fn init_containers_have_rules_of_their_own() {
     let mut object = deployment();

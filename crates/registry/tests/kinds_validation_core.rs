@@ -2,9 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use gantry_registry::kinds::{Kind, kinds};
+use gantry_primitives::Timestamp;
 use gantry_registry::lifecycle::{self, Part, Stamp, Updated};
-use gantry_registry::{Timestamp, admission, defaults, validation};
+use gantry_registry::{admission, defaults, validation};
+use gantry_schema::kinds::{Kind, kinds};
 use serde_json::{Value, json};
 
 const RBAC: &str = "rbac.authorization.k8s.io";
@@ -14,7 +15,7 @@ fn kind(group: &str, name: &str) -> &'static Kind {
     kinds().kind(group, "v1", name).unwrap()
 }
 
-fn texts(errors: &[gantry_registry::FieldError]) -> Vec<String> {
+fn texts(errors: &[gantry_primitives::FieldError]) -> Vec<String> {
     errors.iter().map(ToString::to_string).collect()
 }
 

@@ -2,11 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
-use gantry_registry::Timestamp;
-use gantry_registry::kinds::{Kind, kinds};
+use gantry_primitives::Timestamp;
 use gantry_registry::lifecycle::{
     DeleteOptions, Deletion, Part, Stamp, Updated, create, delete, generated_name, update,
 };
+use gantry_schema::kinds::{Kind, kinds};
 use serde_json::{Value, json};
 
 const NOON: Timestamp = Timestamp::from_secs(1_767_268_800);
@@ -248,13 +248,13 @@ fn a_pod_that_runs_is_given_time() {
     assert_eq!(end(&running, json!({"gracePeriodSeconds": 5})), (at(5), 5, false));
     assert_eq!(end(&running, json!({"gracePeriodSeconds": -9})), (at(1), 1, false));
     assert_eq!(end(&running, json!({"gracePeriodSeconds": 0})), (at(0), 0, true));
-    assert_eq!(end(&pod("", "Pending"), json!({})), (at(0), 0, true), "nobody runs it");
+    assert_eq!(end(&pod("", "Pending"), json!({})), (at(0), 0, true), "no node runs it");
     assert_eq!(end(&pod("n1", "Failed"), json!({"gracePeriodSeconds": 5})), (at(0), 0, true));
     let held = with(pod("", "Pending"), "/metadata/finalizers", json!(["example.com/f"]));
     assert_eq!(end(&held, json!({})), (at(0), 0, false));
 }
 
-/// O6.11: whoever is leaving can be hurried, never held up.
+/// O6.11: the grace period of a terminating pod can be shortened, never extended.
 #[test]
 fn a_leaving_pod_can_be_hurried() {
     let Deletion::Linger(leaving) =
@@ -300,7 +300,7 @@ fn a_held_pod_is_not_given_time_again() {
     assert_eq!(delete(&over, &background, kind("pods"), NOON), Deletion::Remove(None));
 }
 
-/// O6.11: a pod that ended while it was leaving keeps its time unless somebody asks for less.
+/// O6.11: a pod that ended while it was terminating keeps its grace period unless a shorter one is requested.
 #[test]
 fn a_leaving_pod_that_ended_keeps_its_time() {
     let leaving = with(pod("n1", "Failed"), "/metadata/deletionTimestamp", json!(NOON.plus(30).to_string()));
@@ -310,9 +310,9 @@ fn a_leaving_pod_that_ended_keeps_its_time() {
     assert_eq!(end_of(&sooner), (NOON.plus(10).to_string(), 10, false));
 }
 
-/// A2.5: whoever counts generations counts the beginning of the end, whatever the kind.
+/// A2.5: kinds with a generation increase it when their deletion begins.
 #[test]
-fn the_end_counts_for_whoever_counts() {
+fn the_beginning_of_a_deletion_counts_as_a_generation() {
     let after = |object: Value, resource: &str| {
         let held = with(object, "/metadata/finalizers", json!(["example.com/f"]));
         match delete(&held, &options(&json!({})), kind(resource), NOON) {
@@ -331,7 +331,7 @@ fn namespace(finalizers: &[&str]) -> Value {
     })
 }
 
-/// A6.4, A6.6: the first delete only begins the end; later ones wait for whoever empties the namespace.
+/// A6.4, A6.6: the first delete makes the namespace terminating; later ones wait for its finalizers.
 #[test]
 fn a_namespace_is_deleted_in_two_steps() {
     let begin = |object: &Value| match delete(object, &options(&json!({})), kind("namespaces"), NOON) {

@@ -2,11 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
-use gantry_registry::Timestamp;
-use gantry_registry::kinds::kinds;
+use gantry_primitives::Timestamp;
 use gantry_registry::lifecycle::{Part, Updated, update};
 use gantry_registry::pods::eviction::{EvictionCost, check, mark, spend};
 use gantry_registry::pods::{binding, container};
+use gantry_schema::kinds::kinds;
 use serde_json::{Value, json};
 
 const NOON: Timestamp = Timestamp::from_secs(1_767_268_800);
@@ -54,7 +54,7 @@ fn a_bound_pod_is_scheduled_since_then() {
     assert!(binding::bind(&bound, &json!({"target": {"name": "n2"}}), NOON).is_err(), "A8.2: once");
 }
 
-/// A8.7: an empty selector is for every pod, none for no pod, and one that makes no sense guards nobody.
+/// A8.7: an empty selector selects every pod, an absent one none, and so does an invalid one.
 #[test]
 fn a_budget_guards_whom_it_selects() {
     let pod = running(true);
@@ -82,11 +82,11 @@ fn a_pod_that_might_run_is_free_as_it_is() {
     let spared = EvictionCost::FreeAt { version: "7".to_owned(), budget: Some("pdb".to_owned()) };
     assert_eq!(check(&running(false), &healthy).unwrap(), spared);
     assert_eq!(check(&running(true), &healthy).unwrap(), EvictionCost::Spends("pdb".to_owned()));
-    let nobody = [budget(&json!({}), 0, 0, 0)];
+    let none_needed = [budget(&json!({}), 0, 0, 0)];
     assert_eq!(
-        check(&running(false), &nobody).unwrap(),
+        check(&running(false), &none_needed).unwrap(),
         EvictionCost::Spends("pdb".to_owned()),
-        "nobody is needed"
+        "no healthy pod is required"
     );
 }
 
@@ -107,7 +107,7 @@ fn what_is_spent_is_written_down() {
     assert_eq!(spend(&negative, "a", NOON).unwrap_err().code, 403);
 }
 
-/// A8.7: whoever is marked already is not marked again.
+/// A8.7: a pod that is being disrupted already is not marked again.
 #[test]
 fn a_mark_is_made_once() {
     let marked = mark(&running(true), NOON);

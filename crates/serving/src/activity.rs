@@ -91,7 +91,8 @@ impl Pressure {
 mod tests {
     use super::*;
 
-    const TIMEOUTS: IdleTimeouts = IdleTimeouts { first: Duration::from_secs(10), next: Duration::from_secs(90) };
+    const TIMEOUTS: IdleTimeouts =
+        IdleTimeouts { first: Duration::from_secs(10), next: Duration::from_secs(90) };
 
     async fn idle_after(activity: &Activity, pressure: &Pressure) -> Duration {
         let began = Instant::now();
@@ -123,8 +124,7 @@ mod tests {
             }
             drop(request);
         };
-        let (idle, busy, ()) =
-            tokio::join!(idle_after(&idle, &pressure), idle_after(&busy, &pressure), asks);
+        let (idle, busy, ()) = tokio::join!(idle_after(&idle, &pressure), idle_after(&busy, &pressure), asks);
         assert_eq!((idle.as_millis(), busy.as_secs()), (1200, 93));
     }
 }

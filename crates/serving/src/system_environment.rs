@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use gantry_apiserver::Environment;
-use gantry_registry::Timestamp;
+use gantry_primitives::Timestamp;
 
 /// The environment of a real server.
 #[derive(Clone, Copy, Debug, Default)]

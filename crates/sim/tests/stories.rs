@@ -19,7 +19,7 @@ fn stories() -> Vec<PathBuf> {
 }
 
 #[test]
-fn every_story_goes_as_it_is_told() {
+fn every_story_has_its_recorded_outcome() {
     let mut wrong = Vec::new();
     for path in stories() {
         let event = std::fs::read_to_string(&path).unwrap();

@@ -198,6 +198,6 @@ async fn overwrite(store: Arc<EmbeddedStore>, times: u64) {
         seen = store
             .commit(Transaction::update(key("/counter"), value, seen))
             .await
-            .expect("nobody else writes it");
+            .expect("there is one writer");
     }
 }

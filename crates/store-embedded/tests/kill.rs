@@ -180,11 +180,11 @@ async fn count_up(store: Arc<dyn Store>, name: String) {
             None => Transaction::create(key(name.as_str()), value),
             Some((_, revision)) => Transaction::update(key(name.as_str()), value, revision),
         };
-        let revision = store.commit(transaction).await.expect("nobody else writes this key");
+        let revision = store.commit(transaction).await.expect("one task writes this key");
         // One write to the pipe: a line is there as a whole or not at all.
         let line = format!("{name} {number} {revision} .\n");
-        std::io::stdout().write_all(line.as_bytes()).expect("someone listens");
-        std::io::stdout().flush().expect("someone listens");
+        std::io::stdout().write_all(line.as_bytes()).expect("the test reads the output");
+        std::io::stdout().flush().expect("the test reads the output");
         seen = Some((number, revision));
     }
 }

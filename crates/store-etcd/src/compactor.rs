@@ -123,7 +123,7 @@ mod tests {
 
     /// A removed mark costs its owner one more try, and one that was used since is not removed.
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn marks_nobody_used_for_long_are_swept_away() {
+    async fn marks_that_are_unused_for_long_are_deleted() {
         let etcd = Etcd::quick();
         let store = EtcdStore::new(&etcd.settings()).unwrap();
         let marks = || etcd.ctl(&["get", "--prefix", "!gantry/", "--keys-only"]).trim().to_owned();

@@ -92,7 +92,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Conflict { key, current: Some(current) } => {
-                write!(f, "{key} was changed by someone else and is at revision {}", current.revision)
+                write!(f, "{key} was changed by another write and is at revision {}", current.revision)
             }
             Self::Conflict { key, current: None } => write!(f, "{key} does not exist"),
             Self::Compacted { floor } => write!(f, "history before revision {floor} is forgotten"),

@@ -10,9 +10,11 @@ use kube::Client;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
+use crate::kubelet::is_ready;
 use crate::names::Names;
 
-/// How long nothing may change until the cluster counts as settled.
+/// How long nothing may change until the cluster counts as settled. On tokio's paused clock, time passes only while every task
+/// in the process is idle: there it is no guess.
 const QUIET: Duration = Duration::from_millis(500);
 /// The polling period.
 const POLL: Duration = Duration::from_millis(100);
@@ -29,8 +31,8 @@ pub struct TestNamespace {
     names: Names,
     /// What happens to terminating pods.
     pub terminations: Terminations,
-    /// How long nothing may change while a controller has work to do. On a real clock and a busy machine it may have
-    /// to wait for the CPU.
+    /// How long nothing may change while the status of an object is not up to date. On a real clock and a busy machine a
+    /// controller may have to wait for the CPU.
     pub starved: Duration,
     /// The number of pods that were bound.
     pub(crate) placed: usize,
@@ -141,7 +143,7 @@ impl TestNamespace {
         }
     }
 
-    /// Whether a controller has work to do.
+    /// Whether a controller has work to do: pods to create or delete, or a status that does not count what there is.
     async fn is_anything_due(&self) -> bool {
         let stays = |it: &Value| it["metadata"]["deletionTimestamp"].is_null();
         let (mut deployments, mut sets) = (self.list("deployments").await, self.list("replicasets").await);
@@ -164,8 +166,14 @@ impl TestNamespace {
                 is_owned && !is_over && stays(pod)
             };
             let is_stuck = !set["status"]["conditions"].is_null();
-            let count = u64::try_from(pods.iter().filter(is_its_own).count()).unwrap();
-            !is_stuck && Some(count) != set["spec"]["replicas"].as_u64()
+            let counts = |number: &Value, counted: usize| {
+                number.as_u64().unwrap_or(0) == u64::try_from(counted).unwrap()
+            };
+            let count = pods.iter().filter(is_its_own).count();
+            let ready = pods.iter().filter(is_its_own).filter(|pod| is_ready(pod)).count();
+            let is_counted =
+                counts(&set["status"]["replicas"], count) && counts(&set["status"]["readyReplicas"], ready);
+            !is_counted || !is_stuck && !counts(&set["spec"]["replicas"], count)
         })
     }
 

@@ -30,8 +30,8 @@ struct TestEnvironment {
 }
 
 impl Environment for TestEnvironment {
-    fn now(&self) -> gantry_registry::Timestamp {
-        gantry_registry::Timestamp::from_secs(self.clock.now().as_nanos() / 1_000_000_000)
+    fn now(&self) -> gantry_primitives::Timestamp {
+        gantry_primitives::Timestamp::from_secs(self.clock.now().as_nanos() / 1_000_000_000)
     }
     fn uid(&self) -> String {
         format!("{:08x}-0000-4000-8000-000000000000", self.count.fetch_add(1, Ordering::Relaxed))

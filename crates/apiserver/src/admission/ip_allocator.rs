@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use gantry_registry::admission::Claim;
 use gantry_registry::admission::services::{self, AllocationError, AllocationMode};
-use gantry_registry::validation;
+use gantry_registry::{strategies, validation};
 use gantry_store::{Error, Key, ListRequest, Op, Prefix, Transaction};
 use serde_json::Value;
 
@@ -128,7 +128,7 @@ pub(crate) fn is_allocation(key: &Key) -> bool {
 
 /// Whether objects of the kind have allocated addresses or ports.
 pub(crate) fn needs_allocation(object_ref: ObjectRef<'_>) -> bool {
-    (object_ref.kind.group, object_ref.kind.kind) == ("", "Service")
+    strategies::of(object_ref.kind).allocates_addresses
 }
 
 fn key_of(claim: Claim) -> Option<Key> {

@@ -12,8 +12,9 @@ pub(crate) mod quota;
 
 use std::borrow::Cow;
 
-use gantry_registry::admission;
-use gantry_registry::kinds::{Kind, kinds};
+use gantry_registry::admission::{self, AdmissionCheck};
+use gantry_registry::strategies;
+use gantry_schema::kinds::{Kind, kinds};
 use gantry_store::ListRequest;
 use serde_json::Value;
 
@@ -35,16 +36,19 @@ pub(crate) async fn create(
     object: &mut Value,
 ) -> Result<(), ApiError> {
     admission::admit_create(object_ref.kind, object);
-    match (object_ref.kind.group, object_ref.kind.kind) {
-        ("", "Pod") => {
-            accounts::admit(server, object_ref, object).await?;
-            priority::admit(server, object_ref, object).await?;
-            limits::admit(server, object_ref, object).await
+    for check in strategies::of(object_ref.kind).admission_checks {
+        match check {
+            AdmissionCheck::ServiceAccount => accounts::admit(server, object_ref, object).await?,
+            AdmissionCheck::Priority => priority::admit(server, object_ref, object).await?,
+            AdmissionCheck::OneDefaultClass => priority::admit_class(server, object_ref, object).await?,
+            AdmissionCheck::Limits => limits::admit(server, object_ref, object).await?,
+            AdmissionCheck::RuntimeClass => {
+                let missing = admission::runtime_class::missing(object);
+                missing.map_or(Ok(()), |why| Err(ApiError::forbidden(object_ref, why)))?;
+            }
         }
-        ("", "PersistentVolumeClaim") => limits::admit(server, object_ref, object).await,
-        ("scheduling.k8s.io", "PriorityClass") => priority::admit_class(server, object_ref, object).await,
-        _ => Ok(()),
     }
+    Ok(())
 }
 
 /// Stores a new object under these preconditions and charges it to the quotas of its namespace.

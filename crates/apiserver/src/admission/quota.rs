@@ -1,7 +1,7 @@
 //! ResourceQuota admission: usage is charged in the transaction of the object, and recounted when objects are deleted.
 
 use gantry_registry::admission::quota::{self, Usage};
-use gantry_registry::kinds::Scope;
+use gantry_schema::kinds::Scope;
 use gantry_store::{Item, Key, ListRequest, Op, Transaction};
 use serde_json::Value;
 
@@ -32,8 +32,7 @@ pub(crate) async fn differences(
     before: &Value,
     after: &Value,
 ) -> Result<Vec<(Key, Op)>, ApiError> {
-    let is_same = || Usage::of(object_ref.kind, before) == Usage::of(object_ref.kind, after);
-    if !matches!(object_ref.kind.resource, "services" | "persistentvolumeclaims" | "pods") || is_same() {
+    if Usage::of(object_ref.kind, before) == Usage::of(object_ref.kind, after) {
         return Ok(Vec::new());
     }
     charged(objects, object_ref, |quota: &Value| Ok(quota::difference(quota, object_ref.kind, before, after)))
@@ -70,15 +69,12 @@ async fn charged(
 ///
 /// A failure is harmless: [`charges`] recounts before it rejects an object.
 pub(crate) async fn follow(objects: &Objects, object_ref: ObjectRef<'_>, outcome: &ChangeResult) {
-    let is_over = match outcome {
-        ChangeResult::Removed(_) => object_ref.kind.scope == Scope::Namespaced,
-        ChangeResult::Stored(object) => {
-            object_ref.kind.resource == "pods"
-                && matches!(object["status"]["phase"].as_str(), Some("Succeeded" | "Failed"))
-        }
-        ChangeResult::Kept(_) => false,
+    let stored = match outcome {
+        ChangeResult::Removed(_) => None,
+        ChangeResult::Stored(object) => Some(&**object),
+        ChangeResult::Kept(_) => return,
     };
-    if is_over && object_ref.kind.resource != "events" {
+    if quota::needs_recount(object_ref.kind, stored) {
         for _ in 0..COUNTS_MAX {
             if recount(objects, object_ref).await.unwrap_or(Recount::Done) == Recount::Done {
                 return;

@@ -1,8 +1,8 @@
 //! Service account tokens: their claims, and whether these still hold.
 
-use gantry_registry::Timestamp;
+use gantry_primitives::Timestamp;
 use gantry_registry::access::User;
-use gantry_registry::kinds::kinds;
+use gantry_schema::kinds::kinds;
 use serde_json::{Value, json};
 
 use super::TokenUser;

@@ -1,8 +1,8 @@
 //! Authorization: every request is authenticated and authorized before anything is looked up for it.
 //!
 //! ```text
-//! authenticate ─► impersonate ─► authorize ─► the handler, with the Caller
-//!     401            403           403
+//! authenticate ─► impersonate ─► flow control ─► authorize ─► the handler, with the Caller
+//!     401            403              429           403
 //! ```
 //!
 //! Requests for resources that do not exist are authorized, too: a 404 would disclose that they do not exist. The rules
@@ -19,8 +19,8 @@ use std::sync::{Arc, LazyLock};
 
 use gantry_registry::access::node::NodeReferences;
 use gantry_registry::access::{EscalationCheck, Policy, RequestAttributes, User, Verdict};
-use gantry_registry::kinds::Kind;
 use gantry_registry::target::Target;
+use gantry_schema::kinds::Kind;
 use http::Method;
 use serde_json::Value;
 
@@ -61,9 +61,12 @@ pub(crate) fn is_public(path: &str) -> bool {
     PUBLIC_PATHS.contains(&path)
 }
 
-/// Authenticates and authorizes a request, and sets its [`Caller`].
-pub(crate) async fn authorize(server: &ApiServer, info: &mut RequestInfo<'_>) -> Result<(), ApiError> {
-    let user = user(server, info).await?;
+/// Authorizes a request of this user, and sets its [`Caller`].
+pub(crate) async fn authorize(
+    server: &ApiServer,
+    info: &mut RequestInfo<'_>,
+    user: User,
+) -> Result<(), ApiError> {
     info.caller = if is_public(info.path) && *info.method == Method::GET {
         // These paths need no store access, so that they respond while the store is down.
         Caller::without_permissions(user)
@@ -95,7 +98,7 @@ pub(crate) fn pending_write<'s>(server: &'s ApiServer, info: &RequestInfo<'_>) -
 }
 
 /// Returns the authenticated or impersonated user.
-async fn user(server: &ApiServer, info: &RequestInfo<'_>) -> Result<User, ApiError> {
+pub(crate) async fn user(server: &ApiServer, info: &RequestInfo<'_>) -> Result<User, ApiError> {
     let user = authenticate(server, info).await?;
     let Some(impersonation) = Impersonation::read(info.headers)? else { return Ok(user) };
     let caller = Caller::new(server, user).await?;

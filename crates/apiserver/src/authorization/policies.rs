@@ -1,7 +1,7 @@
 //! The roles and bindings of the store as one policy.
 
 use gantry_registry::access::Policy;
-use gantry_registry::kinds::Kind;
+use gantry_schema::kinds::Kind;
 use serde_json::Value;
 
 use super::RBAC;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use gantry_registry::Refusal;
+use gantry_primitives::Refusal;
 use gantry_registry::access::{RequestAttributes, RequestTarget};
-use gantry_registry::decode::{Format, Gvk};
-use gantry_registry::kinds::{Kind, Nature, Scope, Verb};
 use gantry_registry::target::Objects as Path;
+use gantry_schema::decode::{Format, Gvk};
+use gantry_schema::kinds::{Kind, Nature, Scope, Verb};
 use http::Method;
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! Checks requests for custom kinds; Kubernetes has different messages for them than for built-in kinds.
 
-use gantry_registry::kinds::{Kind, Nature, Scope};
 use gantry_registry::target::Objects as Path;
+use gantry_schema::kinds::{Kind, Nature, Scope};
 
 use super::discovery::page_not_found;
 use crate::error::{ApiError, ObjectName};

@@ -1,9 +1,9 @@
 //! Delete and deletecollection.
 
-use gantry_registry::decode;
-use gantry_registry::kinds::{DeleteAnswer, Kind, Scope, Verb};
 use gantry_registry::lifecycle::{self, DeleteOptions};
 use gantry_registry::paging::{ListOptions, integer};
+use gantry_schema::decode;
+use gantry_schema::kinds::{DeleteAnswer, Kind, Scope, Verb};
 use serde_json::{Value, json};
 
 use super::call::Call;

@@ -9,8 +9,8 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use gantry_registry::encode;
-use gantry_registry::kinds::{Kind, Nature};
+use gantry_schema::encode::{self, TypeMeta};
+use gantry_schema::kinds::{Kind, Nature};
 use gantry_store::Item;
 use http::header::{CONTENT_ENCODING, VARY};
 use serde_json::{Value, json};
@@ -78,7 +78,7 @@ impl ListBody {
             }
             let (kind, out) = (&self.kind, &mut self.pending);
             off_worker_if_heavy(item.value.len(), || {
-                storage_codec::write_item(kind, &item.value, item.revision, out)
+                storage_codec::write(kind, &item.value, item.revision, TypeMeta::LeftOut, out)
             })?;
         }
         Ok(())

@@ -12,13 +12,13 @@ use crate::response::ApiResponse;
 pub(super) async fn respond(server: &ApiServer) -> ApiResponse {
     let mut counts = BTreeMap::new();
     let catalogue = server.catalogue().await;
-    for kind in catalogue.kinds.all().filter(|kind| kind.allows(gantry_registry::kinds::Verb::List)) {
+    for kind in catalogue.kinds.all().filter(|kind| kind.allows(gantry_schema::kinds::Verb::List)) {
         let request = ListRequest::all(Objects::prefix(kind, None)).limit(1);
         // While the store fails, its resources are left out.
         if let Ok(page) = server.objects.store.list(request).await {
             counts.insert(kind.group_resource(), page.remaining + page.items.len() as u64);
         }
     }
-    let text = server.metrics.render(&counts);
+    let text = server.metrics.render(&counts) + &server.flow_control.render_metrics();
     ApiResponse::text(200, text).of_type("text/plain; version=0.0.4; charset=utf-8")
 }

@@ -22,9 +22,9 @@ mod watch;
 mod write;
 
 use bytes::Bytes;
-use gantry_registry::kinds::{Kind, Verb, kinds};
 use gantry_registry::strategies;
 use gantry_registry::target::{Objects as Path, Target};
+use gantry_schema::kinds::{Kind, Verb, kinds};
 use http::Method;
 
 use crate::ApiServer;

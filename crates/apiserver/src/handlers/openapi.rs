@@ -10,8 +10,8 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 use flate2::read::GzDecoder;
 use gantry_openapi as openapi;
-use gantry_registry::encode;
-use gantry_registry::kinds::{GroupVersion, Kinds};
+use gantry_schema::encode;
+use gantry_schema::kinds::{GroupVersion, Kinds};
 use http::header::{CACHE_CONTROL, CONTENT_ENCODING, ETAG, EXPIRES, LAST_MODIFIED, LOCATION, VARY};
 use serde_json::{Map, Value, json};
 

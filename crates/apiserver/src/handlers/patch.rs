@@ -2,9 +2,10 @@
 
 use gantry_managed_fields::apply;
 use gantry_patch::{self as patch, PatchKind};
-use gantry_registry::decode::{self, Finding, Format, strict_problem};
-use gantry_registry::kinds::{Kind, Nature, Verb};
-use gantry_registry::{FieldError, defaults};
+use gantry_primitives::FieldError;
+use gantry_registry::defaults;
+use gantry_schema::decode::{self, Finding, Format, strict_problem};
+use gantry_schema::kinds::{Kind, Nature, Verb};
 use serde_json::{Value, json};
 
 use super::call::Call;

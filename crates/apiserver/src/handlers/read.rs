@@ -2,10 +2,11 @@
 
 use std::num::NonZeroU64;
 
-use gantry_registry::kinds::{Kind, Verb};
 use gantry_registry::paging::{
     Continue, ListOptions, ListPlan, Rest, expired_list, expired_page, get_version, too_large,
 };
+use gantry_schema::encode::TypeMeta;
+use gantry_schema::kinds::{Kind, Verb};
 use gantry_store::{Error, Item, Key, ListRequest, Revision};
 use serde_json::Value;
 
@@ -13,6 +14,7 @@ use super::call::Call;
 use super::{list_body, require_verb, watch};
 use crate::accept::View;
 use crate::error::ApiError;
+use crate::flow_control::CollectionHash;
 use crate::heavy_work::HEAVY_BYTES;
 use crate::objects::Objects;
 use crate::response::ApiResponse;
@@ -96,7 +98,7 @@ impl ListedObjects {
             if index > 0 {
                 out.push(b',');
             }
-            storage_codec::write_item(kind, &item.value, item.revision, &mut out)?;
+            storage_codec::write(kind, &item.value, item.revision, TypeMeta::LeftOut, &mut out)?;
         }
         out.extend_from_slice(b"]}\n");
         Ok(out)
@@ -126,10 +128,13 @@ pub(super) async fn list(call: &Call<'_>, options: &ListOptions) -> Result<Liste
     // Without a selector a page of the store is a page of the list.
     let step = if everything { page_size.unwrap_or(0) } else { PAGE };
     let mut items = Vec::new();
+    let mut size = ReadSize::default();
     loop {
         let read = call.server.objects.store.list(request.clone().limit(step)).await;
         let page = read.map_err(|error| list_error(error, options))?;
         let mut unread = page.items.len();
+        size.add(&page.items);
+        size.note(call, page.remaining);
         let selected = if everything {
             vec![true; unread]
         } else {
@@ -157,6 +162,29 @@ pub(super) async fn list(call: &Call<'_>, options: &ListOptions) -> Result<Liste
         }
         request.start = page.next;
         request.at = Some(page.revision);
+    }
+}
+
+/// What a list has read from the store.
+#[derive(Default)]
+struct ReadSize {
+    objects: u64,
+    bytes: u64,
+}
+
+impl ReadSize {
+    fn add(&mut self, items: &[Item]) {
+        self.objects += items.len() as u64;
+        self.bytes += items.iter().map(|item| item.value.len() as u64).sum::<u64>();
+    }
+
+    /// Notes the size of the whole collection, of which so many objects are not read, for the estimates of later lists.
+    fn note(&self, call: &Call<'_>, unread: u64) {
+        let all = self.objects.saturating_add(unread);
+        let bytes = self.bytes.saturating_mul(all) / self.objects.max(1);
+        let (group, resource) = (call.kind.group, call.kind.resource);
+        let collection = CollectionHash::of(group, resource, call.namespace.unwrap_or_default());
+        call.server.flow_control.note_list(collection, all, bytes);
     }
 }
 

@@ -1,10 +1,10 @@
 //! Renders objects and lists in the negotiated representation.
 
-use gantry_registry::encode;
 use gantry_registry::selector::Selectable;
 use gantry_registry::table::{
     Headings, IncludeObject, Layout, Printer, is_a_list, not_a_list, partial, write_partial_list,
 };
+use gantry_schema::encode::{self, TypeMeta};
 use gantry_store::Versioned;
 use serde_json::Value;
 
@@ -42,7 +42,7 @@ impl Call<'_> {
             return self.render(status, &object);
         }
         let mut bytes = Vec::with_capacity(stored.value.len() + 48);
-        storage_codec::write_object(self.kind, &stored.value, stored.revision, &mut bytes)?;
+        storage_codec::write(self.kind, &stored.value, stored.revision, TypeMeta::Written, &mut bytes)?;
         bytes.push(b'\n');
         Ok(ApiResponse::json(status, bytes))
     }

@@ -1,7 +1,7 @@
 //! Access, rules and token reviews: objects that are answered and not stored.
 
 use gantry_managed_fields::ownership::track_update;
-use gantry_registry::FieldError;
+use gantry_primitives::FieldError;
 use gantry_registry::access::{AccessRule, RequestAttributes, RequestTarget, User, Verdict};
 use serde_json::{Map, Value, json};
 

@@ -3,13 +3,15 @@
 use gantry_managed_fields::apply;
 use gantry_managed_fields::ownership::{FieldSet, ManagedFields, ReplicasField, Write, track_update};
 use gantry_patch::{self as patch, PatchKind};
-use gantry_registry::custom::Scaling;
-use gantry_registry::decode::Finding;
-use gantry_registry::kinds::{Kind, Nature, Verb};
-use gantry_registry::schema::schema;
+use gantry_primitives::{FieldError, Refusal};
 use gantry_registry::selector::LabelSelector;
 use gantry_registry::table::{Headings, Layout, Printer, not_a_list, partial};
-use gantry_registry::{FieldError, Refusal, decode, encode, validation};
+use gantry_registry::validation;
+use gantry_schema::custom::Scaling;
+use gantry_schema::decode::Finding;
+use gantry_schema::kinds::{Kind, Nature, Verb};
+use gantry_schema::schema::schema;
+use gantry_schema::{decode, encode};
 use http::Method;
 use serde_json::{Value, json};
 

@@ -1,11 +1,12 @@
 //! The subresource `token` of service accounts: issues tokens.
 
 use gantry_managed_fields::ownership::{FieldSet, Write, track_update};
+use gantry_primitives::FieldError;
 use gantry_registry::access::node::restriction;
-use gantry_registry::decode::{self, Gvk};
-use gantry_registry::kinds::{Nature, Verb, kinds};
-use gantry_registry::schema::schema;
-use gantry_registry::{FieldError, encode};
+use gantry_schema::decode::{self, Gvk};
+use gantry_schema::encode;
+use gantry_schema::kinds::{Nature, Verb, kinds};
+use gantry_schema::schema::schema;
 use serde_json::{Value, json};
 
 use super::call::Call;

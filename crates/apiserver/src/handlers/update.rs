@@ -1,11 +1,11 @@
 //! Plans the update of an existing object: field ownership, server-managed fields, validation.
 
 use gantry_managed_fields::ownership::{FieldSet, Write, differ_only_in_times, track_update};
-use gantry_registry::decode::KeyOrder;
-use gantry_registry::empties::{self, Form};
-use gantry_registry::kinds::Kind;
 use gantry_registry::lifecycle::{self, Updated};
 use gantry_registry::{strategies, validation};
+use gantry_schema::decode::KeyOrder;
+use gantry_schema::empties::{self, Form};
+use gantry_schema::kinds::Kind;
 use http::Method;
 use serde_json::{Value, json};
 
@@ -166,7 +166,7 @@ pub(super) fn check_uid(object_ref: ObjectRef<'_>, stored: &Value, wanted: &Valu
 
 /// Sets the namespace of an object from the path. Returns 400 if it has another one.
 pub(super) fn check_namespace(call: &Call<'_>, object: &mut Value) -> Result<(), ApiError> {
-    use gantry_registry::kinds::Scope;
+    use gantry_schema::kinds::Scope;
     let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return Ok(()) };
     match (call.kind.scope, call.namespace) {
         (Scope::Namespaced, Some(namespace)) => {

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use gantry_registry::Refusal;
+use gantry_primitives::Refusal;
 use gantry_registry::paging::{ListOptions, WatchPlan, expired_watch};
 use gantry_registry::table::Headings;
 use gantry_store::{Error, Item, Notice, Revision, Watch};
@@ -147,13 +147,13 @@ fn retired(call: &Call<'_>) -> Pin<Box<dyn Future<Output = Revision> + Send>> {
 fn length(call: &Call<'_>, options: &ListOptions) -> Duration {
     let asked = options.timeout_seconds.and_then(|seconds| u64::try_from(seconds).ok());
     let seconds = asked.filter(|seconds| *seconds > 0).unwrap_or_else(|| {
-        let dice = call
+        let random = call
             .server
             .environment
             .uid()
             .bytes()
             .fold(0_u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte)));
-        DEFAULT_SECONDS + dice % DEFAULT_SECONDS
+        DEFAULT_SECONDS + random % DEFAULT_SECONDS
     });
     Duration::from_secs(seconds)
 }

@@ -2,8 +2,8 @@
 //!
 //! Every value is from a fixed set or a table, so that clients cannot create series.
 
-use gantry_registry::kinds::{Kind, Scope};
 use gantry_registry::target::{Objects, Target};
+use gantry_schema::kinds::{Kind, Scope};
 use http::Method;
 
 use crate::catalogue::Catalogues;

@@ -22,10 +22,10 @@ use http::{Response, StatusCode};
 use crate::catalogue::Catalogues;
 use crate::request_info::RequestInfo;
 use crate::response::{Body, Chunks};
-use histogram::Histogram;
+pub(crate) use histogram::Histogram;
 use labels::{Labels, Lifetime};
 pub(crate) use store::TimedStore;
-use text::Text;
+pub(crate) use text::Text;
 
 /// Status codes with a counter; all others are counted under the last.
 const CODES: [u16; 21] =

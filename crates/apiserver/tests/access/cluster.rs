@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use gantry_apiserver::{Access, ApiServer, AuthenticatedUser, Body, Environment, Settings, StaticToken};
-use gantry_registry::Timestamp;
+use gantry_primitives::Timestamp;
 use gantry_registry::access::User;
 use gantry_store::Store;
 use gantry_store::memory::{HistoryLimits, MemoryStore};

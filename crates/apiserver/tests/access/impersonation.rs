@@ -45,9 +45,9 @@ async fn impersonated_users_are_complete() {
     let robot = who(&[("impersonate-user", "system:serviceaccount:default:robot")]).await;
     let groups = json!(["system:serviceaccounts", "system:serviceaccounts:default", "system:authenticated"]);
     assert_eq!(robot["groups"], groups);
-    let nobody = [("impersonate-user", "system:anonymous"), ("impersonate-group", "system:masters")];
-    let nobody = who(&nobody).await;
-    assert_eq!(nobody["groups"], json!(["system:masters", "system:unauthenticated"]));
+    let anonymous = [("impersonate-user", "system:anonymous"), ("impersonate-group", "system:masters")];
+    let anonymous = who(&anonymous).await;
+    assert_eq!(anonymous["groups"], json!(["system:masters", "system:unauthenticated"]));
 }
 
 /// A7.10: others need the verb `impersonate` on every user, group, uid and extra.

@@ -82,8 +82,8 @@ async fn questions_that_are_none_are_refused() {
     let (_, refused) = ask(&cluster, ADMIN, "SelfSubjectAccessReview", both).await;
     let shown = format!("Invalid value: {{\"Path\":\"/x\",\"Verb\":\"get\"}}: {why}");
     assert_eq!(refused["details"]["causes"][0]["message"], shown);
-    let nobody = json!({"resourceAttributes": pods("get")});
-    let (_, refused) = ask(&cluster, ADMIN, "SubjectAccessReview", nobody).await;
+    let without_user = json!({"resourceAttributes": pods("get")});
+    let (_, refused) = ask(&cluster, ADMIN, "SubjectAccessReview", without_user).await;
     let message = ".authorization.k8s.io \"\" is invalid: spec.user: Invalid value: \"\": at least one of user or group must be specified";
     assert_eq!(refused["message"], message);
     let elsewhere = json!({"user": "bob", "resourceAttributes": {"namespace": "kube-system", "verb": "get", "resource": "pods"}});

@@ -94,8 +94,8 @@ async fn requests_for_tokens_are_checked() {
     let (status, refused) = request(&cluster, json!({"expirationSeconds": (1_i64 << 32) + 1})).await;
     let why = refused["message"].as_str().unwrap();
     assert!(status == 422 && why.ends_with("may not specify a duration larger than 2^32 seconds"), "{why}");
-    let nobody = format!("{ACCOUNTS}/none/token");
-    let (status, refused) = cluster.ask(ADMIN, Method::POST, &nobody, json!({"spec": {}})).await;
+    let missing = format!("{ACCOUNTS}/none/token");
+    let (status, refused) = cluster.ask(ADMIN, Method::POST, &missing, json!({"spec": {}})).await;
     assert_eq!((status, &refused["message"]), (404, &json!("serviceaccounts \"none\" not found")));
     let other = json!({"metadata": {"name": "other"}, "spec": {}});
     let (status, refused) = cluster.ask(ADMIN, Method::POST, &format!("{ACCOUNTS}/robot/token"), other).await;
@@ -227,9 +227,9 @@ async fn a_token_is_reviewed() {
     assert_eq!(said.get("authenticated"), None);
     let why = said["error"].as_str().unwrap();
     assert!(why.contains("is invalid for the target audiences"), "{why}");
-    let (_, said) = review(json!({"token": "bob-token", "audiences": ["anybody"]})).await;
+    let (_, said) = review(json!({"token": "bob-token", "audiences": ["another"]})).await;
     assert_eq!(said["user"], json!({"username": "bob", "groups": ["system:authenticated"]}));
-    assert_eq!(said["audiences"], json!(["anybody"]));
+    assert_eq!(said["audiences"], json!(["another"]));
 }
 
 /// A7.8: servers on one store accept each other's tokens; another cluster does not.

@@ -12,7 +12,10 @@ mod harness;
 mod hostile;
 mod mutation;
 
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::LazyLock;
+use std::task::Poll;
 
 use bytes::Bytes;
 use gantry_apiserver::ApiServer;
@@ -78,8 +81,12 @@ fn answered(mutated: &Mutated) {
         let (parts, mut body) = response.into_parts();
         let mut bytes = Vec::new();
         for _ in 0..FRAMES_MAX {
-            let next = tokio::time::timeout(std::time::Duration::from_millis(5), body.frame()).await;
-            let Ok(Some(frame)) = next else { break };
+            // A watch has all that it can send at once; more would come with further writes.
+            let mut next = pin!(body.frame());
+            let Poll::Ready(Some(frame)) = poll_fn(|context| Poll::Ready(next.as_mut().poll(context))).await
+            else {
+                break;
+            };
             bytes.extend_from_slice(&frame.unwrap().into_data().unwrap());
         }
         // Kubernetes answers some bad requests with 500; internal errors have a reason.

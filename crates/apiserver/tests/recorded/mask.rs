@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gantry_registry::Timestamp;
+use gantry_primitives::Timestamp;
 use serde_json::{Map, Value};
 
 /// The namespace of every conversation.

@@ -10,7 +10,7 @@ use crate::client::{Client, Connection, Sender};
 use crate::load::{WATCHED, object, path};
 
 /// How long it took, in milliseconds.
-pub(crate) struct Told {
+pub(crate) struct FanOut {
     /// Half of all watchers of all writes.
     pub(crate) median: f64,
     /// 99 of 100 of them.
@@ -22,8 +22,8 @@ pub(crate) struct Told {
 const ROUNDS: usize = 40;
 
 /// Writes, and waits for every watcher, again and again.
-pub(crate) async fn measure(client: &Client, kind: Sender, watchers: usize) -> Told {
-    let (told, mut telling) = mpsc::unbounded_channel();
+pub(crate) async fn measure(client: &Client, kind: Sender, watchers: usize) -> FanOut {
+    let (sent, mut received) = mpsc::unbounded_channel();
     let connections = match kind {
         Sender::One => watchers,
         Sender::Two => 64,
@@ -36,11 +36,11 @@ pub(crate) async fn measure(client: &Client, kind: Sender, watchers: usize) -> T
     // The second time, it is there already.
     writer.ask("POST", &path(WATCHED), object("news", 0)).await;
     for watcher in 0..watchers {
-        begin(&mut senders[watcher % connections], told.clone()).await;
+        begin(&mut senders[watcher % connections], sent.clone()).await;
     }
     // Every watch begins with what is there.
     for _ in 0..watchers {
-        next(&mut telling).await;
+        next(&mut received).await;
     }
     let (mut all, mut last) = (Vec::new(), Vec::new());
     for round in 0..ROUNDS {
@@ -50,7 +50,7 @@ pub(crate) async fn measure(client: &Client, kind: Sender, watchers: usize) -> T
         assert_eq!(status, 200);
         let mut slowest = Duration::ZERO;
         for _ in 0..watchers {
-            let at = next(&mut telling).await;
+            let at = next(&mut received).await;
             let taken = at.saturating_duration_since(began);
             slowest = slowest.max(taken);
             all.push(taken);
@@ -61,17 +61,17 @@ pub(crate) async fn measure(client: &Client, kind: Sender, watchers: usize) -> T
     all.sort_unstable();
     last.sort_unstable();
     let milliseconds = |taken: Duration| taken.as_secs_f64() * 1000.0;
-    Told {
+    FanOut {
         median: milliseconds(all[all.len() / 2]),
         most: milliseconds(all[all.len() * 99 / 100]),
         last: milliseconds(last[last.len() / 2]),
     }
 }
 
-/// When the next watcher was told.
-async fn next(telling: &mut mpsc::UnboundedReceiver<Instant>) -> Instant {
-    let told = tokio::time::timeout(Duration::from_secs(20), telling.recv()).await;
-    told.expect("every watcher is told").expect("the watchers watch")
+/// When the next watcher received the change.
+async fn next(received: &mut mpsc::UnboundedReceiver<Instant>) -> Instant {
+    let at = tokio::time::timeout(Duration::from_secs(20), received.recv()).await;
+    at.expect("every watcher receives the change").expect("the watchers watch")
 }
 
 /// Starts a watch that reports every change.

@@ -51,10 +51,10 @@ impl LabelAnnotateFlags {
         self.run(ctx, MetadataField::Annotations).await
     }
 
-    async fn run(self, ctx: &mut ClientContext, marks: MetadataField) -> Result<(), Failure> {
-        let (words, changes) = LabelAnnotateOptions::parse(marks, &self.words)?;
+    async fn run(self, ctx: &mut ClientContext, field: MetadataField) -> Result<(), Failure> {
+        let (words, changes) = LabelAnnotateOptions::parse(field, &self.words)?;
         let asked = LabelAnnotateOptions {
-            marks,
+            field,
             selection: Selection {
                 fields: self.field_selector,
                 local: self.local,

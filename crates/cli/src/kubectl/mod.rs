@@ -17,7 +17,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use clap::{Args, Subcommand};
 use gantry_kubectl::verbs::{DryRun, ResultPrinter};
 use gantry_kubectl::{ClientContext, Failure, ImplicitContext, OutputStreams, Selection};
-use gantry_registry::Timestamp;
+use gantry_primitives::Timestamp;
 
 pub(crate) use rollout::RolloutVerb;
 

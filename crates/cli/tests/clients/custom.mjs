@@ -45,7 +45,7 @@ async function createAndRead() {
   assert.deepEqual(listed.items, [created]);
   await refused(409, boats.createNamespacedCustomObject({ ...kind, body: boat("anna", 3) }));
   await refused(422, boats.createNamespacedCustomObject({ ...kind, body: boat("big", 21) }));
-  await refused(404, boats.getNamespacedCustomObject({ ...kind, name: "nobody" }));
+  await refused(404, boats.getNamespacedCustomObject({ ...kind, name: "missing" }));
 }
 
 /** An informer on boats knows of everything that is written. */

@@ -53,7 +53,7 @@ def create_and_read(_, boats):
     assert len(boats.list_cluster_custom_object(BOATS[0], BOATS[1], BOATS[3])["items"]) == 3
     refused(409, "AlreadyExists", boats.create_namespaced_custom_object, *BOATS, boat("anna", 3))
     refused(422, "should be less than or equal to 20", boats.create_namespaced_custom_object, *BOATS, boat("d", 21))
-    refused(404, "NotFound", boats.get_namespaced_custom_object, *BOATS, "nobody")
+    refused(404, "NotFound", boats.get_namespaced_custom_object, *BOATS, "missing")
 
 
 def watch_from_a_version(_, boats):

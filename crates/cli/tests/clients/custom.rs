@@ -137,7 +137,7 @@ fn watches_to_the_end(kubectl: &Kubectl<'_>) {
     kubectl.reads(&["create", "-f", "-"], &ANNA.replace("anna", "bertha"), "created");
     kubectl.says(&["delete", "boat", "anna"], "boat.sea.example.com \"anna\" deleted");
     kubectl.says(&["delete", "crd", "boats.sea.example.com"], "\"boats.sea.example.com\" deleted");
-    assert!(until("nobody 0").is_none(), "it ends");
+    assert!(until("no such line").is_none(), "it ends");
     watching.wait().unwrap();
     assert!(!kubectl.run(&["get", "boats"], "").is_success);
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use futures::StreamExt as _;
-use gantry_registry::decode::{Format, plain};
+use gantry_schema::decode::{Format, plain};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::{Api, DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams};

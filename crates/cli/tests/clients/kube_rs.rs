@@ -50,7 +50,7 @@ async fn kube_rs_works_unmodified() {
 async fn creates_and_reads(deployments: &Api<Deployment>) {
     let created = deployments.create(&PostParams::default(), &deployment("web")).await.unwrap();
     assert_eq!(deployments.get("web").await.unwrap().uid(), created.uid());
-    assert!(deployments.get_opt("nobody").await.unwrap().is_none());
+    assert!(deployments.get_opt("missing").await.unwrap().is_none());
     let refused = deployments.create(&PostParams::default(), &deployment("web")).await.unwrap_err();
     assert!(matches!(refused, kube::Error::Api(status) if status.reason == "AlreadyExists"));
     let listed = deployments.list(&ListParams::default().fields("metadata.name=web")).await.unwrap();

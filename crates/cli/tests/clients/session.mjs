@@ -38,7 +38,7 @@ async function createAndRead() {
   const read = await apps.readNamespacedDeployment({ namespace, name: "web" });
   assert.equal(read.metadata.uid, created.metadata.uid);
   await refused(409, apps.createNamespacedDeployment({ namespace, body: deployment("web") }));
-  await refused(404, apps.readNamespacedDeployment({ namespace, name: "nobody" }));
+  await refused(404, apps.readNamespacedDeployment({ namespace, name: "missing" }));
 }
 
 async function listInPages() {

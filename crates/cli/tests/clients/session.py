@@ -38,7 +38,7 @@ def create_and_read(core, apps):
     assert created.spec.strategy.rolling_update.max_surge == "25%", created.spec.strategy
     assert apps.read_namespaced_deployment("web", NAMESPACE).metadata.uid == created.metadata.uid
     refused(409, "AlreadyExists", apps.create_namespaced_deployment, NAMESPACE, deployment())
-    refused(404, "NotFound", apps.read_namespaced_deployment, "nobody", NAMESPACE)
+    refused(404, "NotFound", apps.read_namespaced_deployment, "missing", NAMESPACE)
     bad = deployment()
     bad.metadata.name, bad.spec.replicas = "bad", -1
     refused(422, "must be greater than or equal to 0", apps.create_namespaced_deployment, NAMESPACE, bad)

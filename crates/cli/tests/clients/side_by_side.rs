@@ -201,7 +201,7 @@ fn gantry_and_kubectl_say_the_same_of_custom_kinds() {
 }
 
 #[test]
-fn the_versions_of_client_and_server_are_told() {
+fn the_versions_of_client_and_server_are_reported() {
     let server = InMemory::apiserver();
     let told = run(&server, env!("CARGO_BIN_EXE_gantry"), "version");
     let kubectl = run(&server, "kubectl", "version");

@@ -36,25 +36,25 @@ struct Writer {
     objects: Api<DynamicObject>,
     plural: String,
     kind: String,
-    dice: Rng,
+    rng: Rng,
     kept: Kept,
-    told: Told,
+    progress: Progress,
 }
 
 /// The state shared by the writers and the thread that kills the server.
 #[derive(Clone, Default)]
-struct Told {
+struct Progress {
     acknowledged: Arc<AtomicU64>,
     /// The number of definitions whose deletion has started.
-    forgetting: Arc<AtomicU64>,
+    deleting: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,
 }
 
 /// What a writer does next.
 #[derive(Debug)]
-enum Deed {
+enum Action {
     Define,
-    Forget,
+    Undefine,
     Create(String),
     Replace(String),
     Delete(String),
@@ -70,28 +70,28 @@ async fn definitions_and_their_objects_are_all_there_or_all_gone() {
     let mut server = Server::in_directory(&data, &kubeconfig);
     let address = server.address().to_owned();
     let client = server.client().await;
-    let told = Told::default();
+    let progress = Progress::default();
     let start = |number| {
-        let dice = Rng::new(seed.wrapping_mul(1000) + number);
-        tokio::spawn(Writer::new(&client, number, dice, told.clone()).write())
+        let rng = Rng::new(seed.wrapping_mul(1000) + number);
+        tokio::spawn(Writer::new(&client, number, rng, progress.clone()).write())
     };
     let writers: Vec<_> = (0..WRITERS).map(start).collect();
-    let mut dice = Rng::new(seed);
+    let mut rng = Rng::new(seed);
     for kill in 0..if is_long_run() { 100 } else { 4 } {
         let count = |number: &AtomicU64| number.load(Ordering::SeqCst);
-        let enough = count(&told.acknowledged) + 60 + dice.below(100);
-        wait_until("writes are acknowledged again", || count(&told.acknowledged) > enough).await;
+        let enough = count(&progress.acknowledged) + 60 + rng.below(100);
+        wait_until("writes are acknowledged again", || count(&progress.acknowledged) > enough).await;
         // Every other time in the middle of the end of a kind.
-        let before = count(&told.forgetting);
-        wait_until("a definition is deleted", || kill % 2 == 0 || count(&told.forgetting) > before).await;
+        let before = count(&progress.deleting);
+        wait_until("a definition is deleted", || kill % 2 == 0 || count(&progress.deleting) > before).await;
         server.kill();
         server = Server::start(&address, &kubeconfig, &["--data-dir", &data.display().to_string()]);
-        println!("kill {kill}: {} writes were acknowledged", told.acknowledged.load(Ordering::SeqCst));
+        println!("kill {kill}: {} writes were acknowledged", progress.acknowledged.load(Ordering::SeqCst));
     }
-    told.stop.store(true, Ordering::SeqCst);
+    progress.stop.store(true, Ordering::SeqCst);
     let mut expected = BTreeSet::new();
     for writer in writers {
-        let (plural, kept) = writer.await.expect("no writer was told one thing and found another");
+        let (plural, kept) = writer.await.expect("every writer finds what was acknowledged");
         expected.extend(kept.into_keys().map(|name| format!("/registry/{GROUP}/{plural}/default/{name}")));
     }
     server.kill();
@@ -106,26 +106,26 @@ async fn stored(data: &Path) -> BTreeSet<String> {
 }
 
 impl Writer {
-    fn new(client: &Client, number: u64, dice: Rng, told: Told) -> Self {
+    fn new(client: &Client, number: u64, rng: Rng, progress: Progress) -> Self {
         let kind = ApiResource::from_gvk(&GroupVersionKind::gvk(GROUP, "v1", &format!("Kind{number}")));
         Self {
             definitions: Api::all(client.clone()),
             objects: Api::default_namespaced_with(client.clone(), &kind),
             plural: kind.plural,
             kind: kind.kind,
-            dice,
+            rng,
             kept: None,
-            told,
+            progress,
         }
     }
 
-    /// Writes until told to stop; returns what must be there, once it was found to be.
+    /// Writes until it is stopped; returns what must be stored, after checking that it is.
     async fn write(mut self) -> (String, BTreeMap<String, String>) {
-        while !self.told.stop.load(Ordering::SeqCst) {
+        while !self.progress.stop.load(Ordering::SeqCst) {
             let deed = self.choose();
             match self.attempt(&deed).await {
                 Ok(kept) => {
-                    self.told.acknowledged.fetch_add(1, Ordering::SeqCst);
+                    self.progress.acknowledged.fetch_add(1, Ordering::SeqCst);
                     self.kept = kept;
                 }
                 Err(error) => self.kept = self.find_out(&deed, &error).await,
@@ -135,38 +135,38 @@ impl Writer {
         (self.plural, self.kept.unwrap_or_default())
     }
 
-    fn choose(&mut self) -> Deed {
-        let Some(kept) = &self.kept else { return Deed::Define };
-        let name = format!("o{}", self.dice.below(OBJECTS_EACH));
-        match (kept.contains_key(&name), self.dice.below(40)) {
-            (_, 0) => Deed::Forget,
-            (false, _) => Deed::Create(name),
-            (true, 1..8) => Deed::Delete(name),
-            (true, _) => Deed::Replace(name),
+    fn choose(&mut self) -> Action {
+        let Some(kept) = &self.kept else { return Action::Define };
+        let name = format!("o{}", self.rng.below(OBJECTS_EACH));
+        match (kept.contains_key(&name), self.rng.below(40)) {
+            (_, 0) => Action::Undefine,
+            (false, _) => Action::Create(name),
+            (true, 1..8) => Action::Delete(name),
+            (true, _) => Action::Replace(name),
         }
     }
 
     /// Does it, and says what there is if it is done.
-    async fn attempt(&mut self, deed: &Deed) -> kube::Result<Kept> {
+    async fn attempt(&mut self, deed: &Action) -> kube::Result<Kept> {
         let (create, delete) = (PostParams::default(), DeleteParams::default());
         let mut kept = self.kept.clone().unwrap_or_default();
         match deed {
-            Deed::Define => drop(self.definitions.create(&create, &self.definition()).await?),
-            Deed::Forget => {
-                self.told.forgetting.fetch_add(1, Ordering::SeqCst);
+            Action::Define => drop(self.definitions.create(&create, &self.definition()).await?),
+            Action::Undefine => {
+                self.progress.deleting.fetch_add(1, Ordering::SeqCst);
                 self.definitions.delete(&self.name(), &delete).await?;
                 return Ok(None);
             }
-            Deed::Create(name) => {
+            Action::Create(name) => {
                 let created = self.objects.create(&create, &self.object(name, None)).await?;
                 kept.insert(name.clone(), created.resource_version().unwrap());
             }
-            Deed::Replace(name) => {
+            Action::Replace(name) => {
                 let object = self.object(name, kept.get(name));
                 let replaced = self.objects.replace(name, &create, &object).await?;
                 kept.insert(name.clone(), replaced.resource_version().unwrap());
             }
-            Deed::Delete(name) => {
+            Action::Delete(name) => {
                 self.objects.delete(name, &delete).await?;
                 kept.remove(name);
             }
@@ -175,17 +175,17 @@ impl Writer {
     }
 
     /// After a lost answer: what is there is what was promised, or what was asked for, and nothing between.
-    async fn find_out(&self, deed: &Deed, error: &kube::Error) -> Kept {
+    async fn find_out(&self, deed: &Action, error: &kube::Error) -> Kept {
         let is_refused = matches!(error, kube::Error::Api(status) if status.code < 500);
         assert!(!is_refused, "{} {deed:?} with {:?}: {error}", self.plural, self.kept);
         let found = self.look().await;
         let is_as_asked = match (deed, &found) {
-            (Deed::Define, Some(objects)) => objects.is_empty(),
-            (Deed::Forget, found) => found.is_none(),
-            (Deed::Create(name) | Deed::Replace(name), Some(objects)) => {
+            (Action::Define, Some(objects)) => objects.is_empty(),
+            (Action::Undefine, found) => found.is_none(),
+            (Action::Create(name) | Action::Replace(name), Some(objects)) => {
                 self.rest(name) == without(objects, name) && objects.contains_key(name)
             }
-            (Deed::Delete(name), Some(objects)) => self.rest(name) == *objects,
+            (Action::Delete(name), Some(objects)) => self.rest(name) == *objects,
             _ => false,
         };
         let is_as_before = found == self.kept;
@@ -238,7 +238,7 @@ impl Writer {
 
     fn object(&self, name: &str, version: Option<&String>) -> DynamicObject {
         let metadata = json!({"name": name, "resourceVersion": version});
-        let number = self.told.acknowledged.load(Ordering::SeqCst);
+        let number = self.progress.acknowledged.load(Ordering::SeqCst);
         let object = json!({
             "apiVersion": format!("{GROUP}/v1"), "kind": self.kind, "metadata": metadata,
             "spec": {"number": number, "by": self.plural, "padding": "x".repeat(300)},

@@ -1,7 +1,7 @@
 //! A server that is killed with SIGKILL at random moments under load and started again on the same data, while clients
 //! go on.
 //!
-//! Six writers create, update and delete objects of their own, and remember what they were told. After a lost answer they
+//! Six writers create, update and delete objects of their own, and remember what was acknowledged. After a lost answer they
 //! look what became of it: what was acknowledged is there, and beyond it at most what was asked for last. An informer
 //! watches all the while, and must end with exactly what the server has. Four kills, or a hundred with `GANTRY_LONG=1`.
 
@@ -42,7 +42,7 @@ type Held = Option<(u64, String)>;
 struct Writer {
     api: Api<ConfigMap>,
     number: u64,
-    dice: Rng,
+    rng: Rng,
     held: BTreeMap<String, Held>,
     acknowledged: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,
@@ -63,18 +63,18 @@ async fn nothing_acknowledged_is_lost_and_informers_end_with_the_truth() {
     let (stop, acknowledged) = (Arc::<AtomicBool>::default(), Arc::<AtomicU64>::default());
     let writers: Vec<_> = (0..WRITERS)
         .map(|number| {
-            let dice = Rng::new(seed.wrapping_mul(1000) + number);
+            let rng = Rng::new(seed.wrapping_mul(1000) + number);
             let (stop, acknowledged) = (Arc::clone(&stop), Arc::clone(&acknowledged));
             let held = BTreeMap::new();
-            tokio::spawn(Writer { api: api.clone(), number, dice, held, acknowledged, stop }.write())
+            tokio::spawn(Writer { api: api.clone(), number, rng, held, acknowledged, stop }.write())
         })
         .collect();
 
-    let mut dice = Rng::new(seed);
+    let mut rng = Rng::new(seed);
     let kills = if is_long_run() { 100 } else { 4 };
     for kill in 0..kills {
         // Not before something was written since the last kill, or there is nothing to lose.
-        let enough = acknowledged.load(Ordering::SeqCst) + 20 + dice.below(200);
+        let enough = acknowledged.load(Ordering::SeqCst) + 20 + rng.below(200);
         wait_until("writes are acknowledged again", || acknowledged.load(Ordering::SeqCst) > enough).await;
         server.kill();
         server = Server::start(&address, &kubeconfig, &["--data-dir", &data.display().to_string()]);
@@ -83,10 +83,10 @@ async fn nothing_acknowledged_is_lost_and_informers_end_with_the_truth() {
     stop.store(true, Ordering::SeqCst);
     let mut expected = BTreeMap::new();
     for writer in writers {
-        expected.extend(writer.await.expect("no writer was told one thing and found another"));
+        expected.extend(writer.await.expect("every writer finds what was acknowledged"));
     }
     let truth = listed(&api).await;
-    assert_eq!(truth, expected, "GANTRY_SEED={seed}: what the server has is what the writers were told");
+    assert_eq!(truth, expected, "GANTRY_SEED={seed}: the server has what it acknowledged");
     let state = || informed.state().iter().map(|object| version(object)).collect::<BTreeMap<_, _>>();
     wait_until("the informer has what the server has", || state() == truth).await;
 }
@@ -118,14 +118,14 @@ async fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 }
 
 impl Writer {
-    /// Writes until told to stop; returns the version of every object that must be there.
+    /// Writes until it is stopped; returns the version of every object that must be stored.
     async fn write(mut self) -> BTreeMap<String, String> {
         let mut next = 0;
         while !self.stop.load(Ordering::SeqCst) {
             next += 1;
-            let name = format!("w{}-{}", self.number, self.dice.below(OBJECTS_EACH));
+            let name = format!("w{}-{}", self.number, self.rng.below(OBJECTS_EACH));
             let held = self.held.get(&name).cloned().flatten();
-            let wanted = (held.is_none() || self.dice.below(4) > 0).then_some(next);
+            let wanted = (held.is_none() || self.rng.below(4) > 0).then_some(next);
             let outcome = self.attempt(&name, held.as_ref(), wanted).await;
             let now = match outcome {
                 Ok(now) => {

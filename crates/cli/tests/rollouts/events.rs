@@ -52,7 +52,7 @@ async fn events_about_one_object_are_found_by_its_type_and_name() {
 }
 
 #[tokio::test]
-async fn events_are_told_as_they_happen() {
+async fn events_are_reported_as_they_happen() {
     let rollout = Rollout::begin("events-watch").await;
     rollout.warn("web-2-1", "Failed", "before").await;
     let mut command = rollout.command(&["events", "--watch", "--types=Warning"]);

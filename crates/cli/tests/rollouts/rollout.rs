@@ -130,7 +130,7 @@ impl Rollout {
         self.record("Warning", "12:00:00", pod, [reason, message]).await;
     }
 
-    /// Somebody records something about a pod that is nothing special, a second after all warnings.
+    /// Creates an event of type Normal about a pod, a second after all warnings.
     pub(crate) async fn notes(&self, pod: &str, reason: &str, message: &str) {
         self.record("Normal", "12:00:01", pod, [reason, message]).await;
     }

@@ -77,27 +77,27 @@ async fn waiting_ends_when_an_object_is_there() {
 }
 
 #[tokio::test]
-async fn what_takes_too_long_is_told_for_each_object() {
+async fn timeouts_are_reported_for_each_object() {
     let rollout = Rollout::begin("wait-late").await;
     let one = ["wait", "deploy/web", "--for=condition=Complete", "--timeout=3s"];
     rollout.as_kubectl(&one).fails("error: timed out waiting for the condition on deployments/web\n");
     let all = ["wait", "pods", "-l", "pod-template-hash=1", "--for=condition=Complete", "--timeout=3s"];
     let lines = ["1", "2", "3"].map(|n| format!("timed out waiting for the condition on pods/web-1-{n}\n"));
     rollout.as_kubectl(&all).fails(&lines.concat());
-    let mixed = rollout.as_kubectl(&["wait", "pods", "web-1-1", "nobody", "--for=condition=Ready"]);
+    let mixed = rollout.as_kubectl(&["wait", "pods", "web-1-1", "missing", "--for=condition=Ready"]);
     assert_eq!(mixed.out, "pod/web-1-1 condition met\n");
-    mixed.fails("Error from server (NotFound): pods \"nobody\" not found\n");
+    mixed.fails("Error from server (NotFound): pods \"missing\" not found\n");
 }
 
 #[tokio::test]
-async fn mistakes_are_told_as_kubectl_tells_them() {
+async fn mistakes_are_reported_as_kubectl_reports_them() {
     let rollout = Rollout::begin("wait-mistakes").await;
     let mistakes: [&[&str]; 8] = [
         &["wait", "deploy/web"],
         &["wait", "deploy/web", "--for=rain"],
         &["wait", "--for=delete"],
         &["wait", "pods", "--for=delete"],
-        &["wait", "pods", "-l", "app=nobody", "--for=condition=Ready"],
+        &["wait", "pods", "-l", "app=missing", "--for=condition=Ready"],
         &["wait", "deploy/web", "-A", "--for=condition=Available"],
         &["wait", "deploy/web", "-l", "app=web", "--for=condition=Available"],
         &["wait", "fruit/apple", "--for=condition=Ripe"],

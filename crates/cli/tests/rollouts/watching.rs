@@ -51,7 +51,7 @@ async fn the_view_follows_the_size_of_the_terminal_and_ends_on_control_c() {
 }
 
 #[tokio::test]
-async fn colours_are_left_out_when_nobody_wants_them() {
+async fn colours_are_left_out_on_request() {
     let rollout = Rollout::begin("colours").await;
     let tmux = Tmux::open("colours", 110, 30);
     tmux.type_line(&rollout.typed("rollout watch web"));

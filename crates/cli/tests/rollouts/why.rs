@@ -37,12 +37,12 @@ async fn why_follows_a_rollout_from_moving_over_stuck_to_done() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_found_out_is_told_on_standard_error() {
+async fn failed_lookups_are_reported_on_standard_error() {
     let mut rollout = Rollout::begin("why-errors").await;
-    let absent = rollout.gantry(&["why", "nobody"]);
+    let absent = rollout.gantry(&["why", "missing"]);
     assert_eq!(absent.status.code(), Some(1));
     let said = text(&absent.stderr);
-    assert_eq!(said, "Error from server (NotFound): deployments.apps \"nobody\" not found\n");
+    assert_eq!(said, "Error from server (NotFound): deployments.apps \"missing\" not found\n");
     assert!(absent.stdout.is_empty());
     let wrong = rollout.gantry(&["why", "pod/web"]);
     assert_eq!(

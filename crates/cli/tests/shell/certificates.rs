@@ -11,13 +11,13 @@ use tokio_rustls::TlsAcceptor;
 
 use super::shell_env::ShellEnv;
 
-/// A certificate of the desk's authority that ended yesterday, and its key.
+/// A certificate of the cluster's authority that expired yesterday, and its key.
 fn expired(shell_env: &ShellEnv, usage: ExtendedKeyUsagePurpose) -> (String, String) {
     let read = |name: &str| std::fs::read_to_string(shell_env.pki(name)).unwrap();
     let authority = KeyPair::from_pem(&read("ca.key")).unwrap();
     let issuer = Issuer::from_ca_cert_pem(&read("ca.crt"), authority).unwrap();
     let mut params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
-    params.distinguished_name.push(DnType::CommonName, "somebody");
+    params.distinguished_name.push(DnType::CommonName, "user");
     let day = Duration::from_secs(24 * 3600);
     params.not_before = (SystemTime::now() - 30 * day).into();
     params.not_after = (SystemTime::now() - day).into();
@@ -57,7 +57,7 @@ fn says(shell_env: &ShellEnv, flags: &str, line: &str, hint: &str) {
 }
 
 #[test]
-fn an_expired_certificate_of_the_server_is_told() {
+fn an_expired_certificate_of_the_server_is_reported() {
     let shell_env = ShellEnv::new("expired-server");
     let (certificate, key) = expired(&shell_env, ExtendedKeyUsagePurpose::ServerAuth);
     let address = serve(&certificate, &key);
@@ -70,7 +70,7 @@ fn an_expired_certificate_of_the_server_is_told() {
 }
 
 #[test]
-fn an_expired_certificate_of_the_client_is_told() {
+fn an_expired_certificate_of_the_client_is_reported() {
     let shell_env = ShellEnv::new("expired-client");
     let (certificate, key) = expired(&shell_env, ExtendedKeyUsagePurpose::ClientAuth);
     let (certificate, key) = (shell_env.write("old.crt", &certificate), shell_env.write("old.key", &key));
@@ -79,7 +79,7 @@ fn an_expired_certificate_of_the_client_is_told() {
 }
 
 #[test]
-fn a_server_of_another_authority_is_told() {
+fn a_server_of_another_authority_is_reported() {
     let (shell_env, other) = (ShellEnv::new("authority"), ShellEnv::new("other-authority"));
     let flags = format!("--certificate-authority {}", other.pki("ca.crt"));
     says(
@@ -91,7 +91,7 @@ fn a_server_of_another_authority_is_told() {
 }
 
 #[test]
-fn a_server_of_another_name_is_told() {
+fn a_server_of_another_name_is_reported() {
     let shell_env = ShellEnv::new("name");
     says(&shell_env, "--tls-server-name=shop.example", "is not valid for shop.example", "--tls-server-name");
 }

@@ -40,7 +40,7 @@ fn a_cluster_logs_without_colours() {
 }
 
 #[test]
-fn on_a_terminal_nobody_who_sets_no_color_sees_any() {
+fn no_color_turns_colours_off_on_a_terminal() {
     let shell_env = ShellEnv::with_deployment("no-color");
     let tmux = Tmux::open("no-color", 110, 30);
     let gantry =

@@ -115,7 +115,7 @@ fn answers_follow_the_flags_in_the_line() {
     assert_eq!(shell_env.candidates("get deploy -n shop "), ["till"]);
     assert_eq!(shell_env.candidates("-n shop rollout status deploy/"), ["deploy/till"]);
     assert_eq!(shell_env.candidates("get -n sh"), ["shop"]);
-    assert_eq!(shell_env.candidates("get deploy --as nobody "), Vec::<String>::new());
+    assert_eq!(shell_env.candidates("get deploy --as jane "), Vec::<String>::new());
     assert_eq!(shell_env.candidates("get deploy web "), Vec::<String>::new(), "it is there already");
     assert_eq!(shell_env.candidates("set image deploy web "), ["nginx=", ":nospace"]);
     assert_eq!(shell_env.candidates("apply -f "), [":files"]);

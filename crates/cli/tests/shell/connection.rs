@@ -13,7 +13,7 @@ fn kubeconfig(shell_env: &ShellEnv, current: &str) -> String {
          - {{name: nowhere, cluster: {{server: 'http://127.0.0.1:1'}}}}\n\
          users:\n\
          - {{name: admin, user: {{client-certificate: {certificate}, client-key: {key}}}}}\n\
-         - {{name: nobody, user: {{token: unknown}}}}\n\
+         - {{name: unknown, user: {{token: unknown}}}}\n\
          contexts:\n\
          - {{name: here, context: {{cluster: here, user: admin}}}}\n\
          - {{name: shop, context: {{cluster: here, user: admin, namespace: shop}}}}\n\
@@ -37,7 +37,7 @@ fn flags_change_single_things_of_a_kubeconfig() {
         "--context here --as bob --as-group system:masters --as-uid 7".to_owned(),
         "--context here --request-timeout=20s".to_owned(),
         "--context here --tls-server-name=kubernetes.default".to_owned(),
-        format!("--context here --user nobody --client-certificate={certificate} --client-key={key}"),
+        format!("--context here --user unknown --client-certificate={certificate} --client-key={key}"),
     ];
     for flags in works {
         let said = shell_env.types(&format!("--kubeconfig {file} get deploy -o name {flags}"));
@@ -47,7 +47,7 @@ fn flags_change_single_things_of_a_kubeconfig() {
     assert_eq!(empty.err, "No resources found in shop namespace.\n", "the namespace is the context's");
     let forbidden = shell_env.types(&format!("--kubeconfig {file} get deploy --context here --as bob"));
     assert!(forbidden.err.contains("User \"bob\" cannot list"), "{forbidden:?}");
-    let refused = shell_env.types(&format!("--kubeconfig {file} get deploy --cluster here --user nobody"));
+    let refused = shell_env.types(&format!("--kubeconfig {file} get deploy --cluster here --user unknown"));
     assert!(refused.err.contains("You must be logged in"), "{refused:?}");
 }
 

@@ -108,7 +108,7 @@ fn a_wrong_kubeconfig_is_named_with_what_is_wrong_with_it() {
 
 /// K0.3.4 for a refused connection; each other connection error has its own message.
 #[test]
-fn a_server_that_cannot_be_reached_is_told_by_how() {
+fn a_server_that_cannot_be_reached_is_reported_with_the_reason() {
     let shell_env = ShellEnv::new("unreachable");
     let kubeconfig = shell_env.server.kubeconfig.display().to_string();
     let good = [("KUBECONFIG", kubeconfig.as_str())];
@@ -169,7 +169,7 @@ fn refused_credentials_and_missing_rights_are_two_things() {
 }
 
 #[test]
-fn a_server_that_speaks_no_tls_is_told() {
+fn a_server_that_speaks_no_tls_is_reported() {
     let shell_env = ShellEnv::new("no-tls");
     let plain = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = plain.local_addr().unwrap();

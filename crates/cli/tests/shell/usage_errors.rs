@@ -4,7 +4,7 @@ use super::shell_env::ShellEnv;
 
 /// K0.1, K4: one exit status for all errors, and kubectl's lines.
 #[test]
-fn mistakes_are_told_as_kubectl_tells_them_and_end_with_one() {
+fn mistakes_are_reported_as_kubectl_reports_them_and_end_with_one() {
     let shell_env = ShellEnv::new("mistakes");
     let cases = [
         ("get --foo", "error: unknown flag: --foo\nSee 'gantry get --help' for usage.\n"),
@@ -62,11 +62,7 @@ fn an_object_without_a_name_never_stands_for_all_of_its_kind() {
         assert_eq!((said.err.as_str(), said.out.as_str(), said.code), (&*expected, "", Some(1)), "{typed}");
     }
     assert_eq!(shell_env.types("get deployments -o name").out, "deployment.apps/web\n");
-    assert_eq!(
-        shell_env.types("get --raw /healthz/").out,
-        "ok",
-        "a path that somebody writes is sent as it is"
-    );
+    assert_eq!(shell_env.types("get --raw /healthz/").out, "ok", "a raw path is sent unchanged");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A person at kubectl, recorded on Kubernetes 1.37 and played again with `gantry up`: the terminal shows the same, line by
+//! A sessions at kubectl, recorded on Kubernetes 1.37 and played again with `gantry up`: the terminal shows the same, line by
 //! line, with the kubectl on the `PATH` (1.32), with Debian's 1.20, and with Gantry's own verbs, which are those of 1.37.
 //!
 //! `cargo xtask test` installs the old one below `target/tools`; a client that is missing is a failure, not a pass.
@@ -33,7 +33,7 @@ const STARVED: Duration = Duration::from_secs(20);
 const NOT_OURS: [&str; 5] = ["auth", "autoscale", "cluster-info", "expose", "logs"];
 
 /// The sessions of one version of kubectl.
-struct Person<'s> {
+struct KubectlSessions<'s> {
     kubectl: PathBuf,
     version: &'static str,
     server: &'s InMemory,
@@ -42,28 +42,28 @@ struct Person<'s> {
 #[tokio::test]
 async fn the_installed_kubectl_shows_what_it_showed_on_kubernetes() {
     let server = InMemory::cluster_of(0);
-    let person = Person { kubectl: "kubectl".into(), version: "1.32", server: &server };
-    person.has_the_recorded_version().await;
-    person.plays_every_session().await;
+    let sessions = KubectlSessions { kubectl: "kubectl".into(), version: "1.32", server: &server };
+    sessions.has_the_recorded_version().await;
+    sessions.plays_every_session().await;
 }
 
 #[tokio::test]
 async fn the_oldest_kubectl_shows_what_it_showed_on_kubernetes() {
     let server = InMemory::cluster_of(0);
     let kubectl = tools::tool("kubectl-1.20/usr/bin/kubectl");
-    let person = Person { kubectl, version: "1.20", server: &server };
-    person.has_the_recorded_version().await;
-    person.plays_every_session().await;
+    let sessions = KubectlSessions { kubectl, version: "1.20", server: &server };
+    sessions.has_the_recorded_version().await;
+    sessions.plays_every_session().await;
 }
 
 #[tokio::test]
 async fn gantry_shows_what_kubectl_showed_on_kubernetes() {
     let server = InMemory::cluster_of(0);
     let kubectl = env!("CARGO_BIN_EXE_gantry").into();
-    Person { kubectl, version: "1.37", server: &server }.plays_every_session().await;
+    KubectlSessions { kubectl, version: "1.37", server: &server }.plays_every_session().await;
 }
 
-impl Person<'_> {
+impl KubectlSessions<'_> {
     async fn has_the_recorded_version(&self) {
         let version = self.runs(&["version", "--client"]).await.out;
         assert!(version.contains(&format!("v{}.", self.version)), "recorded was {}: {version}", self.version);

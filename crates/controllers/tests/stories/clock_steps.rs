@@ -108,7 +108,7 @@ async fn a_deadline_is_not_missed_by_hours_when_the_clock_is_set_back() {
 
 /// D16.5: a clock that is set forward delays nothing either, and times follow the new clock.
 #[tokio::test(start_paused = true)]
-async fn a_deadline_is_told_in_time_when_the_clock_is_set_forward() {
+async fn a_deadline_is_reported_in_time_when_the_clock_is_set_forward() {
     let cluster = Cluster::new().await;
     cluster.deploy("web", 1, careful).await;
     seconds(30).await;

@@ -57,8 +57,8 @@ impl SystemClock {
 }
 
 impl Environment for TestEnvironment {
-    fn now(&self) -> gantry_registry::Timestamp {
-        gantry_registry::Timestamp::from_secs(self.system_clock.now().as_nanos() / 1_000_000_000)
+    fn now(&self) -> gantry_primitives::Timestamp {
+        gantry_primitives::Timestamp::from_secs(self.system_clock.now().as_nanos() / 1_000_000_000)
     }
     fn uid(&self) -> String {
         format!("00000000-0000-4000-8000-{:012x}", self.counter.fetch_add(1, Ordering::Relaxed))

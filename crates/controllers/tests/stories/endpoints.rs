@@ -157,7 +157,7 @@ async fn services_get_the_endpoints_that_kubernetes_gave_them() {
     }
 }
 
-/// The pod is left out, the others are not, and somebody hears of it; when the node appears, the pod is there.
+/// The pod is left out, with an event, and the others are not; when the node appears, the pod is added.
 #[tokio::test(start_paused = true)]
 async fn a_pod_on_a_node_that_does_not_exist_is_left_out_until_it_does() {
     let cluster = cluster().await;
@@ -208,7 +208,7 @@ async fn what_is_right_is_not_written_again() {
     assert_eq!(versions(&cluster).await, before);
 }
 
-/// A Service that goes takes its Endpoints along, also if nobody looked when it went; the slices are garbage.
+/// The Endpoints of a deleted Service are deleted, also if the controller did not run at that time; its slices are left to the garbage collector.
 #[tokio::test(start_paused = true)]
 async fn a_service_takes_its_endpoints_along() {
     let mut cluster = cluster().await;

@@ -112,7 +112,7 @@ async fn a_paused_deployment_scales_and_does_not_roll() {
 
 /// D16.5: a missed deadline is reported within a second or two, and not before.
 #[tokio::test(start_paused = true)]
-async fn a_missed_deadline_is_told_in_time() {
+async fn a_missed_deadline_is_reported_in_time() {
     let cluster = Cluster::new().await;
     cluster.deploy("web", 1, |web| web["spec"]["progressDeadlineSeconds"] = json!(60)).await;
     tokio::time::sleep(Duration::from_secs(59)).await;
@@ -175,7 +175,7 @@ async fn a_replication_controller_keeps_its_pods() {
 
 /// R5.6, R7.4: an exceeded quota is reported by events and status, and once it is raised the pods are created.
 #[tokio::test(start_paused = true)]
-async fn a_refused_pod_is_told_and_tried_again() {
+async fn a_refused_pod_is_reported_and_tried_again() {
     use crate::wire::Fault;
     let cluster = Cluster::new().await;
     cluster

@@ -75,27 +75,27 @@ pub fn decide(now: Timestamp, observed: &Observed<'_>) -> Decision {
         let why = invalid.to_string();
         return failed(now, budget, events::selection_failed(&why), &why);
     }
-    let mut told = Vec::new();
+    let mut recorded = Vec::new();
     if pods.is_empty() {
-        told.push(events::no_pods());
+        recorded.push(events::no_pods());
     }
     let expected = match expected::expected(&budget.requirement, pods, scales) {
         Ok(expected) => expected,
         Err(why) => {
             let mut decision = failed(now, budget, events::count_failed(&why), &why);
-            decision.events.splice(0..0, told);
+            decision.events.splice(0..0, recorded);
             return decision;
         }
     };
     if expected.has_unmanaged {
-        told.push(events::unmanaged(budget));
+        recorded.push(events::unmanaged(budget));
     }
     let evictions = healthy::evictions(now, budget, pods);
     let healthy = healthy::count(pods, &evictions.pending);
     let status = status::counted(now, budget, &expected, healthy, evictions.pending);
     Decision {
         status: (status != budget.status).then_some(status),
-        events: told,
+        events: recorded,
         pod_events: evictions.undeleted,
         wake: evictions.recheck.map_or(Wake::OnChange, |at| Wake::After(at.since(now))),
     }

@@ -90,7 +90,7 @@ fn take_fitting<'a>(slices: &mut Vec<&'a EndpointSlice>, count: usize) -> Option
     Some(fullest)
 }
 
-/// Whether an endpoint is told the same as before, but for hints, which are given later.
+/// Whether an endpoint is the same as before, except for hints, which are set later.
 fn is_equal(now: &Endpoint, was: &Endpoint) -> bool {
     Endpoint { hints: was.hints.clone(), ..now.clone() } == *was
 }

@@ -120,20 +120,20 @@ impl EventCorrelator {
     /// client-go evicts an arbitrary message of a full key; here the new one is aggregated, so that the first few
     /// keep their own counts.
     fn series(&mut self, key: AggregationKey, message: &str, now: Timestamp) -> EventSeries {
-        let told = self
+        let recorded = self
             .aggregations
             .get_or_insert_with(key.clone(), || RecordedMessages { messages: BTreeSet::new(), last: now });
-        if now.since(told.last) > AGGREGATION_INTERVAL {
-            told.messages.clear();
+        if now.since(recorded.last) > AGGREGATION_INTERVAL {
+            recorded.messages.clear();
         }
-        told.last = now;
-        if told.messages.contains(message) {
+        recorded.last = now;
+        if recorded.messages.contains(message) {
             return EventSeries::Single(key, message.to_owned());
         }
-        if told.messages.len() >= SINGLE_MESSAGES_MAX {
+        if recorded.messages.len() >= SINGLE_MESSAGES_MAX {
             return EventSeries::Aggregated(key);
         }
-        told.messages.insert(message.to_owned());
+        recorded.messages.insert(message.to_owned());
         EventSeries::Single(key, message.to_owned())
     }
 

@@ -63,7 +63,7 @@ fn finalizers_are_named() {
 
 /// A6.5: what was refused, or could not be asked, is told and tried again.
 #[test]
-fn refusals_and_silent_groups_are_told_and_tried_again() {
+fn refusals_and_silent_groups_are_reported_and_tried_again() {
     let refused = RemainingContent { failures: ["no".to_owned()].into(), ..RemainingContent::default() };
     assert_eq!(next(&refused), NextStep::Retry);
     assert_eq!(holding(&refused)[0].1, "Failed to delete all resource types, 1 remaining: no");

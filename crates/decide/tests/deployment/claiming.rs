@@ -28,7 +28,7 @@ fn every_row_of_the_claiming_table_holds() {
     let web = deployment("web");
     let deleting = web.clone().deleting_since(noon_plus(0));
     let ours = replica_set("ours").owned_by(&web);
-    let theirs = replica_set("theirs").owned_by(&deployment("somebody-else"));
+    let theirs = replica_set("theirs").owned_by(&deployment("another"));
     let orphan = replica_set("orphan");
     let dying = |set: &ReplicaSet| set.clone().deleting_since(noon_plus(0));
     for (owner, set, want) in [

@@ -173,7 +173,7 @@ fn a_terminating_namespace_fails_silently() {
 
 /// D6.14: any other refusal is told, and with a deadline it stands in the condition.
 #[test]
-fn any_other_refusal_is_told() {
+fn any_other_refusal_is_reported() {
     let web = deployment("web");
     let decision = decided_after(refused(RefusalKind::Other, "no room"), &web, &[]);
     let name = format!("web-{}", template_hash(&web.template, None));

@@ -122,7 +122,7 @@ fn a_terminating_namespace_is_silent_success() {
 
 /// R5.6: the words of the events about creation.
 #[test]
-fn creations_are_told() {
+fn creations_are_reported() {
     let created = creation_event(&Ok("web-x7k2p".into()));
     assert_eq!(created, Some(Event::normal("SuccessfulCreate", "Created pod: web-x7k2p".into())));
     let failed = creation_event(&Err(quota()));
@@ -131,7 +131,7 @@ fn creations_are_told() {
 
 /// R5.8: the words of the events about deletion; a pod that was gone is not worth one.
 #[test]
-fn deletions_are_told() {
+fn deletions_are_reported() {
     let pod = Name::from("web-x7k2p");
     let event = |answer| deletion_event(&pod, &answer);
     let deleted = Event::normal("SuccessfulDelete", "Deleted pod: web-x7k2p".into());

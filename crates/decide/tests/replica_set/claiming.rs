@@ -169,7 +169,7 @@ fn adoption_may_exceed_the_size_and_the_surplus_is_deleted() {
 
 /// R4.8: every refusal is told, whichever pod it was about.
 #[test]
-fn all_failures_of_claiming_are_told_together() {
+fn all_failures_of_claiming_are_reported_together() {
     let web = replica_set("web");
     let pods = [pod("a"), pod("b"), pod("c").owned_by(&web).labelled(&[("app", "x")])];
     let other = |text: &str| Err(refusal(RefusalKind::Other, text));

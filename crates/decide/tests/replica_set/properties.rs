@@ -41,7 +41,7 @@ fn any_pod() -> impl Strategy<Value = Pod> {
     let restarts = (number(), number());
     let life = (phase(), readiness(), moment(), node, number(), restarts, any::<bool>());
     life.prop_map(|(phase, readiness, created, node, deletion_cost, restarts, is_labelled)| {
-        let mut pod = pod("nobody").owned_by(&replica_set("web"));
+        let mut pod = pod("web-1").owned_by(&replica_set("web"));
         pod.meta.created = created;
         pod.restarts = gantry_model::Restarts { containers: restarts.0, sidecars: restarts.1 };
         if !is_labelled {

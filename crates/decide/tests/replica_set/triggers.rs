@@ -46,7 +46,7 @@ fn web_and_api() -> (ReplicaSet, Cache) {
 
 /// R1.1: added and updated sets are looked at, whatever changed; the same object told again as well.
 #[test]
-fn a_set_is_looked_at_whenever_it_is_told_about() {
+fn a_set_is_synced_whenever_a_change_names_it() {
     let web = replica_set("web");
     for triggered in [on_set_added(&web), on_set_updated(&web, &web)] {
         assert_eq!(at_once(&triggered), ["web"]);

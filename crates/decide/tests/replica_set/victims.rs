@@ -203,7 +203,7 @@ fn pods_of_about_the_same_age_go_by_uid() {
 
 /// R6.3: powers of two are where one age ends and the next begins.
 #[test]
-fn ages_are_told_apart_at_powers_of_two() {
+fn ages_are_distinguished_at_powers_of_two() {
     let aged = |pod: Pod, nanos: i64| pod.ready_since(Timestamp::from_nanos(NOON.as_nanos() - nanos));
     for power in [1_i64, 10, 33, 40, 60] {
         let edge = 1 << power;

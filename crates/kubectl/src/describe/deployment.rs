@@ -131,7 +131,7 @@ NewReplicaSet:   nginx-deployment-54fd4d6d4c (3/3 replicas created)
 
     /// K3.4: all old sets, oldest first, drained ones too.
     #[test]
-    fn old_sets_are_told_oldest_first() {
+    fn old_sets_are_reported_oldest_first() {
         let object = json!({"spec": {"template": pod("c", "")}});
         let sets = [set("web-2", "b", "2", 0), set("web-1", "a", "1", 1), set("web-3", "c", "3", 2)];
         assert_eq!(

@@ -1,6 +1,6 @@
 //! The events about an object, as a table of their own (K3.5).
 
-use gantry_registry::Timestamp;
+use gantry_primitives::Timestamp;
 use serde_json::Value;
 
 use super::ago;
@@ -64,7 +64,7 @@ mod tests {
 
     /// K3.5: oldest first, with how often.
     #[test]
-    fn events_are_told_by_age() {
+    fn events_are_reported_by_age() {
         let now = Timestamp::parse("2026-01-01T00:00:10Z").unwrap();
         let event = |reason: &str, first: &str, last: &str, count: i64| {
             json!({"type": "Normal", "reason": reason, "count": count, "source": {"component": "c"}, "message": " m\n",

@@ -1,10 +1,11 @@
 //! Jobs and CronJobs.
 
-use gantry_registry::table::short;
+use gantry_primitives::Timestamp;
+use gantry_primitives::age::short;
 use serde_json::Value;
 
 use super::labels_annotations::{annotations, labels};
-use super::{controller, date, heading, moment, template};
+use super::{controller, date, heading, template};
 use crate::field::{at, list, number, selector, shown, text};
 
 /// A Job.
@@ -42,7 +43,7 @@ fn times(job: &Value) -> String {
             out += &format!("{title}:\t{}\n", date(time));
         }
     }
-    let instant = |time: &Value| time.as_str().and_then(moment);
+    let instant = |time: &Value| time.as_str().and_then(Timestamp::parse);
     if let (Some(started), Some(completed)) = (instant(started), instant(completed)) {
         out += &format!("Duration:\t{}\n", short(completed.seconds_after(started)));
     }

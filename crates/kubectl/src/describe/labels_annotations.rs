@@ -59,7 +59,7 @@ mod tests {
 
     /// K3.1: sorted, one a line, what was applied last left out, long ones cut.
     #[test]
-    fn annotations_are_told_one_a_line() {
+    fn annotations_are_reported_one_a_line() {
         let long = "x".repeat(150);
         let object = json!({"a": {"z": "1", "b": "two\nlines", LAST_APPLIED: "{}", "long": long}});
         let cut = "x".repeat(138);

@@ -48,8 +48,8 @@ pub(crate) use service_account::service_account;
 pub(crate) use service_address::{ip_address, service_cidr};
 pub(crate) use storage::{csi_node, storage_class, volume_attributes_class};
 
-use gantry_registry::Timestamp;
-use gantry_registry::table::short;
+use gantry_primitives::Timestamp;
+use gantry_primitives::age::short;
 use serde_json::Value;
 
 use crate::field::{at, list, text};
@@ -58,16 +58,16 @@ use labels_annotations::{annotations, labels};
 /// Name, namespace, labels and annotations, as most descriptions begin.
 fn heading(object: &Value) -> String {
     let (name, namespace) = (text(object, "/metadata/name"), text(object, "/metadata/namespace"));
-    let marks = labels("Labels:", "", object, "/metadata/labels");
-    let marks = marks + &annotations("Annotations:", "", object, "/metadata/annotations");
-    format!("Name:\t{name}\nNamespace:\t{namespace}\n{marks}")
+    let metadata = labels("Labels:", "", object, "/metadata/labels");
+    let metadata = metadata + &annotations("Annotations:", "", object, "/metadata/annotations");
+    format!("Name:\t{name}\nNamespace:\t{namespace}\n{metadata}")
 }
 
 /// Name, labels and annotations, as descriptions of what is in no namespace begin.
 fn name_labels_annotations(object: &Value) -> String {
-    let marks = labels("Labels:", "", object, "/metadata/labels");
-    let marks = marks + &annotations("Annotations:", "", object, "/metadata/annotations");
-    format!("Name:\t{}\n{marks}", text(object, "/metadata/name"))
+    let metadata = labels("Labels:", "", object, "/metadata/labels");
+    let metadata = metadata + &annotations("Annotations:", "", object, "/metadata/annotations");
+    format!("Name:\t{}\n{metadata}", text(object, "/metadata/name"))
 }
 
 /// `<none>` for what is empty.
@@ -101,14 +101,14 @@ fn go_time(time: &Value) -> String {
 
 /// How long ago a time of an object was.
 pub(crate) fn ago(now: Timestamp, time: &Value) -> String {
-    let then = time.as_str().and_then(moment);
+    let then = time.as_str().and_then(Timestamp::parse);
     then.map_or_else(|| "<unknown>".to_owned(), |then| short(now.seconds_after(then)))
 }
 
 /// A time of an object in RFC 1123 with a numeric zone; `<unset>` if there is none.
 fn date(time: &Value) -> String {
-    match time.as_str().and_then(moment) {
-        Some(moment) => moment.http_date().replace("GMT", "+0000"),
+    match time.as_str().and_then(Timestamp::parse) {
+        Some(time) => time.http_date().replace("GMT", "+0000"),
         None => "<unset>".to_owned(),
     }
 }
@@ -116,13 +116,6 @@ fn date(time: &Value) -> String {
 /// As `date`, of a time that Go cannot leave out: what is absent is the beginning of its calendar.
 fn date_or_zero(time: &Value) -> String {
     if time.is_null() { "Mon, 01 Jan 0001 00:00:00 +0000".to_owned() } else { date(time) }
-}
-
-fn moment(text: &str) -> Option<Timestamp> {
-    match text.split_once('.') {
-        Some((whole, _)) => Timestamp::parse(&format!("{whole}Z")),
-        None => Timestamp::parse(text),
-    }
 }
 
 /// The controller of an object: `ReplicaSet/web-1`.

@@ -1,6 +1,6 @@
 //! A node, with its lease, the pods on it and what they take of it.
 
-use gantry_registry::Timestamp;
+use gantry_primitives::Timestamp;
 use serde_json::Value;
 
 use super::conditions::conditions;

@@ -1,6 +1,6 @@
 //! PersistentVolumes and the claims on them.
 
-use gantry_registry::Timestamp;
+use gantry_primitives::Timestamp;
 use serde_json::Value;
 
 use super::conditions::conditions;
@@ -71,8 +71,8 @@ pub(super) fn size_and_source(indent: &str, claim: &Value) -> String {
 
 /// The class that an object names, by its annotation of before there was a field.
 pub(super) fn class(object: &Value) -> String {
-    let marks = at(object, "/metadata/annotations");
-    let annotated = marks.get("volume.beta.kubernetes.io/storage-class");
+    let annotations = at(object, "/metadata/annotations");
+    let annotated = annotations.get("volume.beta.kubernetes.io/storage-class");
     annotated.map_or_else(|| shown(at(object, "/spec/storageClassName")), shown)
 }
 

@@ -1,6 +1,6 @@
 //! A pod, with what became of its containers.
 
-use gantry_registry::Timestamp;
+use gantry_primitives::Timestamp;
 use serde_json::Value;
 
 use super::container::{self, ContainerSource, Indent};

@@ -10,8 +10,8 @@ const IS_DEFAULT: [&str; 2] =
 
 /// A StorageClass.
 pub(crate) fn storage_class(class: &Value) -> String {
-    let marks = at(class, "/metadata/annotations");
-    let is_default = IS_DEFAULT.iter().any(|key| marks.get(*key).is_some_and(|value| value == "true"));
+    let annotations = at(class, "/metadata/annotations");
+    let is_default = IS_DEFAULT.iter().any(|key| annotations.get(*key).is_some_and(|value| value == "true"));
     let expands = match class.get("allowVolumeExpansion").and_then(Value::as_bool) {
         None => "<unset>",
         Some(true) => "True",

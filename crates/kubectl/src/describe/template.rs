@@ -95,7 +95,7 @@ mod tests {
 
     /// K6.1: the cells of a template end in tabs.
     #[test]
-    fn a_template_is_told_in_cells() {
+    fn a_template_is_shown_in_cells() {
         let template = json!({"metadata": {"labels": {"app": "nginx", "pod-template-hash": "1"}},
             "spec": {"containers": [{"name": "nginx", "image": "nginx:1.16.1", "ports": [{"containerPort": 80}]}]}});
         assert_eq!(
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn tolerations_are_told_in_short() {
+    fn tolerations_are_shown_in_short() {
         let render = |value| toleration(&value);
         assert_eq!(
             render(

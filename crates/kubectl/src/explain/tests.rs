@@ -54,7 +54,7 @@ fn a_field_is_explained_through_lists_and_names_its_values() {
 }
 
 #[test]
-fn what_is_below_is_told_by_name_and_a_circle_ends() {
+fn fields_below_are_named_and_a_cycle_ends() {
     let rendered = options("", true, Layout::Plaintext).text;
     let fields = rendered.split_once("FIELDS:\n").unwrap().1;
     let below = "  items\t<[]Thing> -required-\n    name\t<string>\n    size\t<IntOrString>\n";

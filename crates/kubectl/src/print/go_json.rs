@@ -1,6 +1,6 @@
 //! JSON as Go writes it: members sorted, and `<`, `>` and `&` escaped.
 
-use gantry_registry::encode;
+use gantry_schema::encode;
 use serde_json::Value;
 
 /// In one line.

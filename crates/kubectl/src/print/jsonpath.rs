@@ -1,12 +1,12 @@
 //! `-o jsonpath=` and everything else that names a path: what the registry finds, laid out.
 
-use gantry_registry::jsonpath::{self, Piece, Problem};
+use gantry_schema::jsonpath::{self, Piece, Problem};
 use serde_json::Value;
 
 use super::go_json::indented;
 use crate::failure::Failure;
 
-pub(crate) use gantry_registry::jsonpath::{as_go_prints, shown};
+pub(crate) use gantry_schema::jsonpath::{as_go_prints, shown};
 
 /// A template that was understood.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,8 +5,8 @@
 
 mod lists;
 
-use gantry_registry::kinds::kinds;
-use gantry_registry::schema::{Field, MessageId, StrategicMerge, Type, schema};
+use gantry_schema::kinds::kinds;
+use gantry_schema::schema::{Field, MessageId, StrategicMerge, Type, schema};
 use serde_json::{Map, Value, json};
 
 /// The annotation in which the last written form is kept.

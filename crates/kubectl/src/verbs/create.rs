@@ -7,7 +7,7 @@ use super::apply::with_last_applied;
 use super::result_printer::{DryRun, ResultPrinter, Validation};
 use crate::client_context::ClientContext;
 use crate::failure::Failure;
-use crate::manifests::{self, NamespaceScope};
+use crate::manifests;
 use crate::print::indented_as_declared;
 use crate::verbs::result_printer::WriteParameters as _;
 
@@ -59,15 +59,11 @@ pub async fn create(ctx: &mut ClientContext, options: &CreateOptions) -> Result<
     if manifests.is_empty() && failures.is_empty() {
         return Err(Failure::other("no objects passed to create"));
     }
-    let resources = ctx.resources().await?;
-    let namespace = ctx.namespace.clone();
-    let place = NamespaceScope { namespace: &namespace, is_explicit: ctx.namespace_is_explicit };
-    for manifest in manifests {
-        let created =
-            match manifest.checked(options.validation).and_then(|()| manifest.resolve(&resources, place)) {
-                Ok(manifest) => create_one(ctx, options, manifest).await,
-                Err(failure) => Err(failure),
-            };
+    for resolved in manifests::resolve_each(ctx, manifests, options.validation).await? {
+        let created = match resolved {
+            Ok(manifest) => create_one(ctx, options, manifest).await,
+            Err(failure) => Err(failure),
+        };
         failures.extend(created.err());
     }
     Failure::all(failures)

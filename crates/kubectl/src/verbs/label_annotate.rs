@@ -24,7 +24,7 @@ pub enum MetadataField {
 #[derive(Clone, Debug)]
 pub struct LabelAnnotateOptions {
     /// Labels or annotations.
-    pub marks: MetadataField,
+    pub field: MetadataField,
     /// The objects.
     pub selection: Selection,
     /// `key=value` and `key-`.
@@ -47,7 +47,7 @@ pub type MetadataChange = (String, Option<String>);
 impl LabelAnnotateOptions {
     /// Splits the arguments into resources, and `key=value` or `key-`.
     pub fn parse(
-        marks: MetadataField,
+        field: MetadataField,
         words: &[String],
     ) -> Result<(Vec<String>, Vec<MetadataChange>), Failure> {
         let (mut resources, mut changes): (Vec<String>, Vec<MetadataChange>) = (Vec::new(), Vec::new());
@@ -63,12 +63,12 @@ impl LabelAnnotateOptions {
                 None => {
                     return Err(Failure::other(format!(
                         "all resources must be specified before {} changes: {word}",
-                        marks.singular()
+                        field.singular()
                     )));
                 }
             }
         }
-        marks.check(&changes)?;
+        field.check(&changes)?;
         Ok((resources, changes))
     }
 }
@@ -150,7 +150,7 @@ pub async fn label_or_annotate(
         ));
     }
     if options.selection.local && options.selection.files.is_empty() {
-        let example = if options.marks == MetadataField::Labels { "pod" } else { "rsrc" };
+        let example = if options.field == MetadataField::Labels { "pod" } else { "rsrc" };
         return Err(Failure::other(format!(
             "can only use local files by -f {example}.yaml or --filename={example}.json when --local=true is set"
         )));
@@ -159,7 +159,7 @@ pub async fn label_or_annotate(
         return Err(Failure::other("cannot set --all and --field-selector at the same time"));
     }
     if options.changes.is_empty() && !options.list {
-        return Err(Failure::other(format!("at least one {} update is required", options.marks.singular())));
+        return Err(Failure::other(format!("at least one {} update is required", options.field.singular())));
     }
     let found = find_each(ctx, &options.selection, BareType::Error).await?;
     let alone = found.len() == 1 && !options.selection.all && options.selection.selector.is_none();
@@ -183,14 +183,14 @@ async fn change_object(
     one: &FoundObject,
     alone: bool,
 ) -> Result<(), Failure> {
-    let member = options.marks.member();
-    let marks = &one.object["metadata"][member];
-    check(options, marks)?;
+    let member = options.field.member();
+    let entries = &one.object["metadata"][member];
+    check(options, entries)?;
     let mut patch = Map::new();
     for (key, value) in &options.changes {
-        let before = marks.get(key).and_then(Value::as_str);
+        let before = entries.get(key).and_then(Value::as_str);
         match (value, before) {
-            (None, None) if options.marks == MetadataField::Labels => {
+            (None, None) if options.field == MetadataField::Labels => {
                 ctx.println(&format!("label \"{key}\" not found."))?;
             }
             (None, None) => {}
@@ -206,7 +206,7 @@ async fn change_object(
         if let Some(version) = &options.resource_version {
             body["metadata"]["resourceVersion"] = version.as_str().into();
         }
-        let manager = options.manager.as_deref().unwrap_or(options.marks.manager());
+        let manager = options.manager.as_deref().unwrap_or(options.field.manager());
         ctx.request(
             ApiRequest::patch(one.path(), PatchForm::JsonMerge, &body).by(manager, options.printer.dry_run),
         )
@@ -217,19 +217,19 @@ async fn change_object(
     if options.list {
         return list(ctx, options, one, &object, alone);
     }
-    options.printer.print(ctx, &one.title(), options.marks.operation(changed, taken_off), &object)
+    options.printer.print(ctx, &one.title(), options.field.operation(changed, taken_off), &object)
 }
 
 /// The object after the change.
 fn marked(object: &Value, member: &str, patch: Map<String, Value>) -> Value {
     let mut object = object.clone();
     if !patch.is_empty() {
-        let marks = object_mut(&mut object, &["metadata", member]);
+        let entries = object_mut(&mut object, &["metadata", member]);
         for (key, value) in patch {
             if value.is_null() {
-                marks.remove(&key);
+                entries.remove(&key);
             } else {
-                marks.insert(key, value);
+                entries.insert(key, value);
             }
         }
     }
@@ -247,9 +247,9 @@ fn list(
     let indent = if alone { "" } else { " " };
     if !alone {
         let ApiResource { kind, group, .. } = &one.resource;
-        ctx.println(&format!("Listing {} for {kind}.{group}/{}:", options.marks.member(), one.name))?;
+        ctx.println(&format!("Listing {} for {kind}.{group}/{}:", options.field.member(), one.name))?;
     }
-    for (key, value) in members(object, &format!("/metadata/{}", options.marks.member())) {
+    for (key, value) in members(object, &format!("/metadata/{}", options.field.member())) {
         ctx.println(&format!("{indent}{key}={}", shown(value)))?;
     }
     Ok(())
@@ -263,7 +263,7 @@ fn is_label(value: &str) -> bool {
 }
 
 /// Rejects changes of existing values without `--overwrite`.
-fn check(options: &LabelAnnotateOptions, marks: &Value) -> Result<(), Failure> {
+fn check(options: &LabelAnnotateOptions, entries: &Value) -> Result<(), Failure> {
     if options.overwrite {
         return Ok(());
     }
@@ -272,11 +272,11 @@ fn check(options: &LabelAnnotateOptions, marks: &Value) -> Result<(), Failure> {
         .iter()
         .filter(|(_, value)| value.is_some())
         .filter_map(|(key, value)| {
-            let before = marks.get(key)?.as_str()?;
+            let before = entries.get(key)?.as_str()?;
             (value.as_deref() != Some(before)).then(|| format!("'{key}' already has a value ({before})"))
         })
         .collect();
-    match (options.marks, taken.first()) {
+    match (options.field, taken.first()) {
         (_, None) => Ok(()),
         (MetadataField::Labels, Some(first)) => {
             Err(Failure::other(format!("{first}, and --overwrite is false")))
@@ -302,9 +302,9 @@ mod tests {
 
     #[test]
     fn changes_that_contradict_each_other_are_refused() {
-        let rendered = |marks: MetadataField, words: &[&str]| {
+        let rendered = |field: MetadataField, words: &[&str]| {
             let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-            LabelAnnotateOptions::parse(marks, &words).unwrap_err().lines()
+            LabelAnnotateOptions::parse(field, &words).unwrap_err().lines()
         };
         assert_eq!(
             rendered(MetadataField::Labels, &["deploy", "web", "a=b", "c"]),

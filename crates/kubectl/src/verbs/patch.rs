@@ -2,7 +2,7 @@
 
 use gantry_client::{ApiRequest, PatchForm};
 use gantry_patch as patch;
-use gantry_registry::decode::{Format, plain};
+use gantry_schema::decode::{Format, plain};
 use serde_json::Value;
 
 use super::result_printer::ResultPrinter;

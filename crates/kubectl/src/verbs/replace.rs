@@ -8,7 +8,7 @@ use super::delete::{delete_and_wait, deletion_message};
 use super::result_printer::{ResultPrinter, Validation};
 use crate::client_context::ClientContext;
 use crate::failure::Failure;
-use crate::manifests::{self, NamespaceScope, ResolvedManifest};
+use crate::manifests::{self, ResolvedManifest};
 use crate::verbs::result_printer::WriteParameters as _;
 
 /// What to replace.
@@ -38,15 +38,11 @@ pub async fn replace(ctx: &mut ClientContext, options: &ReplaceOptions) -> Resul
         return Err(Failure::other("must specify one of -f and -k"));
     }
     let (manifests, mut failures) = manifests::read_each(&options.files, options.recursive)?;
-    let resources = ctx.resources().await?;
-    let namespace = ctx.namespace.clone();
-    let place = NamespaceScope { namespace: &namespace, is_explicit: ctx.namespace_is_explicit };
-    for manifest in manifests {
-        let replaced =
-            match manifest.checked(options.validation).and_then(|()| manifest.resolve(&resources, place)) {
-                Ok(manifest) => replace_one(ctx, options, manifest).await,
-                Err(failure) => Err(failure),
-            };
+    for resolved in manifests::resolve_each(ctx, manifests, options.validation).await? {
+        let replaced = match resolved {
+            Ok(manifest) => replace_one(ctx, options, manifest).await,
+            Err(failure) => Err(failure),
+        };
         failures.extend(replaced.err());
     }
     Failure::all(failures)

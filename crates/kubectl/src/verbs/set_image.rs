@@ -168,7 +168,7 @@ mod tests {
 
     /// K5 table: what is missing or too much.
     #[test]
-    fn mistakes_are_told() {
+    fn mistakes_are_reported() {
         let options = |resources: &[&str], images: &[&str]| SetImageOptions {
             selection: Selection::words(words(resources)),
             images: images.iter().map(|container| ((*container).to_owned(), "i".to_owned())).collect(),

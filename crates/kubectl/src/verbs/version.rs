@@ -1,7 +1,7 @@
 //! `version`: the versions of the client and the server.
 
 use gantry_client::ApiRequest;
-use gantry_registry::encode;
+use gantry_schema::encode;
 use serde_json::{Value, json};
 
 use crate::client_context::ClientContext;
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_are_told_in_lines_json_and_yaml() {
+    fn versions_are_shown_in_lines_json_and_yaml() {
         let server = json!({"gitVersion": "v1.37.0"});
         let lines = render(Shape::Lines, Some(&server));
         assert_eq!(lines, format!("Client Version: {}\nServer Version: v1.37.0\n", client_name()));

@@ -145,7 +145,7 @@ async fn a_conflict_is_retried_with_a_fresh_read() {
 
 /// K1.7: what the server warns of is told.
 #[tokio::test(start_paused = true)]
-async fn a_warning_of_the_server_is_told() {
+async fn a_warning_of_the_server_is_reported() {
     let mut terminal = Terminal::new().await;
     let twice = web(|spec| {
         spec["template"]["spec"]["containers"][0]["ports"] =
@@ -162,7 +162,7 @@ async fn a_warning_of_the_server_is_told() {
 
 /// K1: the table of mistakes, as far as they are in the file.
 #[tokio::test(start_paused = true)]
-async fn mistakes_in_a_manifest_are_told() {
+async fn mistakes_in_a_manifest_are_reported() {
     let mut terminal = Terminal::new().await;
     terminal.applies("").await.fails("error: no objects passed to apply\n");
     terminal.applies("a: 1\nb: 2\nc: d: e\n").await.fails(
@@ -192,7 +192,7 @@ async fn mistakes_in_a_manifest_are_told() {
 
 /// K1: the table of mistakes, as far as an object is there already.
 #[tokio::test(start_paused = true)]
-async fn mistakes_in_a_change_are_told() {
+async fn mistakes_in_a_change_are_reported() {
     let mut terminal = Terminal::new().await;
     terminal.applies(&web(|_| {})).await;
     let output = terminal.applies(&web(|spec| spec["replica"] = json!(1))).await;

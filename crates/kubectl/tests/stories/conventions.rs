@@ -19,11 +19,11 @@ async fn run_scale(terminal: &mut Terminal, words: &str, output: &str, dry_run: 
     terminal.run(async |ctx| scale(ctx, &options).await).await
 }
 
-fn label_options(marks: MetadataField, words: &[&str]) -> LabelAnnotateOptions {
+fn label_options(field: MetadataField, words: &[&str]) -> LabelAnnotateOptions {
     let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-    let (resources, changes) = LabelAnnotateOptions::parse(marks, &words).unwrap();
+    let (resources, changes) = LabelAnnotateOptions::parse(field, &words).unwrap();
     LabelAnnotateOptions {
-        marks,
+        field,
         selection: Selection::words(resources),
         changes,
         overwrite: false,
@@ -36,7 +36,7 @@ fn label_options(marks: MetadataField, words: &[&str]) -> LabelAnnotateOptions {
 
 /// K0.1: results on standard output, errors on standard error, and a failure if anything failed.
 #[tokio::test(start_paused = true)]
-async fn a_hit_and_a_miss_are_told_apart() {
+async fn a_hit_and_a_miss_are_distinguished() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
     let output = run_scale(&mut terminal, "deploy web nope", "", DryRun::No).await;
@@ -47,7 +47,7 @@ async fn a_hit_and_a_miss_are_told_apart() {
 
 /// K0.2: the singular with its group and name, then the operation and the dry run suffix.
 #[tokio::test(start_paused = true)]
-async fn a_result_is_told_in_a_line() {
+async fn a_result_is_reported_in_a_line() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
     run_scale(&mut terminal, "deploy web", "", DryRun::Client)
@@ -64,7 +64,7 @@ async fn a_result_is_told_in_a_line() {
 
 /// K0.3: what is invalid, what is unknown, what the server refuses, and anything else.
 #[tokio::test(start_paused = true)]
-async fn errors_are_told_by_what_they_are() {
+async fn errors_are_classified() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
     let patching = |body: &str| PatchOptions {
@@ -102,7 +102,7 @@ async fn errors_are_told_by_what_they_are() {
 
 /// K0.3: a list of what is wrong that names no object.
 #[tokio::test(start_paused = true)]
-async fn a_request_that_is_invalid_by_itself_is_told_so() {
+async fn a_request_that_is_invalid_by_itself_is_reported_as_such() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
     let options = PatchOptions {
@@ -202,7 +202,7 @@ async fn selections_must_not_contradict_themselves() {
 async fn labels_come_and_go() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
-    for (marks, words, line) in [
+    for (field, words, line) in [
         (MetadataField::Labels, "a=b", "deployment.apps/web labeled\n"),
         (MetadataField::Labels, "a=b", "deployment.apps/web not labeled\n"),
         (MetadataField::Labels, "a-", "deployment.apps/web unlabeled\n"),
@@ -210,7 +210,7 @@ async fn labels_come_and_go() {
         (MetadataField::Annotations, "a=b", "deployment.apps/web annotated\n"),
         (MetadataField::Annotations, "nope-", "deployment.apps/web annotated\n"),
     ] {
-        let options = label_options(marks, &["deploy", "web", words]);
+        let options = label_options(field, &["deploy", "web", words]);
         terminal.run(async |ctx| label_or_annotate(ctx, &options).await).await.is(line);
     }
     let again = label_options(MetadataField::Annotations, &["deploy", "web", "a=c"]);

@@ -48,7 +48,7 @@ async fn a_deletion_says_from_where() {
 
 /// K7.1: nothing is deleted that could not be told.
 #[tokio::test(start_paused = true)]
-async fn a_deletion_is_told_by_name_or_not_at_all() {
+async fn a_deletion_is_printed_by_name_or_not_at_all() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
     let options = DeleteOptions { printer: printer("yaml", DryRun::No), ..deletion("deploy web") };
@@ -144,7 +144,7 @@ async fn force_is_warned_of() {
 
 /// K7.5: nothing that matches, no name, no such object.
 #[tokio::test(start_paused = true)]
-async fn what_is_not_there_is_told() {
+async fn missing_objects_are_reported() {
     let mut terminal = Terminal::new().await;
     let all = DeleteOptions { selection: Selection { all: true, ..selected("deploy") }, ..deletion("") };
     deletes(&mut terminal, &all).await.is("No resources found\n");

@@ -72,7 +72,7 @@ NewReplicaSet:   {set} (2/2 replicas created)
 
 /// K3.1: labels and annotations one a line, sorted; what was applied last never.
 #[tokio::test(start_paused = true)]
-async fn marks_are_told_one_a_line() {
+async fn labels_and_annotations_are_shown_one_a_line() {
     let mut terminal = Terminal::new().await;
     let mut object = deployment("web", 1, "i");
     object["metadata"]["labels"] = json!({"b": "2", "a": "1"});
@@ -87,9 +87,9 @@ async fn marks_are_told_one_a_line() {
     assert!(output.out.contains(&marks), "{}", output.out);
 }
 
-/// K3.3: what a template has is told, and what it has not is left out.
+/// K3.3: fields of a template that are set are shown, others are left out.
 #[tokio::test(start_paused = true)]
-async fn a_template_is_told_as_far_as_it_goes() {
+async fn set_fields_of_a_template_are_shown() {
     let mut terminal = Terminal::new().await;
     let mut object = deployment("web", 1, "i");
     object["spec"]["template"]["metadata"]["annotations"] = json!({"a": "b"});
@@ -112,7 +112,7 @@ async fn a_template_is_told_as_far_as_it_goes() {
 
 /// K3.4: old sets oldest first, drained ones too; no set, no lines.
 #[tokio::test(start_paused = true)]
-async fn old_sets_are_told_though_they_are_drained() {
+async fn old_sets_are_reported_though_they_are_drained() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
     let output = describes(&mut terminal, "deploy web").await;
@@ -142,7 +142,7 @@ async fn old_sets_are_told_though_they_are_drained() {
 
 /// K3.5: no event is told in the block above.
 #[tokio::test(start_paused = true)]
-async fn no_events_are_told_beside_the_rest() {
+async fn no_events_are_reported_beside_the_rest() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
     let output = describes(&mut terminal, "deploy web").await;

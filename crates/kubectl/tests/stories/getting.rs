@@ -58,7 +58,7 @@ async fn rows_are_aligned() {
 
 /// K2.2: several types say what each row is, and are parted by a line; `-A` says where.
 #[tokio::test(start_paused = true)]
-async fn several_types_are_told_apart() {
+async fn several_types_are_distinguished() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
     terminal.gets("deploy,ns", "").await.is("NAME                  READY   UP-TO-DATE   AVAILABLE   AGE\n\
@@ -284,7 +284,7 @@ async fn events_say_what_they_are_about() {
 
 /// K2.7: ages are told in two units at most.
 #[tokio::test(start_paused = true)]
-async fn ages_are_told_in_short() {
+async fn ages_are_shown_in_short() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
     let mut passed = 0;

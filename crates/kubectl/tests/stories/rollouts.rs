@@ -113,7 +113,7 @@ async fn a_bare_type_means_all_of_it() {
 
 /// K6.1: revisions ascend, each with its cause; a single one is its template.
 #[tokio::test(start_paused = true)]
-async fn history_is_told_by_revision() {
+async fn history_is_shown_by_revision() {
     let mut terminal = twice_rolled_out().await;
     tells_history(&mut terminal, "deploy/web", 0)
         .await

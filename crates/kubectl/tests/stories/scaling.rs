@@ -111,7 +111,7 @@ async fn a_cause_may_be_noted() {
 
 /// K5: the table of mistakes; what is right is done all the same.
 #[tokio::test(start_paused = true)]
-async fn mistakes_with_images_are_told() {
+async fn mistakes_with_images_are_reported() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
     let output = sets(&mut terminal, "deploy/web foo=x c=nginx:2").await;

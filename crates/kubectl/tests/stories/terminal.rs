@@ -60,7 +60,7 @@ thread_local! {
 static FOLDERS: AtomicU64 = AtomicU64::new(0);
 
 impl Environment for TestEnvironment {
-    fn now(&self) -> gantry_registry::Timestamp {
+    fn now(&self) -> gantry_primitives::Timestamp {
         moment(&self.clock)
     }
     fn uid(&self) -> String {
@@ -117,7 +117,7 @@ impl Terminal {
         let settings = Settings { service_accounts: ServiceAccounts::Ignored, ..Settings::default() };
         let server = ApiServer::new(store, Arc::new(world), settings);
         server.prepare().await.unwrap();
-        let service = ApiService::for_master(server, "somebody");
+        let service = ApiService::for_master(server, "user");
         let quiet = || kube::Client::new(service.clone(), "default");
         let controllers = with_controllers.then(|| {
             let (switch, signal) = shutdown();
@@ -242,10 +242,10 @@ pub(crate) fn printer(output: &str, dry_run: gantry_kubectl::verbs::DryRun) -> R
     ResultPrinter::with(output, dry_run).unwrap()
 }
 
-fn moment(clock: &Clock) -> gantry_registry::Timestamp {
-    gantry_registry::Timestamp::from_secs(clock.now().as_nanos() / 1_000_000_000)
+fn moment(clock: &Clock) -> gantry_primitives::Timestamp {
+    gantry_primitives::Timestamp::from_secs(clock.now().as_nanos() / 1_000_000_000)
 }
 
-fn now() -> gantry_registry::Timestamp {
+fn now() -> gantry_primitives::Timestamp {
     CLOCK.with_borrow(|clock| moment(clock.as_ref().unwrap()))
 }

@@ -70,7 +70,8 @@ impl Wire {
             body: serde_json::from_slice(&bytes).unwrap_or_default(),
         });
         if parts.method != Method::GET && self.refuses() {
-            let status = json!({"kind": "Status", "reason": "Conflict", "message": "somebody was faster", "code": 409});
+            let status =
+                json!({"kind": "Status", "reason": "Conflict", "message": "it was modified", "code": 409});
             let mut answer = Response::new(Full::new(Bytes::from(status.to_string())).boxed_unsync());
             *answer.status_mut() = http::StatusCode::CONFLICT;
             return answer;

@@ -169,7 +169,7 @@ fn compare_elements(
             let (change, below) = compare_node(shape.element(), before, after, empties);
             into.insert(&name, change, below);
         };
-        // Elements of the same name are one value: nobody owns parts of them.
+        // Elements of the same name are one value: no manager owns parts of them.
         let change = match (&before[..], &after[..]) {
             ([] | [_], [] | [_]) => {
                 compare_one(before.first().copied(), after.first().copied());

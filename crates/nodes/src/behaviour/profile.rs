@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use gantry_registry::decode::{self, Finding, Format};
+use gantry_schema::decode::{self, Finding, Format};
 use serde_json::{Map, Value};
 
 use super::{DurationRange, InvalidTrait, Pull, Traits};

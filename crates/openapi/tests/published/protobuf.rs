@@ -1,7 +1,8 @@
 //! The same definitions in gnostic's protobuf.
 
 use gantry_openapi as openapi;
-use serde_json::json;
+use gantry_schema::kinds::kinds;
+use serde_json::{Value, json};
 
 use crate::{widgets, with};
 
@@ -13,6 +14,25 @@ enum Held<'b> {
     Number(u64),
     Double(f64),
     Bytes(&'b [u8]),
+}
+
+/// A1.13, A1.14: the protobuf begins as old clients want it, and has every definition with its kind.
+#[test]
+fn the_protobuf_has_every_definition() {
+    let v2: Value = serde_json::from_slice(&openapi::v2(kinds())).unwrap();
+    let bytes = openapi::gnostic(kinds());
+    assert_eq!(&bytes[..5], b"\x0a\x032.0");
+    let numbers: Vec<_> = fields(&bytes).iter().map(|(number, _)| *number).collect();
+    assert_eq!(numbers, [1, 2, 8, 9], "swagger, info, paths, definitions");
+    let definitions = within(&bytes, 9);
+    let entries = fields(definitions).into_iter().map(|(_, entry)| entry.bytes());
+    let names: Vec<_> = entries.map(|entry| str::from_utf8(within(entry, 1)).unwrap()).collect();
+    let wanted: Vec<_> = v2["definitions"].as_object().unwrap().keys().collect();
+    assert_eq!(names, wanted);
+    let extension = within(named(definitions, "io.k8s.api.apps.v1.Deployment"), 31);
+    assert_eq!(within(extension, 1), b"x-kubernetes-group-version-kind");
+    let kind = r#"[{"group":"apps","kind":"Deployment","version":"v1"}]"#;
+    assert_eq!(fields(within(extension, 2)), [(2, Held::Bytes(kind.as_bytes()))], "YAML in the second field");
 }
 
 /// Appendix E, A1.14: everything that kubectl 1.20 reads of a value, and limits that other clients may read.

@@ -56,11 +56,16 @@ impl AccessRule {
         let one = |text: &String| vec![text.clone()];
         self.verbs.iter().flat_map(move |verb| {
             let paths = self.paths.iter();
-            let of_paths = paths.map(move |path| Self { verbs: one(verb), paths: one(path), ..Self::default() });
+            let of_paths =
+                paths.map(move |path| Self { verbs: one(verb), paths: one(path), ..Self::default() });
             let pairs = self.groups.iter().flat_map(|group| self.resources.iter().map(move |it| (group, it)));
             let of_resources = pairs.flat_map(move |(group, resource)| {
-                let atom =
-                    Self { verbs: one(verb), groups: one(group), resources: one(resource), ..Self::default() };
+                let atom = Self {
+                    verbs: one(verb),
+                    groups: one(group),
+                    resources: one(resource),
+                    ..Self::default()
+                };
                 let nameless = self.names.is_empty().then(|| atom.clone());
                 let named = self.names.iter().map(move |name| Self { names: one(name), ..atom.clone() });
                 nameless.into_iter().chain(named)

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::Denied;
 use crate::defaults::setting::{default, each, ensure, object};
 use crate::kinds::Kind;
+use crate::strategies;
 use gantry_formats::quantity::Quantity;
 
 /// The annotation that lists the defaults that were set.
@@ -12,29 +13,34 @@ const LIMIT_RANGER: &str = "kubernetes.io/limit-ranger";
 
 /// Sets default resources, and refuses resources outside the limits.
 pub fn admit(ranges: &[Value], kind: &Kind, object: &mut Value) -> Result<(), Denied> {
-    let limits = || ranges.iter().flat_map(|range| range["spec"]["limits"].as_array().into_iter().flatten());
-    let is_pod = kind.kind == "Pod";
-    if is_pod {
-        limits().filter(|limit| limit["type"] == json!("Container")).for_each(|limit| fill_in(object, limit));
-    }
+    let limits = ranges.iter().flat_map(|range| range["spec"]["limits"].as_array().into_iter().flatten());
     let mut wrong = Vec::new();
-    for limit in limits() {
-        match limit["type"].as_str().unwrap_or_default() {
-            "Container" if is_pod => {
-                containers(object)
-                    .for_each(|container| check_resources(&mut wrong, limit, &container["resources"]));
-            }
-            "Pod" if is_pod => check_resources(&mut wrong, limit, &of_pod(object)),
-            "PersistentVolumeClaim" if !is_pod => {
-                check_claim(&mut wrong, limit, &object["spec"]["resources"]);
-            }
-            _ => {}
-        }
-    }
+    (strategies::of(kind).limit)(&mut wrong, &limits.collect::<Vec<_>>(), object);
     match wrong.as_slice() {
         [] => Ok(()),
         [only] => Err(only.clone()),
         many => Err(format!("[{}]", many.join(", "))),
+    }
+}
+
+/// Sets the default resources of containers; reports resources of containers and of the whole pod.
+pub(crate) fn limit_pod(wrong: &mut Vec<Denied>, limits: &[&Value], pod: &mut Value) {
+    limits.iter().filter(|limit| limit["type"] == "Container").for_each(|limit| fill_in(pod, limit));
+    for limit in limits {
+        match limit["type"].as_str().unwrap_or_default() {
+            "Container" => {
+                containers(pod).for_each(|container| check_resources(wrong, limit, &container["resources"]));
+            }
+            "Pod" => check_resources(wrong, limit, &of_pod(pod)),
+            _ => {}
+        }
+    }
+}
+
+/// Reports the storage that a PersistentVolumeClaim requests.
+pub(crate) fn limit_claim(wrong: &mut Vec<Denied>, limits: &[&Value], claim: &mut Value) {
+    for limit in limits.iter().filter(|limit| limit["type"] == "PersistentVolumeClaim") {
+        check_claim(wrong, limit, &claim["spec"]["resources"]);
     }
 }
 

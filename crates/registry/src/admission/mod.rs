@@ -10,6 +10,7 @@ pub mod accounts;
 pub mod limits;
 pub mod priority;
 pub mod quota;
+pub mod runtime_class;
 pub mod services;
 
 use serde_json::Value;
@@ -21,6 +22,21 @@ pub use services::{AddressRange, Claim, ServiceRanges};
 
 /// Why a request is forbidden: the end of a sentence.
 pub type Denied = String;
+
+/// A check of a new object that depends on other objects, which the caller looks up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AdmissionCheck {
+    /// [`accounts`]: the service account of a pod exists and is mounted.
+    ServiceAccount,
+    /// [`priority`]: the priority of a pod is that of its class.
+    Priority,
+    /// [`priority`]: at most one class is the default.
+    OneDefaultClass,
+    /// [`limits`]: resources are within the LimitRanges of the namespace.
+    Limits,
+    /// [`runtime_class`]: the runtime class of a pod exists.
+    RuntimeClass,
+}
 
 /// Adds to a new object, stamped and named, what depends on no other object.
 pub fn admit_create(kind: &Kind, object: &mut Value) {

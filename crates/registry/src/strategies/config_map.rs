@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::KindStrategy;
 use crate::Timestamp;
+use crate::admission::quota::QuotaRules;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
 use crate::validation::config;
@@ -20,7 +21,7 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
         }
         validate(errors, new);
     },
-    quota_usage: |usage, _| usage.count("configmaps"),
+    quota: QuotaRules::new(|usage, _| usage.count("configmaps")),
     rows: Rows::new(COLUMNS, cells),
     ..KindStrategy::DEFAULT
 };

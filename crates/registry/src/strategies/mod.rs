@@ -18,6 +18,7 @@ mod devices;
 mod disruption_budget;
 mod endpoints;
 mod event;
+mod flow_control;
 mod ingress;
 mod job;
 mod lease;
@@ -42,7 +43,8 @@ pub(crate) mod storage;
 use serde_json::Value;
 
 use crate::Timestamp;
-use crate::admission::quota::Usage;
+use crate::admission::quota::QuotaRules;
+use crate::admission::{AdmissionCheck, Denied};
 use crate::conversion::StorageForm;
 use crate::defaults::setting::Object;
 use crate::kinds::{Kind, Nature};
@@ -78,14 +80,24 @@ pub struct KindStrategy {
     pub(crate) delete: fn(&Value, &DeleteOptions, &Kind, Timestamp) -> Deletion,
     /// Whether something besides finalizers in the metadata holds an object that is being deleted.
     pub(crate) is_held: fn(&Value) -> bool,
-    /// Adds what an object uses of the quotas of its namespace, besides itself.
-    pub(crate) quota_usage: fn(&mut Usage, &Value),
+    /// The checks of a new object that depend on other objects, in this order.
+    pub admission_checks: &'static [AdmissionCheck],
+    /// Sets default resources from the limits of LimitRanges, and reports resources outside of them.
+    pub(crate) limit: fn(&mut Vec<Denied>, limits: &[&Value], new: &mut Value),
+    /// What objects use of the quotas of their namespace.
+    pub(crate) quota: QuotaRules,
+    /// Whether objects have cluster IPs and node ports that are allocated.
+    pub allocates_addresses: bool,
     /// The rows of tables.
     pub(crate) rows: Rows,
     /// The fields that field selectors can use.
     pub(crate) selectable: SelectableFields,
     /// The form in which objects are stored, if it is not the one that is served.
     pub(crate) storage: Option<StorageForm>,
+    /// Returns the form in which a new object is stored until its first update, if that lacks fields that Kubernetes adds
+    /// after storing it; defaulting adds them on each read. The first update stores them, and so creates a new version even
+    /// if it changes nothing else.
+    pub stored_when_new: Option<fn(&Value) -> Option<Value>>,
     /// The fields that a write to the subresource `status` does not change, and so does not own.
     pub status_reset_fields: &'static [&'static str],
     /// The warning that every request for this kind gets.
@@ -107,10 +119,14 @@ impl KindStrategy {
         any_finalizers: false,
         delete: delete_at_once,
         is_held: |_| false,
-        quota_usage: |_, _| {},
+        admission_checks: &[],
+        limit: |_, _, _| {},
+        quota: QuotaRules::DEFAULT,
+        allocates_addresses: false,
         rows: Rows::DEFAULT,
         selectable: SelectableFields::DEFAULT,
         storage: None,
+        stored_when_new: None,
         status_reset_fields: &["spec"],
         deprecation: |_| None,
     };
@@ -157,6 +173,8 @@ pub(crate) fn built_in(group: &str, version: &str, kind: &str) -> &'static KindS
         ("coordination.k8s.io", "Lease") => &lease::STRATEGY,
         ("discovery.k8s.io", "EndpointSlice") => &endpoints::SLICE,
         ("events.k8s.io", "Event") => &event::EVENTS,
+        ("flowcontrol.apiserver.k8s.io", "FlowSchema") => &flow_control::SCHEMA,
+        ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration") => &flow_control::LEVEL,
         ("networking.k8s.io", "Ingress") => &ingress::STRATEGY,
         ("networking.k8s.io", "NetworkPolicy") => &network_policy::STRATEGY,
         ("policy", "PodDisruptionBudget") => &disruption_budget::STRATEGY,

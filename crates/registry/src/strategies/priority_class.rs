@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::KindStrategy;
 use crate::Timestamp;
+use crate::admission::AdmissionCheck;
 use crate::defaults::setting::{Object, default};
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
@@ -31,6 +32,7 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
         None => validate_new(errors, new),
         Some(old) => validate_change(errors, old, new),
     },
+    admission_checks: &[AdmissionCheck::OneDefaultClass],
     rows: Rows::new(COLUMNS, cells),
     ..KindStrategy::DEFAULT
 };

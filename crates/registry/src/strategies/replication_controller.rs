@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::{KindStrategy, replica_set};
 use crate::Timestamp;
+use crate::admission::quota::QuotaRules;
 use crate::defaults::pod;
 use crate::defaults::setting::{Object, child, default, ensure, is_empty};
 use crate::defaults::workload::{default_labels, label_by_template, template_labels};
@@ -22,7 +23,7 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
         (replica_set::STRATEGY.prepare)(part, old, new);
     },
     validate: |errors, _, _, new| validate(errors, new),
-    quota_usage: |usage, _| usage.count("replicationcontrollers"),
+    quota: QuotaRules::new(|usage, _| usage.count("replicationcontrollers")),
     rows: Rows::new(replica_set::COLUMNS, cells),
     selectable: SelectableFields::new(&[
         NAME,

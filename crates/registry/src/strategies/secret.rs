@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::KindStrategy;
 use crate::Timestamp;
+use crate::admission::quota::QuotaRules;
 use crate::defaults::setting::{Object, default_text, ensure};
 use crate::selector::fields;
 use crate::selector::fields::SelectableFields;
@@ -33,7 +34,7 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
         }
         validate(errors, new);
     },
-    quota_usage: |usage, _| usage.count("secrets"),
+    quota: QuotaRules::new(|usage, _| usage.count("secrets")),
     rows: Rows::new(COLUMNS, cells),
     selectable: SelectableFields::new(&[fields::NAME, fields::NAMESPACE, fields::text("type")]),
     ..KindStrategy::DEFAULT

@@ -8,17 +8,18 @@ pub(crate) mod cell;
 pub(crate) mod column;
 mod partial;
 
+use std::cmp::Ordering;
+
 use serde_json::{Value, json};
 
 use crate::custom::{CellBudget, Columns};
-use crate::encode;
 use crate::kinds::{Kind, Nature};
 use crate::{FieldError, Refusal, Timestamp, strategies};
 use cell::{created, name};
 use column::{CREATED, NAME};
+use gantry_schema::encode;
 
 pub(crate) use gantry_primitives::age;
-pub use gantry_primitives::age::short;
 pub use gantry_schema::custom::Column;
 pub use partial::{is_a_list, not_a_list, partial, partial_list, write_partial_list};
 
@@ -48,6 +49,8 @@ pub(crate) struct Rows {
     pub(crate) cells: fn(&Value, Timestamp) -> Vec<Value>,
     /// The conditions of a row, which clients use to style it.
     pub(crate) conditions: fn(&Value) -> Option<Value>,
+    /// The order of rows, if it is not that of the list.
+    pub(crate) order: Option<fn(&Value, &Value) -> Ordering>,
 }
 
 impl Rows {
@@ -56,7 +59,7 @@ impl Rows {
 
     /// Rows without conditions.
     pub(crate) const fn new(columns: &'static [Column], cells: fn(&Value, Timestamp) -> Vec<Value>) -> Self {
-        Self { columns, cells, conditions: |_| None }
+        Self { columns, cells, conditions: |_| None, order: None }
     }
 }
 
@@ -136,6 +139,10 @@ impl<'k> Printer<'k> {
         now: Timestamp,
     ) -> Value {
         let mut budget = CellBudget::default();
+        let mut objects: Vec<_> = objects.into_iter().collect();
+        if let Cells::Known(Rows { order: Some(order), .. }) = self.cells {
+            objects.sort_by(|one, other| order(one, other));
+        }
         let rows: Vec<_> =
             objects.into_iter().map(|object| self.row(object, layout, now, &mut budget)).collect();
         // Kubernetes writes null for an empty list of a kind without columns of its own.

@@ -49,7 +49,8 @@ impl<'p> PortWarnings<'p> {
     /// Adds the ports of a container, and warns about those that it or an earlier one has already.
     pub(super) fn add(&mut self, warnings: &mut Vec<String>, container: usize, ports: &'p [Value]) {
         for (index, port) in ports.iter().enumerate() {
-            let same = self.by_number.entry((number(port, "containerPort"), text(port, "protocol"))).or_default();
+            let same =
+                self.by_number.entry((number(port, "containerPort"), text(port, "protocol"))).or_default();
             let host = (number(port, "hostPort").unwrap_or(0), text(port, "hostIP"));
             // Every warning has more than one character.
             let is_shown = self.made <= SHOWN_CHARS_MAX;

@@ -127,8 +127,10 @@ fn label_keys(errors: &mut ErrorList, at: &Path<'_>, term: &Value) {
             errors.invalid_text(&at.index(index), key, qualified_name(key));
         }
     }
-    let expressions: BTreeSet<_> =
-        list(selector, "matchExpressions").iter().filter_map(|expression| expression["key"].as_str()).collect();
+    let expressions: BTreeSet<_> = list(selector, "matchExpressions")
+        .iter()
+        .filter_map(|expression| expression["key"].as_str())
+        .collect();
     let is_selected = |key: &Value| {
         let is_in_both = |key| !selector["matchLabels"][key].is_null() && expressions.contains(key);
         key.as_str().is_some_and(is_in_both)

@@ -1,7 +1,7 @@
 //! What is said, and when a rule is evaluated at all.
 
-use gantry_registry::custom::StructuralSchema;
 use gantry_registry::validation::custom_objects;
+use gantry_schema::custom::StructuralSchema;
 use serde_json::{Value, json};
 
 use super::{changed, created, texts, with_spec};
@@ -96,7 +96,7 @@ fn an_object_knows_its_name() {
 
 /// Appendix E: a rule that cannot be evaluated is an error too.
 #[test]
-fn errors_while_evaluating_are_told() {
+fn errors_while_evaluating_are_reported() {
     let table = [
         ("self.missing == 'x'", "spec: Invalid value: \"object\": no such key: missing evaluating rule: "),
         ("self.a / 0 == 1", "spec: Invalid value: \"object\": division by zero evaluating rule: "),

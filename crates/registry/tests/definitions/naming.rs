@@ -1,9 +1,9 @@
 //! Whose names are whose, which kinds are served, and when a definition may go.
 
-use gantry_registry::Timestamp;
-use gantry_registry::custom::{Ending, end, settle};
-use gantry_registry::kinds::kinds;
+use gantry_primitives::Timestamp;
 use gantry_registry::lifecycle::{DeleteOptions, Deletion, delete};
+use gantry_schema::custom::{Ending, end, settle};
+use gantry_schema::kinds::kinds;
 use serde_json::{Value, json};
 
 use crate::fixture::{NOON, kind, posted, widgets, with};
@@ -31,7 +31,7 @@ fn gadgets(names: &Value) -> Value {
     posted(&with(definition, "/spec/names", names.clone()))
 }
 
-/// Appendix E: names that nobody has are accepted, and the kind is served.
+/// Appendix E: names that are not in use are accepted, and the kind is served.
 #[test]
 fn free_names_are_accepted_and_the_kind_is_served() {
     let new = posted(&widgets());
@@ -51,7 +51,7 @@ fn free_names_are_accepted_and_the_kind_is_served() {
     assert_eq!(settle(&done, &[&done], LATER), None, "asking again changes nothing");
 }
 
-/// Appendix E: a name that somebody has is not shared, and the last conflict is the one that is told.
+/// Appendix E: a name that is in use is refused, and the condition reports the last conflict.
 #[test]
 fn names_that_are_taken_are_refused_with_their_reason() {
     let widgets = settled(&posted(&widgets()), &[]);
@@ -140,7 +140,7 @@ fn groups_of_kubernetes_are_guarded() {
     assert_eq!(approved("because")[..2], ["False", "InvalidAnnotation"]);
 }
 
-/// Appendix E: a kind whose objects are converted by somebody who cannot be trusted yet is not served yet.
+/// Appendix E: a kind is not served as long as its conversion webhook has no certificate authority.
 #[test]
 fn a_bundle_without_certificates_keeps_a_kind_from_being_served() {
     let conversion = |bundle: &str| {
@@ -162,7 +162,7 @@ fn a_bundle_without_certificates_keeps_a_kind_from_being_served() {
 #[test]
 fn a_definition_is_let_go_when_its_objects_are_gone() {
     let served = settled(&posted(&widgets()), &[]);
-    assert_eq!(end(&served, 0, NOON), Ending::Nothing, "nobody deletes it");
+    assert_eq!(end(&served, 0, NOON), Ending::Nothing, "it is not being deleted");
     let Deletion::Linger(deleted) = delete(&served, &DeleteOptions::default(), kind(), NOON) else {
         panic!()
     };

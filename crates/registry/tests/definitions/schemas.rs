@@ -413,7 +413,7 @@ fn a_root_with_a_status_is_plain() {
 
 /// Appendix E: versions with schemas of their own are told by their own places.
 #[test]
-fn schemas_of_their_own_are_told_in_their_version() {
+fn schemas_of_their_own_are_reported_in_their_version() {
     let other = with(version("v2", &json!({})), "/storage", json!(false));
     let versions = json!([version("v1", &json!({"type": "object"})), other]);
     assert_eq!(

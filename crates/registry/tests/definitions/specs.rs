@@ -88,7 +88,7 @@ fn a_group_is_a_domain_and_a_scope_is_known() {
 
 /// Appendix E: versions are told apart, one of them is stored, and each has a schema.
 #[test]
-fn versions_are_told_apart_and_one_is_stored() {
+fn versions_are_distinguished_and_one_is_stored() {
     let shown = |storage: bool| {
         format!(
             r#"{{"Name":"v1","Served":true,"Storage":{storage},"Deprecated":false,"DeprecationWarning":null,"Schema":null,"Subresources":null,"AdditionalPrinterColumns":null,"SelectableFields":null}}"#
@@ -129,7 +129,7 @@ fn versions_are_told_apart_and_one_is_stored() {
 
 /// Appendix E: a warning is for versions that are deprecated, and fits on a line.
 #[test]
-fn a_deprecation_is_told_in_one_line() {
+fn a_deprecation_is_reported_in_one_line() {
     let warns = |deprecated: bool, warning: &str| {
         let mut version = version("v1", &json!({"type": "object"}));
         version["deprecated"] = json!(deprecated);
@@ -225,7 +225,7 @@ fn selectable_fields_are_declared() {
     );
 }
 
-/// Appendix E: whoever converts can be reached, by a link or in a service.
+/// Appendix E: a conversion webhook has a URL or a service.
 #[test]
 fn converters_can_be_reached() {
     let converts = |conversion: Value| told("/spec/conversion", conversion);
@@ -285,7 +285,7 @@ fn converters_can_be_reached() {
     );
 }
 
-/// Appendix E: formats that nobody knows are told, and the definition is taken all the same.
+/// Appendix E: unknown formats are warned of, and the definition is accepted.
 #[test]
 fn unknown_formats_are_warned_of() {
     let schema = json!({"type": "object", "properties": {

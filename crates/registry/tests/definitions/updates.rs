@@ -1,7 +1,7 @@
 //! Changes of definitions that are refused.
 
-use gantry_registry::custom::settle;
 use gantry_registry::validation;
+use gantry_schema::custom::settle;
 use serde_json::{Value, json};
 
 use crate::fixture::{NOON, kind, posted, version, widgets, with};

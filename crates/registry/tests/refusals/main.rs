@@ -8,8 +8,8 @@ mod scheduling;
 mod volumes;
 mod workloads;
 
-use gantry_registry::kinds::kinds;
 use gantry_registry::{defaults, validation};
+use gantry_schema::kinds::kinds;
 use serde_json::{Value, json};
 
 const NONE: [&str; 0] = [];

@@ -1,7 +1,7 @@
 //! Where pods may go, and what nodes say about it.
 
-use gantry_registry::kinds::kinds;
 use gantry_registry::validation;
+use gantry_schema::kinds::kinds;
 use serde_json::{Value, json};
 
 use super::{LABEL, of_pod};

@@ -1,7 +1,7 @@
 //! Volumes, mounts and claims.
 
-use gantry_registry::kinds::kinds;
 use gantry_registry::validation;
+use gantry_schema::kinds::kinds;
 use serde_json::{Value, json};
 
 use super::{NONE, of_pod, of_volume};

@@ -1,7 +1,7 @@
 //! Jobs, CronJobs and StatefulSets.
 
 use gantry_registry::defaults;
-use gantry_registry::kinds::kinds;
+use gantry_schema::kinds::kinds;
 use serde_json::{Value, json};
 
 use super::{LABEL, NONE, judged, with};

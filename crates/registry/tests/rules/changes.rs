@@ -1,7 +1,7 @@
 //! Changes to stored objects: what stays, and how Kubernetes 1.37 says so.
 
-use gantry_registry::kinds::kinds;
 use gantry_registry::{admission, defaults, validation};
+use gantry_schema::kinds::kinds;
 use serde_json::{Value, json};
 
 use crate::change;

@@ -6,8 +6,8 @@
 
 mod changes;
 
-use gantry_registry::kinds::kinds;
 use gantry_registry::{admission, defaults, validation};
+use gantry_schema::kinds::kinds;
 use serde_json::Value;
 
 const STORAGE: &str = include_str!("storage.json");

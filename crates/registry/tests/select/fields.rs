@@ -1,8 +1,8 @@
 //! Field selectors.
 
-use gantry_registry::custom::FieldPath;
-use gantry_registry::kinds::Scope;
 use gantry_registry::selector::{FieldSelector, Selectable, fields::Terms};
+use gantry_schema::custom::FieldPath;
+use gantry_schema::kinds::Scope;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

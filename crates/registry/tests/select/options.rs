@@ -1,6 +1,6 @@
 //! The options of lists and watches.
 
-use gantry_registry::Refusal;
+use gantry_primitives::Refusal;
 use gantry_registry::paging::{
     Continue, ListOptions, ListPlan, Rest, WatchPlan, expired_list, expired_page, expired_watch, get_version,
     integer, too_large,
@@ -24,7 +24,7 @@ fn watch(query: &[(&str, &str)]) -> WatchPlan {
 }
 
 /// What is done with a recorded request until it is refused or planned.
-fn judge(exchange: &mut Exchange) -> Result<(), Refusal> {
+fn parse(exchange: &mut Exchange) -> Result<(), Refusal> {
     for (_, value) in &mut exchange.query {
         if value == "<continue>" {
             *value = Continue::after(7, "/NS/a").encode();
@@ -43,7 +43,7 @@ fn recorded_options_are_judged_the_same() {
         recorded!("watches.option_errors"),
     ];
     for mut exchange in all.into_iter().flatten() {
-        match judge(&mut exchange) {
+        match parse(&mut exchange) {
             Ok(()) => assert_eq!(exchange.status, 200, "{:?}", exchange.query),
             Err(refusal) => {
                 let mut status = refusal.status();

@@ -1,8 +1,8 @@
 //! Tables: the columns and cells that Kubernetes printed for the same objects.
 
-use gantry_registry::Timestamp;
-use gantry_registry::custom::Columns;
+use gantry_primitives::Timestamp;
 use gantry_registry::table::{Headings, IncludeObject, Layout, Printer, Version};
+use gantry_schema::custom::Columns;
 use serde_json::{Value, json};
 
 use crate::recording::{Exchange, recorded};

@@ -7,8 +7,8 @@ mod pods;
 mod sets;
 mod warnings;
 
-use gantry_registry::kinds::{Kind, kinds};
 use gantry_registry::{defaults, validation};
+use gantry_schema::kinds::{Kind, kinds};
 use serde_json::{Value, json};
 
 fn kind(group: &str, resource: &str) -> &'static Kind {
@@ -30,7 +30,7 @@ fn object(kind: &Kind, spec: &Value) -> Value {
     whole
 }
 
-fn told(errors: &[gantry_registry::FieldError]) -> Vec<String> {
+fn told(errors: &[gantry_primitives::FieldError]) -> Vec<String> {
     errors.iter().map(ToString::to_string).collect()
 }
 

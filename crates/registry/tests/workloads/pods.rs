@@ -1,6 +1,6 @@
 //! Pods by themselves.
 
-use gantry_registry::Timestamp;
+use gantry_primitives::Timestamp;
 use gantry_registry::lifecycle::{Stamp, create};
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ fn wrong_container(fields: &Value) -> Vec<String> {
 
 /// The values stand in Kubernetes' order.
 #[test]
-fn words_that_could_be_are_told_in_order() {
+fn supported_values_are_listed_in_order() {
     for (field, words) in [
         ("dnsPolicy", "\"ClusterFirstWithHostNet\", \"ClusterFirst\", \"Default\", \"None\""),
         ("preemptionPolicy", "\"PreemptLowerPriority\", \"Never\""),

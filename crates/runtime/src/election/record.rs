@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lease_that_nobody_has_is_taken() {
+    fn a_lease_without_holder_is_acquired() {
         let mut observed = ObservedLease::default();
         assert!(
             matches!(decide(&mut observed, None, 0), LeaseDecision::Create(lease) if lease.holder == "me" && lease.transitions == 0)

@@ -129,7 +129,8 @@ mod tests {
 
     #[test]
     fn an_event_may_be_written_in_another_order() {
-        let line = parse(r#"{ "object": {"metadata": {"name": "a", "resourceVersion": "5"}}, "type": "DELETED" }"#);
+        let line =
+            parse(r#"{ "object": {"metadata": {"name": "a", "resourceVersion": "5"}}, "type": "DELETED" }"#);
         assert!(matches!(line, Line::Deleted(pod) if pod.version() == "5".into()));
     }
 

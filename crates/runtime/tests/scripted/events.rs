@@ -58,7 +58,7 @@ async fn a_repeated_event_raises_its_count() {
 
 /// D17.3: an expired event is created anew, with its count.
 #[tokio::test(start_paused = true)]
-async fn an_event_that_is_gone_is_told_anew() {
+async fn an_event_that_is_gone_is_reported_anew() {
     let gone = |asked: &RecordedRequest, _| match asked.method.as_str() {
         "PATCH" => ScriptedResponse::Whole(404, json!({"kind": "Status", "reason": "NotFound"})),
         _ => ScriptedResponse::Whole(201, json!({})),
@@ -77,7 +77,7 @@ async fn a_refused_event_is_dropped() {
             .await;
     assert_eq!(log.all().len(), 1);
     let log = requests_for(1, |_, _| ScriptedResponse::Watch(Vec::new(), Then::StayOpen)).await;
-    assert!(log.all().len() > 2, "nobody answers, so it is tried again");
+    assert!(log.all().len() > 2, "without a response it is sent again");
 }
 
 /// D17.3: recording never waits.

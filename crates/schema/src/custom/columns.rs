@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
+use gantry_formats::rfc3339::{self, TimeLayout};
 use gantry_primitives::Timestamp;
 use gantry_primitives::age::short;
 
-use crate::decode::time;
 use crate::jsonpath::{JsonPath, VisitBudget, shown};
 
 /// A column of a table.
@@ -195,7 +195,7 @@ fn number(float: f64) -> Value {
 /// The time since a timestamp; `<unknown>` if it is missing or zero.
 fn since(text: &str, now: Timestamp) -> String {
     let zero = Timestamp::parse("0001-01-01T00:00:00Z");
-    match time::parse_timestamp(text) {
+    match rfc3339::parse(text, TimeLayout::Seconds).ok().map(|time| Timestamp::from_secs(time.seconds)) {
         _ if text.is_empty() || text == "null" => "<unknown>".to_owned(),
         None => "<invalid>".to_owned(),
         then if then == zero => "<unknown>".to_owned(),
@@ -315,8 +315,14 @@ mod tests {
             let columns = Columns::read(&version);
             assert_eq!(named(&columns), ["Name", "Age"]);
             assert_eq!(columns.headings()[1].kind, "date");
-            assert_eq!(columns.cells(&object(), now(), &mut CellBudget::default()), [json!("blue"), json!("12h")]);
-            assert_eq!(columns.cells(&json!({}), now(), &mut CellBudget::default()), [json!(""), json!(null)]);
+            assert_eq!(
+                columns.cells(&object(), now(), &mut CellBudget::default()),
+                [json!("blue"), json!("12h")]
+            );
+            assert_eq!(
+                columns.cells(&json!({}), now(), &mut CellBudget::default()),
+                [json!(""), json!(null)]
+            );
         }
     }
 

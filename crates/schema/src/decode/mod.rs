@@ -21,7 +21,7 @@ mod json;
 mod key_order;
 mod kind;
 mod protobuf;
-pub(crate) mod time;
+mod time;
 mod tree;
 mod type_mismatch;
 mod walk;

@@ -8,12 +8,13 @@ use serde_json::{Map, Value};
 
 use super::complete::{complete, zero};
 use super::depth::TOO_DEEP;
-use super::time::{self, Precision};
+use super::time;
 use super::tree::{MOST_NESTED, SHALLOW};
 use super::wire::{CUT_SHORT, Wire, fields, varint};
 use super::{base64, float, json};
 use crate::schema::{Field, MessageId, Other, Type, schema};
 use gantry_formats::quantity::Quantity;
+use gantry_formats::rfc3339::TimeLayout;
 
 /// The prefix of every body.
 const MAGIC: &[u8] = b"k8s\0";
@@ -182,8 +183,8 @@ fn single(place: Place<'_>, kind: &Type, wire: Wire<'_>) -> Result<Value, String
         }
         (Type::Quantity, Wire::Bytes(bytes)) => quantity(bytes)?,
         (Type::IntOrString, Wire::Bytes(bytes)) => int_or_string(bytes)?,
-        (Type::Time, Wire::Bytes(bytes)) => timestamp(bytes, Precision::Seconds)?,
-        (Type::MicroTime, Wire::Bytes(bytes)) => timestamp(bytes, Precision::Micros)?,
+        (Type::Time, Wire::Bytes(bytes)) => timestamp(bytes, TimeLayout::Seconds)?,
+        (Type::MicroTime, Wire::Bytes(bytes)) => timestamp(bytes, TimeLayout::Micros)?,
         (Type::Raw, Wire::Bytes(bytes)) => raw(bytes)?,
         (Type::Or(other, id), Wire::Bytes(bytes)) => either(place, *other, *id, bytes)?,
         (_, wire) => {
@@ -258,7 +259,7 @@ fn int_or_string(bytes: &[u8]) -> Result<Value, String> {
 }
 
 /// A time; an empty message means that it is not set.
-fn timestamp(bytes: &[u8], precision: Precision) -> Result<Value, String> {
+fn timestamp(bytes: &[u8], layout: TimeLayout) -> Result<Value, String> {
     let parts = parts(bytes)?;
     if parts.is_empty() {
         return Ok(Value::Null);
@@ -268,7 +269,7 @@ fn timestamp(bytes: &[u8], precision: Precision) -> Result<Value, String> {
         _ => 0,
     };
     let micros = u32::try_from(number(2) / 1000).unwrap_or(0).min(999_999);
-    Ok(time::write(number(1), micros, precision).map_or(Value::Null, Value::String))
+    Ok(time::write(number(1), micros, layout).map_or(Value::Null, Value::String))
 }
 
 /// JSON inside of protobuf.

@@ -7,11 +7,12 @@ use serde_json::{Map, Value};
 
 use super::complete::{complete, zero};
 use super::depth::TOO_DEEP;
-use super::time::{self, Precision};
+use super::time;
 use super::tree::{MOST_NESTED, SHALLOW, Tree};
 use super::{Finding, base64, float, go_types, kind};
 use crate::schema::{Field, MessageId, Other, Type, schema};
 use gantry_formats::quantity::Quantity;
+use gantry_formats::rfc3339::TimeLayout;
 
 /// Decodes an object of this message; the error is Go's.
 pub(super) fn object(root: &mut Tree, id: MessageId) -> Result<(Map<String, Value>, Vec<Finding>), String> {
@@ -178,8 +179,8 @@ impl Walk {
                 let noun = format!("number {text}");
                 return Err(self.type_error(field.json, kind, &noun));
             }
-            (Type::Time, Tree::String(text)) => written(time::normal(text, Precision::Seconds)?),
-            (Type::MicroTime, Tree::String(text)) => written(time::normal(text, Precision::Micros)?),
+            (Type::Time, Tree::String(text)) => written(time::normal(text, TimeLayout::Seconds)?),
+            (Type::MicroTime, Tree::String(text)) => written(time::normal(text, TimeLayout::Micros)?),
             (Type::IntOrString | Type::Time | Type::MicroTime, tree) => {
                 return Err(self.type_error(field.json, kind, tree.noun()));
             }

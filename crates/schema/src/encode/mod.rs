@@ -19,31 +19,25 @@ use crate::schema::{MessageId, Other, Type, schema};
 
 /// Whether kind and version are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Head {
+pub enum TypeMeta {
+    /// A single object.
     Written,
+    /// An item of a list.
     LeftOut,
 }
 
 /// Writes an object with kind and version, and a newline after it.
 pub fn object(value: &Value, nature: &Nature) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(1024);
-    object_into(value, nature, &mut bytes);
+    object_into(value, nature, TypeMeta::Written, &mut bytes);
     bytes.push(b'\n');
     bytes
 }
 
-/// Appends an object with kind and version, without newline.
-pub fn object_into(value: &Value, nature: &Nature, bytes: &mut Vec<u8>) {
+/// Appends an object without newline. Objects of custom kinds always have kind and version.
+pub fn object_into(value: &Value, nature: &Nature, type_meta: TypeMeta, bytes: &mut Vec<u8>) {
     match nature {
-        Nature::BuiltIn(id) => message(value, *id, Head::Written, bytes),
-        Nature::Custom(_) => anything(value, bytes),
-    }
-}
-
-/// Appends an item of a list: without kind and version, unless it is of a custom kind.
-pub fn item_into(value: &Value, nature: &Nature, bytes: &mut Vec<u8>) {
-    match nature {
-        Nature::BuiltIn(id) => message(value, *id, Head::LeftOut, bytes),
+        Nature::BuiltIn(id) => message(value, *id, type_meta, bytes),
         Nature::Custom(_) => anything(value, bytes),
     }
 }
@@ -57,7 +51,9 @@ pub fn list_start(kind: &str, api_version: &str, metadata: &Value, bytes: &mut V
     bytes.extend_from_slice(b",\"metadata\":");
     match schema().find("meta/v1.ListMeta") {
         // An empty continue is only there to be written.
-        Some(list_meta) if metadata["continue"] != "" => message(metadata, list_meta, Head::LeftOut, bytes),
+        Some(list_meta) if metadata["continue"] != "" => {
+            message(metadata, list_meta, TypeMeta::LeftOut, bytes)
+        }
         _ => anything(metadata, bytes),
     }
     bytes.extend_from_slice(b",\"items\":[");
@@ -77,7 +73,7 @@ pub fn list<'a>(
         if index > 0 {
             bytes.push(b',');
         }
-        item_into(item, nature, &mut bytes);
+        object_into(item, nature, TypeMeta::LeftOut, &mut bytes);
     }
     bytes.extend_from_slice(b"]}\n");
     bytes
@@ -90,10 +86,10 @@ pub fn plain(value: &Value) -> Vec<u8> {
     bytes
 }
 
-fn message(value: &Value, id: MessageId, head: Head, bytes: &mut Vec<u8>) {
+fn message(value: &Value, id: MessageId, type_meta: TypeMeta, bytes: &mut Vec<u8>) {
     let Value::Object(members) = value else { return anything(value, bytes) };
     let mut object = Members::open(bytes);
-    if head == Head::Written {
+    if type_meta == TypeMeta::Written {
         for key in ["kind", "apiVersion"] {
             if let Some(Value::String(value)) = members.get(key).filter(|_| schema().field(id, key).is_none())
             {
@@ -117,7 +113,7 @@ fn message(value: &Value, id: MessageId, head: Head, bytes: &mut Vec<u8>) {
 fn typed(value: &Value, kind: &Type, bytes: &mut Vec<u8>) {
     match (value, kind) {
         (Value::Object(_), Type::Message(id) | Type::Inline(id) | Type::Or(_, id)) => {
-            message(value, *id, Head::Written, bytes);
+            message(value, *id, TypeMeta::Written, bytes);
         }
         (Value::Array(elements), Type::List(element)) => {
             bytes.push(b'[');

@@ -1,95 +1,179 @@
 //! YAML in block style, members sorted by name.
+//!
+//! A value is written while it is read, from JSON as well as from a tree: only the lines of an object whose members are not
+//! sorted yet are moved.
 
-use serde_json::Value;
+use std::fmt;
+use std::ops::Range;
 
 use gantry_primitives::refusal::go_float;
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
 
 /// Converts JSON to YAML; `None` if it is invalid.
 pub fn yaml(json: &[u8]) -> Option<String> {
-    serde_json::from_slice(json).ok().as_ref().map(yaml_text)
+    let mut json = serde_json::Deserializer::from_slice(json);
+    let text = document(&mut json).ok()?;
+    json.end().ok().map(|()| text)
 }
 
 /// The YAML of a value.
 pub fn yaml_text(value: &Value) -> String {
+    // Only reading text can fail.
+    document(value).unwrap_or_default()
+}
+
+fn document<'de, D: Deserializer<'de>>(source: D) -> Result<String, D::Error> {
     let mut out = String::new();
-    match value {
-        Value::Object(members) if !members.is_empty() => write_members(members, 0, &mut out),
-        Value::Array(elements) if !elements.is_empty() => write_elements(elements, 0, &mut out),
-        scalar => {
-            out.push_str(&written(scalar, 0, 0));
-            out.push('\n');
+    Node { position: Position::Document, level: 0, out: &mut out }.deserialize(source)?;
+    Ok(out)
+}
+
+/// What a value is within its parent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Position {
+    Document,
+    /// The key and its colon are written already.
+    Member,
+    /// The dash is written with the element.
+    Element,
+}
+
+/// Writes one value, up to the end of its last line.
+struct Node<'a> {
+    position: Position,
+    /// The indentation of its parent.
+    level: usize,
+    out: &'a mut String,
+}
+
+impl<'de> DeserializeSeed<'de> for Node<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<(), D::Error> {
+        source.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Node<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        self.scalar("null")
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<(), E> {
+        self.scalar(if value { "true" } else { "false" })
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<(), E> {
+        self.scalar(&value.to_string())
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<(), E> {
+        self.scalar(&value.to_string())
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
+        if value == 0.0 { self.scalar("0") } else { self.scalar(&go_float(value)) }
+    }
+
+    fn visit_str<E: Error>(mut self, value: &str) -> Result<(), E> {
+        let column = self.start_scalar();
+        self.out.push_str(&text(value, self.level, column));
+        self.out.push('\n');
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut elements: A) -> Result<(), A::Error> {
+        let level = self.level + usize::from(self.position == Position::Element);
+        let before = self.out.len();
+        let start = self.start_block();
+        while elements
+            .next_element_seed(Node { position: Position::Element, level, out: self.out })?
+            .is_some()
+        {}
+        if self.out.len() == start {
+            self.out.truncate(before);
+            return self.scalar("[]");
         }
+        self.end_block(start);
+        Ok(())
     }
-    out
-}
 
-fn write_members(members: &serde_json::Map<String, Value>, level: usize, out: &mut String) {
-    let mut members: Vec<_> = members.iter().collect();
-    members.sort_by_key(|(key, _)| *key);
-    for (key, value) in members {
-        indent(level, out);
-        out.push_str(&in_one_line(key));
-        out.push(':');
-        write_value(value, level, out);
-    }
-}
-
-fn write_elements(elements: &[Value], level: usize, out: &mut String) {
-    for element in elements {
-        indent(level, out);
-        out.push('-');
-        match element {
-            Value::Object(members) if !members.is_empty() => {
-                // The first member is on the line of the dash.
-                let mut inner = String::new();
-                write_members(members, level + 1, &mut inner);
-                out.push(' ');
-                out.push_str(inner.trim_start());
+    fn visit_map<A: MapAccess<'de>>(mut self, mut members: A) -> Result<(), A::Error> {
+        let Some(mut key) = members.next_key::<String>()? else { return self.scalar("{}") };
+        let level = self.level + usize::from(self.position != Position::Document);
+        let start = self.start_block();
+        let mut written = Vec::new();
+        loop {
+            let from = self.out.len();
+            indent(level, self.out);
+            self.out.push_str(&in_one_line(&key));
+            self.out.push(':');
+            members.next_value_seed(Node { position: Position::Member, level, out: self.out })?;
+            written.push((key, from..self.out.len()));
+            match members.next_key()? {
+                Some(next) => key = next,
+                None => break,
             }
-            Value::Array(elements) if !elements.is_empty() => {
-                // So is the first element.
-                let mut inner = String::new();
-                write_elements(elements, level + 1, &mut inner);
-                out.push(' ');
-                out.push_str(inner.trim_start());
+        }
+        sort(&mut written, start, self.out);
+        self.end_block(start);
+        Ok(())
+    }
+}
+
+impl Node<'_> {
+    fn scalar<E>(mut self, text: &str) -> Result<(), E> {
+        self.start_scalar();
+        self.out.push_str(text);
+        self.out.push('\n');
+        Ok(())
+    }
+
+    /// Writes what is before a value on its line, and returns its column.
+    fn start_scalar(&mut self) -> usize {
+        match self.position {
+            Position::Document => return 0,
+            Position::Member => self.out.push(' '),
+            Position::Element => {
+                indent(self.level, self.out);
+                self.out.push_str("- ");
             }
-            scalar => write_scalar(scalar, level, out),
+        }
+        self.out.chars().rev().take_while(|letter| *letter != '\n').count()
+    }
+
+    /// Starts the lines of a list or object that is not empty, and returns where they start.
+    fn start_block(&mut self) -> usize {
+        if self.position == Position::Member {
+            self.out.push('\n');
+        }
+        self.out.len()
+    }
+
+    /// Ends the lines of a list or object: an element has its dash in the indentation of its first line.
+    fn end_block(&mut self, start: usize) {
+        if self.position == Position::Element {
+            let dash = start + 2 * self.level;
+            self.out.replace_range(dash..dash + 2, "- ");
         }
     }
 }
 
-fn write_value(value: &Value, level: usize, out: &mut String) {
-    match value {
-        Value::Object(members) if !members.is_empty() => {
-            out.push('\n');
-            write_members(members, level + 1, out);
-        }
-        Value::Array(elements) if !elements.is_empty() => {
-            out.push('\n');
-            write_elements(elements, level, out);
-        }
-        scalar => write_scalar(scalar, level, out),
+/// Sorts the lines of members by key.
+fn sort(members: &mut [(String, Range<usize>)], start: usize, out: &mut String) {
+    if members.is_sorted_by(|(one, _), (next, _)| one <= next) {
+        return;
     }
-}
-
-fn write_scalar(scalar: &Value, level: usize, out: &mut String) {
-    out.push(' ');
-    let column = out.chars().rev().take_while(|letter| *letter != '\n').count();
-    out.push_str(&written(scalar, level, column));
-    out.push('\n');
-}
-
-fn written(scalar: &Value, level: usize, column: usize) -> String {
-    match scalar {
-        Value::String(string) => text(string, level, column),
-        Value::Object(_) => "{}".to_owned(),
-        Value::Array(_) => "[]".to_owned(),
-        Value::Number(number) if number.is_f64() => match number.as_f64() {
-            Some(float) if float != 0.0 => go_float(float),
-            _ => "0".to_owned(),
-        },
-        other => other.to_string(),
-    }
+    members.sort_by(|(one, _), (other, _)| one.cmp(other));
+    let sorted: String = members.iter().map(|(_, lines)| &out[lines.clone()]).collect();
+    out.replace_range(start.., &sorted);
 }
 
 /// A string: a block if it has several lines, plain if YAML reads it as a string, otherwise quoted.
@@ -225,6 +309,19 @@ mod tests {
         );
         assert!(written.contains("  - deep:\n    - - 1\n      - 2\n    - []\n    name: x\n"), "{written}");
         assert_eq!(yaml(b"nonsense"), None);
+        assert_eq!(yaml(b"{} {}"), None);
+        let scalars = ["null", "true", "-1", "[]", "{}"];
+        assert!(scalars.iter().all(|json| yaml(json.as_bytes()) == Some(format!("{json}\n"))));
+    }
+
+    /// A9.2: members are sorted whatever their order is in JSON, with all their lines.
+    #[test]
+    fn members_are_sorted_with_their_lines() {
+        let json = br#"{"z":[{"c":1,"b":{"w":2,"v":["\n",[{"f":1,"e":[]}]]},"a":{}}],"a":"two\nlines"}"#;
+        assert_eq!(
+            yaml(json).unwrap(),
+            "a: |-\n  two\n  lines\nz:\n- a: {}\n  b:\n    v:\n    - |2+\n\n    - - e: []\n        f: 1\n    w: 2\n  c: 1\n"
+        );
     }
 
     /// A9.2: quotes only where YAML needs them, several lines as a block.

@@ -103,7 +103,11 @@ fn inside(value: &Value) -> Vec<&Value> {
     }
 }
 
-fn descend<'v>(value: &'v Value, found: &mut Vec<&'v Value>, budget: &mut VisitBudget) -> Result<(), Problem> {
+fn descend<'v>(
+    value: &'v Value,
+    found: &mut Vec<&'v Value>,
+    budget: &mut VisitBudget,
+) -> Result<(), Problem> {
     let inside = inside(value);
     budget.visit(inside.len())?;
     if !inside.is_empty() {

@@ -121,7 +121,11 @@ impl JsonPath {
     }
 
     /// The results, within a budget.
-    pub fn find_within<'v>(&self, object: &'v Value, budget: &mut VisitBudget) -> Result<Vec<&'v Value>, Problem> {
+    pub fn find_within<'v>(
+        &self,
+        object: &'v Value,
+        budget: &mut VisitBudget,
+    ) -> Result<Vec<&'v Value>, Problem> {
         find::all(&self.0, vec![object], budget)
     }
 }

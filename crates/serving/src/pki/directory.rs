@@ -4,7 +4,7 @@ use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-use gantry_registry::Timestamp;
+use gantry_primitives::Timestamp;
 use rcgen::KeyPair;
 
 use super::issue::Authority;

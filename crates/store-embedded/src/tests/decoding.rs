@@ -49,7 +49,7 @@ fn random_bytes_are_decoded_to_something_or_refused() {
 }
 
 #[test]
-fn a_mutated_log_never_yields_a_frame_nobody_wrote() {
+fn a_mutated_log_never_yields_a_frame_that_was_not_written() {
     const NONCE: u64 = 99;
     let mut segment = Vec::new();
     let mut written = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! Recorded histories while etcd is killed and started again, judged by the checker.
+//! Recorded histories while etcd is killed and started again, checked afterwards.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,31 +7,39 @@ use gantry_store::checker::{HistoryRecorder, Load, Recorded};
 use gantry_store::suite::{Rng, is_long_run, seeds};
 use gantry_store::{Revision, Store};
 
+use tokio::task::JoinHandle;
+
 use crate::etcd::Etcd;
 
-/// The load both kinds of crashes happen under.
-pub(crate) fn load(seed: u64) -> Load {
+/// The load during both kinds of crashes.
+fn load(seed: u64) -> Load {
     let steps = if is_long_run() { 1000 } else { 150 };
     Load { seed, writers: 6, readers: 2, watchers: 3, steps }
 }
 
-/// Runs the load and, at random moments until it is over, the fault. Then the checker judges.
-pub(crate) async fn judge(seed: u64, etcd: &mut Etcd, mut fault: impl AsyncFnMut(&mut Etcd, &mut Rng)) {
+/// Runs the load and, after random numbers of writes until it is over, the fault. Then the history is checked.
+pub(crate) async fn check_histories(
+    seed: u64,
+    etcd: &mut Etcd,
+    mut fault: impl AsyncFnMut(&mut Etcd, &mut Rng, &RunningLoad),
+) {
     let store = etcd.store().await;
     let start = store.bounds().await.unwrap().current;
     let recorder = HistoryRecorder::new();
     let subject: Arc<dyn Store> = Recorded::new(Arc::clone(&store), &recorder);
-    let mut running = tokio::spawn(load(seed).run(subject, start));
+    let running = tokio::spawn(load(seed).run(subject, start));
+    let load = RunningLoad { store: Arc::clone(&store), running };
     let mut rng = Rng::new(seed);
     let mut faults = 0;
-    while !running.is_finished() {
-        let pause = Duration::from_millis(200 + rng.below(600));
-        if tokio::time::timeout(pause, &mut running).await.is_ok() {
+    loop {
+        load.wait_for_writes(30 + rng.below(150)).await;
+        if load.running.is_finished() {
             break;
         }
-        fault(etcd, &mut rng).await;
+        fault(etcd, &mut rng, &load).await;
         faults += 1;
     }
+    load.running.await.unwrap();
     assert!(recorder.len() > 300, "the load did something");
     println!("GANTRY_SEED={seed}: {} requests, {faults} faults", recorder.len());
     assert!(faults > 0, "and something happened to etcd meanwhile");
@@ -40,16 +48,36 @@ pub(crate) async fn judge(seed: u64, etcd: &mut Etcd, mut fault: impl AsyncFnMut
     assert!(store.bounds().await.unwrap().current > Revision::EMPTY);
 }
 
+/// A load under way.
+pub(crate) struct RunningLoad {
+    store: Arc<dyn Store>,
+    running: JoinHandle<()>,
+}
+
+impl RunningLoad {
+    /// Waits until etcd has carried out that many further writes, or the load is over.
+    pub(crate) async fn wait_for_writes(&self, count: u64) {
+        let mut enough = None;
+        while !self.running.is_finished() {
+            // Without etcd there is an error, after a while.
+            if let Ok(bounds) = self.store.bounds().await
+                && bounds.current >= *enough.get_or_insert(bounds.current.advanced(count))
+            {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_write_is_lost_or_doubled_when_etcd_is_killed_and_restarted_under_load() {
     for seed in seeds(1, 20) {
         let mut etcd = Etcd::start(1, &[]);
-        judge(seed, &mut etcd, async |etcd, rng| {
+        check_histories(seed, &mut etcd, async |etcd, _, _| {
             etcd.kill(0);
-            tokio::time::sleep(Duration::from_millis(rng.below(400))).await;
             etcd.launch(0);
-            // Time to elect itself and to do something before the next crash.
-            tokio::time::sleep(Duration::from_millis(1500)).await;
+            etcd.becomes_healthy(0).await;
         })
         .await;
     }

@@ -147,6 +147,22 @@ impl Etcd {
         text(&result.stdout)
     }
 
+    /// Waits until a member takes part in its cluster: until it answers a linearizable read.
+    pub(crate) async fn becomes_healthy(&mut self, member: usize) {
+        let deadline = Instant::now() + Duration::from_secs(120);
+        let endpoint = format!("--endpoints={}", self.members[member].url);
+        loop {
+            let mut check = tokio::process::Command::new("etcdctl");
+            let check = check.env("ETCDCTL_API", "3").args([&endpoint, "endpoint", "health"]).output();
+            let result =
+                check.await.unwrap_or_else(|error| panic!("etcdctl does not start ({error}); {MISSING}"));
+            if result.status.success() {
+                return;
+            }
+            assert!(Instant::now() < deadline, "{}", String::from_utf8_lossy(&result.stderr));
+        }
+    }
+
     /// Waits until a member listens. Returns false if another process took its port in between.
     fn comes_up(&mut self, member: usize) -> bool {
         let deadline = Instant::now() + Duration::from_secs(120);

@@ -27,7 +27,7 @@ async fn an_object_lies_under_its_registry_key_as_plain_json() {
     );
 }
 
-/// What someone else wrote under `/registry` is listed, watched and changed like our own.
+/// Values that another client wrote under `/registry` are listed, watched and changed like our own.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_kube_apiserver_wrote_is_read() {
     let etcd = Etcd::quick();

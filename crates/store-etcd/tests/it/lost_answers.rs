@@ -1,4 +1,4 @@
-//! Writes and watches across connections that break at the worst moment.
+//! Writes and watches over connections that break between a request and its response.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,12 +6,13 @@ use std::time::Duration;
 use gantry_store::suite::{key, prefix, soon};
 use gantry_store::{Error, Event, Notice, Op, Revision, Store, Transaction};
 use gantry_store_etcd::{LostAnswers, Settings};
+use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
 use crate::etcd::{Etcd, open};
 use crate::proxy::Proxy;
 
-/// One etcd, a store with a bad connection to it, and one with a good connection that sees what is true.
+/// One etcd, a store with a faulty connection to it, and one with a good connection that observes what is stored.
 struct Scene {
     proxy: Proxy,
     store: Arc<dyn Store>,
@@ -41,25 +42,28 @@ impl Scene {
         tokio::spawn(async move { store.commit(transaction).await })
     }
 
-    /// Sends the write so that etcd does it, and breaks the connection before the answer.
+    /// Sends the write so that etcd carries it out, and cuts the connection before the response.
     async fn commit_and_lose_the_answer(&self, transaction: Transaction) -> Result<Revision, Error> {
         let before = self.truth.bounds().await.unwrap().current;
-        self.proxy.swallow_answers(true);
+        self.proxy.drop_responses(true);
         let commit = self.commit(transaction);
         self.written_after(before).await;
-        self.proxy.swallow_answers(false);
+        self.proxy.drop_responses(false);
         self.proxy.cut();
         soon("the commit's end", commit).await.unwrap()
     }
 
-    /// Returns when etcd has done a write after this revision.
+    /// Waits until etcd has carried out a write after this revision: the transaction, or that of a new mark for it.
     async fn written_after(&self, before: Revision) {
-        while self.truth.bounds().await.unwrap().current == before {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        let written = async {
+            while self.truth.bounds().await.unwrap().current == before {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        soon("a write", written).await;
     }
 
-    /// Sends the write so that etcd does not get it before `thaw`, does something else meanwhile, and breaks the connection.
+    /// Sends the write so that etcd does not get it before `thaw`, does something else meanwhile, and cuts the connection.
     async fn commit_and_hold_it_back(
         &self,
         transaction: Transaction,
@@ -67,16 +71,10 @@ impl Scene {
     ) -> Result<Revision, Error> {
         self.proxy.freeze();
         let commit = self.commit(transaction);
-        tokio::time::sleep(Duration::from_millis(100)).await;
+        self.proxy.holds_back_a_request().await;
         meanwhile.await;
         self.proxy.cut();
         soon("the commit's end", commit).await.unwrap()
-    }
-
-    /// Lets the write that was held back arrive after all.
-    async fn thaw(&self) {
-        self.proxy.thaw();
-        tokio::time::sleep(Duration::from_millis(300)).await;
     }
 
     /// Everything that happened since the scene began.
@@ -112,53 +110,54 @@ async fn a_write_whose_answer_was_lost_is_known_to_have_happened() {
 async fn a_conflict_whose_answer_was_lost_is_still_a_conflict() {
     let scene = Scene::new().await;
     let there = scene.create("/a", "there").await;
-    scene.proxy.swallow_answers(true);
+    let before = scene.proxy.dropped();
+    scene.proxy.drop_responses(true);
     let commit = scene.commit(Transaction::create(key("/a"), "there"));
-    tokio::time::sleep(Duration::from_millis(200)).await;
-    scene.proxy.swallow_answers(false);
+    scene.proxy.drops_more_than(before).await;
+    scene.proxy.drop_responses(false);
     scene.proxy.cut();
     let conflict = soon("the commit's end", commit).await.unwrap().unwrap_err();
     assert!(matches!(conflict, Error::Conflict { current: Some(current), .. } if current.revision == there));
 }
 
-/// Created, deleted by someone, and then the first, forgotten request arrives: it must not create again.
+/// An object is created and deleted by another client; then the first request arrives late. It must not create it again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_request_that_arrives_late_does_nothing_any_more() {
     let scene = Scene::new().await;
     let create = Transaction::create(key("/a"), "one");
     let created = scene.commit_and_hold_it_back(create, async {}).await.unwrap();
     scene.truth.commit(Transaction::delete(key("/a"), created)).await.unwrap();
-    scene.thaw().await;
+    scene.proxy.thaw().await;
     assert_eq!(scene.truth.get(&key("/a")).await.unwrap().found, None);
     assert_eq!(scene.log().await.len(), 2);
 }
 
-/// Byte for byte the same, and still not ours: both would believe to have counted.
+/// An identical write of another client is not ours: otherwise both would believe that they have counted.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_same_write_of_someone_else_is_not_taken_for_ours() {
+async fn an_identical_write_of_another_client_is_not_taken_for_ours() {
     let scene = Scene::new().await;
     let seen = scene.create("/counter", "5").await;
     let update = || Transaction::update(key("/counter"), "6", seen);
     let theirs = async { assert!(scene.truth.commit(update()).await.is_ok()) };
     let ours = scene.commit_and_hold_it_back(update(), theirs).await;
     assert!(matches!(ours, Err(Error::Conflict { current: Some(_), .. })), "{ours:?}");
-    scene.thaw().await;
+    scene.proxy.thaw().await;
 
     let seen = scene.truth.get(&key("/counter")).await.unwrap().found.unwrap().revision;
     let delete = || Transaction::delete(key("/counter"), seen);
     let theirs = async { assert!(scene.truth.commit(delete()).await.is_ok()) };
     let ours = scene.commit_and_hold_it_back(delete(), theirs).await;
     assert!(matches!(ours, Err(Error::Conflict { current: None, .. })), "{ours:?}");
-    scene.thaw().await;
+    scene.proxy.thaw().await;
     assert_eq!(scene.log().await.len(), 3, "one create, one update, one delete");
 }
 
-/// Nobody can know, so nobody claims to.
+/// etcd does not come back within the timeout, so whether the write was carried out is unknown.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_outcome_that_cannot_be_found_out_is_unknown() {
     let mut scene = Scene::resolving_within(Duration::from_secs(5)).await;
     let before = scene.truth.bounds().await.unwrap().current;
-    scene.proxy.swallow_answers(true);
+    scene.proxy.drop_responses(true);
     let commit = scene.commit(Transaction::create(key("/a"), "one"));
     scene.written_after(before).await;
     scene.etcd.kill(0);
@@ -188,32 +187,41 @@ async fn a_mark_that_was_swept_away_is_replaced() {
     assert_eq!(scene.log().await.len(), 2);
 }
 
-/// The connection breaks, goes silent and comes back all the time; the watch tells everything once.
+/// The connection is cut again and again, with and without responses that are lost before; the watch returns every change once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_watch_survives_lost_connections_without_gap_or_repetition() {
     let scene = Scene::new().await;
     let mut watch = scene.store.watch(prefix("/w/"), scene.start).await.unwrap();
-    let writer = Arc::clone(&scene.truth);
+    // The writer is at most a few changes ahead of the watch, so that connections are cut while it writes.
+    let (writer, ahead) = (Arc::clone(&scene.truth), Arc::new(Semaphore::new(10)));
+    let permits = Arc::clone(&ahead);
     let writing = tokio::spawn(async move {
         let mut written = Vec::new();
         for number in 0..150 {
+            permits.acquire().await.unwrap().forget();
             written.push(writer.commit(Transaction::create(key(format!("/w/{number}")), "v")).await.unwrap());
-            tokio::time::sleep(Duration::from_millis(5)).await;
         }
         written
     });
-    let mut told = Vec::new();
-    while told.len() < 150 {
-        if told.len() % 20 == 7 {
-            scene.proxy.swallow_answers(told.len() % 40 == 7);
-            tokio::time::sleep(Duration::from_millis(20)).await;
+    let mut seen = Vec::new();
+    while seen.len() < 150 {
+        if seen.len() % 40 == 7 {
+            let before = scene.proxy.dropped();
+            scene.proxy.drop_responses(true);
+            ahead.add_permits(1);
+            scene.proxy.drops_more_than(before).await;
             scene.proxy.cut();
-            scene.proxy.swallow_answers(false);
+            scene.proxy.drop_responses(false);
+        } else if seen.len() % 20 == 7 {
+            scene.proxy.cut();
         }
         match soon("a change", watch.next()).await.unwrap().unwrap() {
-            Notice::Change(event) => told.push(event.revision),
+            Notice::Change(event) => {
+                seen.push(event.revision);
+                ahead.add_permits(1);
+            }
             Notice::Progress(_) => {}
         }
     }
-    assert_eq!(told, writing.await.unwrap());
+    assert_eq!(seen, writing.await.unwrap());
 }

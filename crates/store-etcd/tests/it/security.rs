@@ -75,7 +75,7 @@ async fn refusal(settings: Settings) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn both_sides_show_certificates_and_strangers_are_told_so() {
+async fn both_sides_verify_certificates_and_unknown_ones_are_refused() {
     let authority = Authority::new();
     let etcd = with_tls(&authority);
     let store = open(&Settings { tls: Some(authority.tls()), ..etcd.settings() }).await;

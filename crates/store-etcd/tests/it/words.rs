@@ -45,7 +45,7 @@ async fn etcd_that_does_not_answer_in_time_is_said_to_be_slow() {
     let etcd = Etcd::quick();
     let proxy = Proxy::to(&etcd.urls()[0]).await;
     let store = open(&impatient(proxy.url())).await;
-    proxy.swallow_answers(true);
+    proxy.drop_responses(true);
     let why = why(store.get(&key("/a")).await.unwrap_err());
     assert!(why.contains("no answer within") && why.contains(proxy.url()), "{why}");
 }

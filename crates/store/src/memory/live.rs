@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_watcher_too_slow_for_history_is_told_so_and_not_left_with_a_gap() {
+    fn a_watcher_too_slow_for_history_gets_an_error_and_no_gap() {
         let live = Live::new(State::empty(HistoryLimits { age: Duration::MAX, bytes: 500 }));
         let mut watch = live.watch(Prefix::ALL, Revision::EMPTY).unwrap();
         for _ in 0..10_000 {
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_larger_than_history_is_told_in_full() {
+    fn a_batch_larger_than_history_is_delivered_in_full() {
         let live = Live::new(State::empty(HistoryLimits { age: Duration::MAX, bytes: 500 }));
         let mut watch = live.watch(Prefix::ALL, Revision::EMPTY).unwrap();
         let mut staged = Staged::default();

@@ -105,7 +105,7 @@ pub async fn a_watch_of_the_future_stays_silent_until_then(store: StoreUnderTest
 }
 
 /// A slow reader gets everything, in order.
-pub async fn a_watch_nobody_reads_loses_nothing(store: StoreUnderTest) {
+pub async fn a_watch_that_is_not_read_loses_nothing(store: StoreUnderTest) {
     const CHANGES: usize = 6000;
     let mut watch = watch(&store, "/t/", current(&store).await).await;
     let mut seen = create(&store, "/t/counter", "0").await;
@@ -124,7 +124,7 @@ pub async fn a_watch_nobody_reads_loses_nothing(store: StoreUnderTest) {
 }
 
 /// All watchers get the same changes in the same order.
-pub async fn many_watchers_are_told_the_same(store: StoreUnderTest) {
+pub async fn many_watchers_receive_the_same(store: StoreUnderTest) {
     let start = current(&store).await;
     let mut watches = Vec::new();
     for _ in 0..50 {

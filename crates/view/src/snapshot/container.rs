@@ -27,9 +27,9 @@ pub struct Container {
     pub ready: bool,
     /// The result of its startup probe.
     pub started: bool,
-    /// Who asks whether it has started.
+    /// Its startup probe.
     pub startup_probe: Option<Probe>,
-    /// Who asks whether it serves.
+    /// Its readiness probe.
     pub readiness_probe: Option<Probe>,
 }
 

@@ -1,9 +1,9 @@
 //! Why a rollout is where it is.
 //!
 //! ```text
-//! Standing ─┬─ rules (what the controller waits for) ─┐
-//!           └─ complaint (what each pod suffers from) ─┴─ causes ── verdict, headline, advice ── Report ─┬─ text
-//!                                                                                                       └─ json
+//! RolloutState ─┬─ reason (what the controller waits for) ─┐
+//!               └─ pod_problem (what is wrong with a pod) ─┴─ causes ── headline, advice ── Report ─┬─ text
+//!                                                                                                   └─ json
 //! ```
 //!
 //! A cause *blocks*, *waits* or is a *note*. A waiting cause resolves by itself, a blocking one does not. A rollout

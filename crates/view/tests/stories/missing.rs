@@ -85,7 +85,7 @@ fn what_a_volume_lacks_is_named() {
 }
 
 #[test]
-fn a_name_that_is_no_image_name_is_told_so() {
+fn an_invalid_image_name_is_reported_as_such() {
     let message = "Failed to apply default image tag \"nginx:2\": couldn't parse image name \"nginx:2\": invalid reference format";
     let (cause, unblock) = causes_and_advice(&waits("InvalidImageName", message));
     assert_eq!(cause, "nginx:2 is not a valid image name (container main)");
@@ -124,7 +124,7 @@ fn cordoned_nodes_are_to_be_uncordoned() {
 }
 
 #[test]
-fn a_claim_that_is_missing_or_unbound_is_told_apart_from_full_nodes() {
+fn a_claim_that_is_missing_or_unbound_is_reported_apart_from_full_nodes() {
     let (cause, unblock) = causes_and_advice(&unscheduled(
         "0/1 nodes are available: persistentvolumeclaim \"none\" not found. not found",
     ));
@@ -221,7 +221,7 @@ fn a_startup_probe_that_never_passes_blocks_once_its_time_is_over() {
 
 /// As a kubelet reports it: the container exits with code 0 when it is stopped.
 #[test]
-fn a_container_that_is_restarted_by_its_startup_probe_is_told_by_the_probe() {
+fn a_container_that_is_restarted_by_its_startup_probe_is_reported_by_the_probe() {
     let mut pod = never_started();
     let mut main = container(&json!({"waiting": {"reason": "CrashLoopBackOff"}}), 5);
     main["lastState"] = json!({"terminated": {"exitCode": 0, "reason": "Completed", "finishedAt": at(43)}});

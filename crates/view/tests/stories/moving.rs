@@ -114,7 +114,7 @@ fn a_deployment_of_no_pods_is_done() {
 }
 
 #[test]
-fn a_pod_that_breaks_after_the_rollout_is_told() {
+fn a_pod_that_breaks_after_the_rollout_is_reported() {
     let world = done().but(|world| {
         world.pods[0] = new_pod(&json!({}));
         world.pods[0]["status"]["containerStatuses"] =

@@ -84,7 +84,7 @@ fn a_container_that_ended_once_is_not_a_loop_yet() {
 }
 
 #[test]
-fn a_container_that_is_killed_for_its_memory_is_told_so() {
+fn a_container_that_is_killed_for_its_memory_is_reported_as_such() {
     let mut crashing = container(&waiting("CrashLoopBackOff", ""), 2);
     crashing["lastState"] =
         json!({"terminated": {"exitCode": 137, "reason": "OOMKilled", "finishedAt": at(40)}});
@@ -96,14 +96,14 @@ fn a_container_that_is_killed_for_its_memory_is_told_so() {
 }
 
 #[test]
-fn a_missing_config_map_is_told_in_the_words_of_the_node() {
+fn a_missing_config_map_is_reported_in_the_words_of_the_node() {
     let world = rolling(new_pod(&waiting("CreateContainerConfigError", "configmap \"settings\" not found")));
     is_stuck(&world, "blocks ContainerConfig");
     assert!(world.why().contains("configmap \"settings\" not found"), "{}", world.why());
 }
 
 #[test]
-fn an_init_container_that_fails_is_told_by_its_name() {
+fn an_init_container_that_fails_is_reported_by_its_name() {
     let mut pod = new_pod(&waiting("PodInitializing", ""));
     pod["spec"]["initContainers"] = json!([{"name": "migrate", "image": "migrate:1"}]);
     let mut migrate = container(&waiting("CrashLoopBackOff", ""), 3);
@@ -170,7 +170,7 @@ fn probed(probe: &str, started: bool) -> serde_json::Value {
 }
 
 #[test]
-fn a_failing_readiness_probe_is_told_with_its_question_and_the_answer() {
+fn a_failing_readiness_probe_is_reported_with_its_question_and_the_answer() {
     let message = "Readiness probe failed: HTTP probe failed with statuscode: 503";
     let world = rolling(probed("readinessProbe", true)).warning("web-2-a", "Unhealthy", message);
     is_stuck(&world, "blocks ReadinessProbe");
@@ -182,7 +182,7 @@ fn a_failing_readiness_probe_is_told_with_its_question_and_the_answer() {
 }
 
 #[test]
-fn a_failing_startup_probe_is_told_once_its_container_was_killed_for_it() {
+fn a_failing_startup_probe_is_reported_once_its_container_was_killed_for_it() {
     let mut pod = probed("startupProbe", false);
     pod["status"]["containerStatuses"][0]["restartCount"] = json!(1);
     let world = rolling(pod).warning("web-2-a", "Unhealthy", "Startup probe failed: connection refused");
@@ -198,7 +198,7 @@ fn a_failing_liveness_probe_is_the_reason_for_the_restarts() {
 }
 
 #[test]
-fn a_volume_that_cannot_be_mounted_is_told_by_its_event() {
+fn a_volume_that_cannot_be_mounted_is_reported_by_its_event() {
     let world = rolling(new_pod(&waiting("ContainerCreating", ""))).warning(
         "web-2-a",
         "FailedMount",
@@ -209,7 +209,7 @@ fn a_volume_that_cannot_be_mounted_is_told_by_its_event() {
 }
 
 #[test]
-fn a_readiness_gate_that_nobody_meets_is_named() {
+fn an_unmet_readiness_gate_is_named() {
     let mut pod = new_pod(&json!({"running": {"startedAt": at(2)}}));
     pod["spec"]["readinessGates"] = json!([{"conditionType": "example.com/balanced"}]);
     pod["status"]["containerStatuses"][0]["ready"] = json!(true);
@@ -219,12 +219,12 @@ fn a_readiness_gate_that_nobody_meets_is_named() {
 }
 
 #[test]
-fn a_node_that_says_nothing_is_told_so() {
+fn a_node_that_does_not_report_is_named() {
     is_stuck(&rolling(pod("web-2", "web-2-a", 0)), "blocks NodeSilent");
 }
 
 #[test]
-fn pods_that_suffer_from_the_same_are_told_once() {
+fn pods_with_the_same_problem_are_reported_once() {
     let broken = new_pod(&waiting("ErrImagePull", "not found"));
     let mut second = broken.clone();
     second["metadata"]["name"] = json!("web-2-b");

@@ -47,14 +47,14 @@ What would help
 }
 
 #[test]
-fn pods_refused_for_another_reason_are_told_in_the_words_of_the_api() {
+fn pods_refused_for_another_reason_are_reported_in_the_words_of_the_api() {
     let world = refused("pods \"web-2-x\" is forbidden: violates PodSecurity \"restricted:latest\"");
     assert_eq!(world.codes()[0], "blocks CreateRefused");
     assert!(world.why().contains("violates PodSecurity"), "{}", world.why());
 }
 
 #[test]
-fn a_new_set_that_cannot_be_created_is_told_by_the_condition() {
+fn a_new_set_that_cannot_be_created_is_reported_by_the_condition() {
     let message = "Failed to create new replica set \"web-2\": replicasets.apps \"web-2\" is forbidden: exceeded quota: sets, requested: count/replicasets.apps=1";
     let world = starting().but(|world| {
         world.sets.pop();
@@ -84,7 +84,7 @@ fn a_selector_that_others_share_is_a_note_that_names_them() {
 }
 
 #[test]
-fn a_deployment_that_shares_its_selector_with_nobody_has_no_such_note() {
+fn a_deployment_with_a_selector_of_its_own_has_no_such_note() {
     let world = starting().but(|world| {
         let mut other = deployment("shop", "shop:1");
         other["spec"]["selector"]["matchLabels"] = json!({"app": "shop"});
@@ -136,7 +136,7 @@ fn a_missed_deadline_is_stuck_even_if_no_pod_complains() {
 
 /// The controller reports it a second later; the report does not wait for that.
 #[test]
-fn a_deadline_that_has_just_passed_is_told_before_it_is_reported() {
+fn a_deadline_that_has_just_passed_is_shown_before_the_condition_reports_it() {
     let world = starting().but(|world| world.now = noon_plus(602));
     assert_eq!(world.report().verdict.as_str(), "stuck", "{}", world.why());
 }
@@ -235,7 +235,7 @@ fn a_change_that_no_controller_reacts_to_raises_the_question_whether_one_runs() 
 }
 
 #[test]
-fn a_set_that_no_controller_looks_at_is_told_by_its_name() {
+fn a_set_that_no_controller_looks_at_is_reported_by_its_name() {
     let world = starting().but(|world| {
         world.pods.pop();
         world.sets[1]["status"] = json!({"replicas": 0});

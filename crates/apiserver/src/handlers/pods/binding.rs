@@ -1,8 +1,8 @@
 //! Bindings of pods to nodes.
 
-use gantry_registry::decode::Gvk;
-use gantry_registry::kinds::kinds;
 use gantry_registry::pods::binding;
+use gantry_schema::decode::Gvk;
+use gantry_schema::kinds::kinds;
 use serde_json::Value;
 
 use super::super::call::Call;

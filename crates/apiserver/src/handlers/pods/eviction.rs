@@ -1,9 +1,9 @@
 //! Evictions: checks the disruption budgets, sets the condition, deletes the pod.
 
-use gantry_registry::decode::Gvk;
-use gantry_registry::kinds::{Kind, kinds};
 use gantry_registry::lifecycle::DeleteOptions;
 use gantry_registry::pods::eviction::{self, EvictionCost};
+use gantry_schema::decode::Gvk;
+use gantry_schema::kinds::{Kind, kinds};
 use gantry_store::ListRequest;
 use serde_json::{Value, json};
 

@@ -1,8 +1,8 @@
 //! Pod logs.
 
-use gantry_registry::kinds::kinds;
 use gantry_registry::pods;
 use gantry_registry::pods::logs::LogOptions;
+use gantry_schema::kinds::kinds;
 
 use super::super::call::Call;
 use crate::error::ApiError;

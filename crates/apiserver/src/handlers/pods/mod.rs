@@ -5,8 +5,8 @@ mod connect;
 mod eviction;
 mod log;
 
-use gantry_registry::decode::{self, Finding, Gvk};
-use gantry_registry::kinds::Kind;
+use gantry_schema::decode::{self, Finding, Gvk};
+use gantry_schema::kinds::Kind;
 use http::Method;
 use serde_json::{Value, json};
 

@@ -3,10 +3,10 @@
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use gantry_registry::encode;
-use gantry_registry::kinds::Kind;
 use gantry_registry::selector::Selection;
 use gantry_registry::table::{Headings, IncludeObject, Layout, Printer, Version, partial};
+use gantry_schema::encode::{self, TypeMeta};
+use gantry_schema::kinds::Kind;
 use gantry_store::{Change, Event, Item, Revision};
 use serde_json::{Value, json};
 
@@ -208,7 +208,7 @@ fn write_plain(
     out: &mut Vec<u8>,
 ) -> Result<(), ApiError> {
     begin_line(event_type.text(), out);
-    storage_codec::write_object(kind, stored, revision, out)?;
+    storage_codec::write(kind, stored, revision, TypeMeta::Written, out)?;
     out.extend_from_slice(b"}\n");
     Ok(())
 }

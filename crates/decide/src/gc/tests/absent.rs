@@ -27,7 +27,7 @@ fn the_five_hundred_and_first_owner_displaces_the_one_not_asked_about_for_longes
 
 /// G4.5: telling again counts as use as well, and takes no second place.
 #[test]
-fn an_owner_that_is_told_of_twice_is_remembered_once() {
+fn an_owner_that_is_reported_twice_is_remembered_once() {
     let mut absent = AbsentOwners::with_room_for(2);
     absent.insert(owner(1));
     absent.insert(owner(2));

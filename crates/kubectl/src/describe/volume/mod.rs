@@ -86,11 +86,11 @@ fn ephemeral(template: &Value) -> String {
         "EphemeralVolume (an inline specification for a volume that gets created and deleted with the pod)";
     let mut out = line("Type", kind) + &line("StorageClass", &class(template)) + &line("Volume", "");
     // Each value is indented like its title.
-    for marks in [
+    for metadata in [
         labels("Labels:", "    ", template, "/metadata/labels"),
         annotations("Annotations:", "    ", template, "/metadata/annotations"),
     ] {
-        out += &marks.replace('\t', "\t    ");
+        out += &metadata.replace('\t', "\t    ");
     }
     out + &size_and_source("    ", template)
 }

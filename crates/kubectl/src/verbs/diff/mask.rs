@@ -27,7 +27,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn only_values_that_differ_are_told_apart() {
+    fn only_values_that_differ_are_distinguished() {
         let live = json!({"kind": "Secret", "data": {"a": "MQ==", "b": "Mg==", "z": "eg=="}});
         let merged = json!({"kind": "Secret", "data": {"a": "Mg==", "c": "Mg==", "z": "eg=="}});
         assert_eq!(

@@ -4,8 +4,8 @@ mod mask;
 mod program;
 
 use gantry_client::{ApiRequest, PatchForm};
-use gantry_registry::encode;
 use gantry_registry::selector::LabelSelector;
+use gantry_schema::encode;
 use serde_json::Value;
 
 use super::apply::{MANAGER, ServerSide, patch_to, without_last_applied};

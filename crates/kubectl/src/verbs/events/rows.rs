@@ -1,6 +1,6 @@
 //! Events as rows. Pure.
 
-use gantry_registry::Timestamp;
+use gantry_primitives::Timestamp;
 use serde_json::Value;
 
 use crate::describe::event_age;

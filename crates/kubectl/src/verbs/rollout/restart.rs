@@ -40,8 +40,10 @@ async fn restart_one(
         )));
     }
     let now = ctx.now().to_string();
-    let before =
-        one.object.pointer("/spec/template/metadata/annotations").and_then(|marks| marks.get(RESTARTED_AT));
+    let before = one
+        .object
+        .pointer("/spec/template/metadata/annotations")
+        .and_then(|annotations| annotations.get(RESTARTED_AT));
     if before.is_some_and(|before| before == now.as_str()) {
         return Err(Failure::other(format!(
             "failed to create patch for {}: if restart has already been triggered within the past second, please wait \

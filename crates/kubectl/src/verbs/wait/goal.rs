@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_can_wait_for_is_refused() {
+    fn invalid_conditions_are_refused() {
         let path = "error: unexpected path string, expected a 'name1.name2' or '.name1.name2' or '{name1.name2}' or \
                     '{.name1.name2}'\n";
         let cases = [

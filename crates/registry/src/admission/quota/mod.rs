@@ -7,12 +7,59 @@
 mod scope;
 mod usage;
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::Denied;
-use crate::kinds::{Kind, Kinds};
+use crate::kinds::{Kind, Kinds, Scope};
+use crate::strategies;
 
 pub use usage::Usage;
+
+/// What objects of a kind use of quotas.
+pub(crate) struct QuotaRules {
+    /// Adds what an object uses besides itself.
+    pub(crate) usage: fn(&mut Usage, &Value),
+    /// Whether an object is in a scope, selected by a term if there is one.
+    pub(crate) is_in_scope: fn(scope: &str, term: Option<&Value>, &Value) -> bool,
+    /// Returns the limited resources that an object has to specify and does not, with the names of the parts that lack them.
+    pub(crate) unspecified: fn(&Value, limits: &Usage) -> BTreeMap<String, Vec<String>>,
+    /// Whether a stored object uses nothing any more.
+    pub(crate) has_ended: fn(&Value) -> bool,
+    /// Whether quotas are recounted when an object is deleted.
+    pub(crate) is_recounted: bool,
+}
+
+impl QuotaRules {
+    /// An object uses only itself.
+    pub(crate) const DEFAULT: Self = Self::new(|_, _| {});
+
+    /// Pods have scopes and must specify their resources.
+    pub(crate) const POD: Self = Self {
+        is_in_scope: scope::is_pod_in,
+        unspecified: usage::unspecified_resources,
+        has_ended: usage::has_terminated,
+        ..Self::new(|usage, pod| usage.add_pod(pod))
+    };
+
+    /// An object uses more than itself.
+    pub(crate) const fn new(usage: fn(&mut Usage, &Value)) -> Self {
+        Self {
+            usage,
+            is_in_scope: |_, _, _| false,
+            unspecified: |_, _| BTreeMap::new(),
+            has_ended: |_| false,
+            is_recounted: true,
+        }
+    }
+}
+
+/// Whether quotas have to be recounted after a deletion, or after an object was stored like this.
+pub fn needs_recount(kind: &Kind, stored: Option<&Value>) -> bool {
+    let rules = &strategies::of(kind).quota;
+    kind.scope == Scope::Namespaced && rules.is_recounted && stored.is_none_or(rules.has_ended)
+}
 
 /// Returns the usage of a new object that the quota limits, if any.
 ///
@@ -23,7 +70,7 @@ pub fn wanted(quota: &Value, kind: &Kind, object: &Value) -> Result<Option<Usage
     }
     let hard = Usage::parse(&quota["spec"]["hard"]);
     let wanted = Usage::of(kind, object).within(&hard);
-    let silent = usage::unspecified_resources(kind, object, &hard);
+    let silent = (strategies::of(kind).quota.unspecified)(object, &hard);
     if !silent.is_empty() {
         let missing: Vec<_> =
             silent.iter().map(|(resource, names)| format!("{resource} for: {}", names.join(","))).collect();

@@ -4,8 +4,9 @@ use serde_json::Value;
 
 use crate::defaults::qos;
 use crate::kinds::Kind;
+use crate::strategies;
 
-/// Whether the quota applies to the object. A quota with scopes applies to pods only.
+/// Whether the quota applies to the object. A quota with scopes applies only to kinds that have them: pods.
 pub(super) fn includes(quota: &Value, kind: &Kind, object: &Value) -> bool {
     let spec = &quota["spec"];
     let scopes = spec["scopes"].as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -14,11 +15,12 @@ pub(super) fn includes(quota: &Value, kind: &Kind, object: &Value) -> bool {
         let scope = term["scopeName"].as_str().unwrap_or_default();
         (scope, Some(term))
     }));
-    let is_pod = (kind.group, kind.kind) == ("", "Pod");
-    scopes.all(|(scope, term)| is_pod && is_in(scope, term, object))
+    let is_in_scope = strategies::of(kind).quota.is_in_scope;
+    scopes.all(|(scope, term)| is_in_scope(scope, term, object))
 }
 
-fn is_in(scope: &str, term: Option<&Value>, pod: &Value) -> bool {
+/// Whether a pod is in a scope, selected by a term if there is one.
+pub(super) fn is_pod_in(scope: &str, term: Option<&Value>, pod: &Value) -> bool {
     let spec = &pod["spec"];
     let best_effort = || pod.as_object().is_some_and(|pod| qos::class(pod) == "BestEffort");
     let ends = spec["activeDeadlineSeconds"].is_number();

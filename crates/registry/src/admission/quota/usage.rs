@@ -30,7 +30,7 @@ impl Usage {
     pub fn of(kind: &Kind, object: &Value) -> Self {
         let mut usage = Self::default();
         usage.count(&format!("count/{}", kind.group_resource()));
-        (strategies::of(kind).quota_usage)(&mut usage, object);
+        (strategies::of(kind).quota.usage)(&mut usage, object);
         usage
     }
 
@@ -115,7 +115,7 @@ impl Usage {
 
     /// Adds a pod, unless it has terminated, and what it requests.
     pub(crate) fn add_pod(&mut self, pod: &Value) {
-        if is_done(pod) {
+        if has_terminated(pod) {
             return;
         }
         let spec = &pod["spec"];
@@ -176,14 +176,10 @@ pub(super) fn is_of(name: &str, kind: &Kind) -> bool {
     kind.group.is_empty() && kind.resource == owner
 }
 
-/// Returns the limited resources that containers do not specify, with the names of those containers.
-pub(super) fn unspecified_resources(
-    kind: &Kind,
-    pod: &Value,
-    limits: &Usage,
-) -> BTreeMap<String, Vec<String>> {
+/// Returns the limited resources that containers of a pod do not specify, with the names of those containers.
+pub(super) fn unspecified_resources(pod: &Value, limits: &Usage) -> BTreeMap<String, Vec<String>> {
     let mut silent = BTreeMap::<String, Vec<String>>::new();
-    if (kind.group, kind.kind) != ("", "Pod") || is_done(pod) {
+    if has_terminated(pod) {
         return silent;
     }
     let containers = ["containers", "initContainers"];
@@ -209,7 +205,7 @@ pub(super) fn unspecified_resources(
     silent
 }
 
-fn is_done(pod: &Value) -> bool {
+pub(super) fn has_terminated(pod: &Value) -> bool {
     matches!(pod["status"]["phase"].as_str(), Some("Succeeded" | "Failed"))
 }
 

@@ -5,6 +5,7 @@ mod table;
 mod validation;
 
 use super::KindStrategy;
+use crate::admission::quota::QuotaRules;
 use crate::conversion::StorageForm;
 use crate::selector::fields::{NAME, NAMESPACE, SelectableFields, Source, field, text};
 use crate::table::Rows;
@@ -14,6 +15,7 @@ pub(super) const CORE: KindStrategy = KindStrategy {
         None => validation::create(errors, kind, new),
         Some(old) => validation::update(errors, kind, old, new),
     },
+    quota: QuotaRules { is_recounted: false, ..QuotaRules::DEFAULT },
     rows: Rows::new(table::COLUMNS, table::cells),
     selectable: SelectableFields::new(&[
         NAME,

@@ -57,8 +57,25 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
         fields: &[NAME, NAMESPACE, field("status.successful", Source::Number("status.succeeded"))],
         unknown: |label| format!("field label \"{label}\" not supported for Job"),
     },
+    stored_when_new: Some(without_generated_labels),
     ..KindStrategy::DEFAULT
 };
+
+/// The job without labels, if they equal those of its template, and all of them were generated with its selector.
+fn without_generated_labels(job: &Value) -> Option<Value> {
+    let (labels, of_pods) = (&job["metadata"]["labels"], &job["spec"]["template"]["metadata"]["labels"]);
+    let is_generated = |label: &String| {
+        let name = label.strip_prefix("batch.kubernetes.io/").unwrap_or(label);
+        matches!(name, "controller-uid" | "job-name")
+    };
+    let is_bare = |labels: &Object| !labels.is_empty() && labels.keys().all(is_generated);
+    if labels != of_pods || !labels.as_object().is_some_and(is_bare) {
+        return None;
+    }
+    let mut bare = job.clone();
+    bare["metadata"].as_object_mut()?.remove("labels");
+    Some(bare)
+}
 
 fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![
@@ -96,8 +113,8 @@ fn completions(job: &Value) -> String {
 }
 
 fn duration(job: &Value, now: Timestamp) -> String {
-    let Some(start) = age::parse_time(cell::text(job, "status.startTime")) else { return String::new() };
-    let end = age::parse_time(cell::text(job, "status.completionTime")).unwrap_or(now);
+    let Some(start) = Timestamp::parse(cell::text(job, "status.startTime")) else { return String::new() };
+    let end = Timestamp::parse(cell::text(job, "status.completionTime")).unwrap_or(now);
     age::short(end.seconds_after(start))
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::Timestamp;
-use crate::table::age::{parse_time, short};
+use crate::table::age::short;
 use crate::table::cell::{age, at, has_condition, list, name, number, text, text_or};
 use crate::table::column::{AGE, Column, NAME, text as column, wide};
 
@@ -182,7 +182,7 @@ fn readiness_gates(pod: &Value) -> String {
 impl Restarts {
     fn add(&mut self, status: &Value) {
         self.count = self.count.saturating_add(number(status, "restartCount"));
-        let ended = parse_time(text(status, "lastState.terminated.finishedAt"));
+        let ended = Timestamp::parse(text(status, "lastState.terminated.finishedAt"));
         self.last = self.last.max(ended);
     }
 

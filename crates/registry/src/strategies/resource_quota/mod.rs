@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::KindStrategy;
 use crate::Timestamp;
+use crate::admission::quota::QuotaRules;
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
 
@@ -24,7 +25,7 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
             validation::warnings(warnings, &new["spec"]);
         }
     },
-    quota_usage: |usage, _| usage.count("resourcequotas"),
+    quota: QuotaRules::new(|usage, _| usage.count("resourcequotas")),
     rows: Rows::new(COLUMNS, cells),
     ..KindStrategy::DEFAULT
 };

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::KindStrategy;
 use crate::Timestamp;
+use crate::admission::quota::QuotaRules;
 use crate::admission::services;
 use crate::defaults::setting;
 use crate::defaults::setting::{Object, child, default, default_text, each, ensure, is_empty, is_unset};
@@ -38,7 +39,8 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
     },
     validate_status: |errors, _, old, new| validation::status(errors, old, new),
     warnings: |warnings, _, new| warnings.extend(validation::warnings(&new["spec"])),
-    quota_usage: |usage, service| usage.add_service(&service["spec"]),
+    quota: QuotaRules::new(|usage, service| usage.add_service(&service["spec"])),
+    allocates_addresses: true,
     rows: Rows::new(COLUMNS, cells),
     selectable: SelectableFields::new(&[NAME, NAMESPACE, text("spec.clusterIP"), text("spec.type")]),
     ..KindStrategy::DEFAULT

@@ -4,6 +4,8 @@ use serde_json::{Value, json};
 
 use super::{add_finalizer, validation};
 use crate::Timestamp;
+use crate::admission::quota::QuotaRules;
+use crate::admission::{AdmissionCheck, limits};
 use crate::defaults::volume;
 use crate::strategies::KindStrategy;
 use crate::table::column::Column;
@@ -41,8 +43,15 @@ pub(crate) const STRATEGY: KindStrategy = KindStrategy {
     },
     validate_status: |errors, _, _, new| validation::claim_status(errors, new),
     warnings: |warnings, _, new| validation::claim_warnings(warnings, new),
-    quota_usage: |usage, claim| usage.add_claim(claim),
+    admission_checks: &[AdmissionCheck::Limits],
+    limit: limits::limit_claim,
+    quota: QuotaRules::new(|usage, claim| usage.add_claim(claim)),
     rows: Rows::new(COLUMNS, cells),
+    stored_when_new: Some(|claim| {
+        let mut without_phase = claim.clone();
+        without_phase["status"] = json!({});
+        Some(without_phase)
+    }),
     ..KindStrategy::DEFAULT
 };
 

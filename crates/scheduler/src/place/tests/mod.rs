@@ -99,7 +99,7 @@ fn reasons_are_counted_and_sorted() {
 }
 
 #[test]
-fn resources_in_use_are_told_apart_from_resources_that_no_node_has() {
+fn resources_in_use_are_distinguished_from_resources_that_no_node_has() {
     let mut cluster = cluster(&[node("a"), node("b")]);
     assert_eq!(schedule(&mut cluster, &asking("first", "3", "1Gi")), "a");
     let b = with(node("b"), "/status/allocatable/cpu", &json!("1"));
