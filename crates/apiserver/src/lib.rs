@@ -17,6 +17,7 @@ mod authorization;
 mod bootstrap;
 mod catalogue;
 mod definitions;
+mod detached_writes;
 mod environment;
 mod error;
 mod events;
@@ -36,6 +37,7 @@ mod service;
 mod settings;
 mod storage_codec;
 mod store_cache;
+mod unfinished_deletions;
 
 pub use authentication::{AuthenticatedUser, UnverifiedCertificate};
 pub use authorization::{Access, Anonymous, Authorization, StaticToken};
@@ -51,9 +53,12 @@ use std::sync::Arc;
 use bytes::Bytes;
 use gantry_primitives::Refusal;
 use gantry_registry::access::Policy;
+use gantry_registry::access::node::NodeGraph;
 use gantry_store::Store;
+use http::request::Parts;
 
 use authentication::signing_key::SigningKeys;
+use detached_writes::DetachedWrites;
 use health::HealthState;
 use metrics::{Metrics, TimedStore};
 use objects::Objects;
@@ -67,9 +72,11 @@ pub struct ApiServer {
     environment: Arc<dyn Environment>,
     signing_keys: Arc<SigningKeys>,
     policies: Arc<StoreCache<Policy>>,
+    node_graph: Arc<StoreCache<NodeGraph>>,
     settings: Arc<Settings>,
     health: Arc<HealthState>,
     metrics: Arc<Metrics>,
+    detached_writes: Arc<DetachedWrites>,
 }
 
 impl ApiServer {
@@ -82,9 +89,11 @@ impl ApiServer {
             environment,
             signing_keys: Arc::default(),
             policies: Arc::default(),
+            node_graph: Arc::default(),
             settings: Arc::new(settings),
             health: Arc::default(),
             metrics,
+            detached_writes: Arc::default(),
         }
     }
 
@@ -104,14 +113,36 @@ impl ApiServer {
         measured.end(response_filters::apply(result, info, self.environment.as_ref()))
     }
 
+    /// Responds to a write, which runs to its end even if the returned future is dropped.
+    fn respond_to_write(
+        &self,
+        parts: &Arc<Parts>,
+        body: Bytes,
+    ) -> impl Future<Output = http::Response<Body>> {
+        let (server, parts) = (self.clone(), Arc::clone(parts));
+        self.detached_writes.detachable(async move {
+            let path = gantry_formats::percent::decode_path(parts.uri.path());
+            server.respond(&mut RequestInfo::parse(&parts, &path), body).await
+        })
+    }
+
+    /// Returns when the writes have ended whose clients went away before the response.
+    ///
+    /// A host calls it after the last connection has ended and before it closes the store.
+    pub async fn finish_detached_writes(&self) {
+        self.detached_writes.ended().await;
+    }
+
     /// Sets the health that `/healthz`, `/livez` and `/readyz` report.
     pub fn set_health(&self, health: Health) {
         self.health.set(health);
     }
 
-    /// Creates the default objects of a cluster where they are missing, and reconciles the definitions.
+    /// Creates the default objects of a cluster where they are missing, completes the deletions that a crash
+    /// interrupted, and reconciles the definitions.
     pub async fn prepare(&self) -> Result<(), Refusal> {
         bootstrap::prepare(self).await?;
+        unfinished_deletions::complete(self).await?;
         self.reconcile_definitions().await
     }
 }

@@ -51,7 +51,7 @@ pub(crate) enum Change {
     Renew,
     /// Replaces the object.
     Store(Value),
-    /// Deletes the object, after writing this state for watchers to see, if any.
+    /// Deletes the object, after writing this state for watchers to see, if any. Both are one transaction.
     Remove(Option<Value>),
 }
 
@@ -225,12 +225,17 @@ impl Objects {
                 self.replace(object_ref, key, seen, &object, wanted, charges).await.map(ChangeResult::Stored)
             }
             Change::Remove(before) => {
-                let last = match before {
-                    None => ObjectResponse { object, stored: Some(found) },
-                    Some(before) => self.replace(object_ref, key, seen, &object, before, &[]).await?,
+                let (transaction, last) = match before {
+                    None => {
+                        let last = ObjectResponse { object, stored: Some(found) };
+                        (Transaction::delete(key.clone(), seen), last)
+                    }
+                    Some(mut before) => {
+                        let value = storage_codec::encode(object_ref.kind, &mut before);
+                        let transaction = Transaction::update_and_delete(key.clone(), value.clone(), seen);
+                        (transaction, ObjectResponse::stored(before, value, seen))
+                    }
                 };
-                let seen = last.stored.as_ref().map_or(seen, |stored| stored.revision);
-                let transaction = Transaction::delete(key.clone(), seen);
                 let transaction = self.with_allocations(object_ref, transaction, Some(&last), None).await?;
                 let revision = self.store.commit(transaction).await?;
                 Ok(ChangeResult::Removed(last.at(revision)))

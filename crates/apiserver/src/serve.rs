@@ -1,18 +1,20 @@
 //! Serves a request whose body is not read yet: size limit, timeout, panics.
 //!
 //! The rest of a too large body is discarded up to a limit, because clients that still send when the connection closes
-//! do not see the response. A panic fails only the request that caused it.
+//! do not see the response. A panic fails only the request that caused it. A write goes on after its timeout, and after
+//! its client has gone.
 
 use std::fmt::Display;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http::header::EXPECT;
-use http::{HeaderMap, Request, Response};
+use http::{HeaderMap, Method, Request, Response};
 
 use crate::error::ApiError;
 use crate::request_info::RequestInfo;
@@ -30,13 +32,17 @@ impl ApiServer {
         B::Error: Display,
     {
         let (parts, body) = request.into_parts();
+        let parts = Arc::new(parts);
         let path = gantry_formats::percent::decode_path(parts.uri.path());
         let mut info = RequestInfo::parse(&parts, &path);
         let result = match request_timeout::of(&info) {
             Ok(timeout) => {
                 let response = tokio::time::timeout(timeout, async {
                     let body = read(info.headers, body).await?;
-                    Ok(self.respond(&mut info, body).await)
+                    if *info.method == Method::GET {
+                        return Ok(self.respond(&mut info, body).await);
+                    }
+                    Ok(self.respond_to_write(&parts, body).await)
                 });
                 match catch_panic(response).await {
                     Some(Ok(result)) => result,

@@ -110,6 +110,20 @@ async fn a_list_that_lost_its_version_can_go_on_without() {
     assert_eq!(get(&server, "?continue=nonsense").await.0, 400);
 }
 
+/// A4.4: a token with a version that the server has not reached is answered like a list of that version.
+#[tokio::test]
+async fn a_continue_token_of_the_future_is_a_timeout() {
+    let server = server().await;
+    with_maps(&server, &["a"]).await;
+    let current = get(&server, "").await.1["metadata"]["resourceVersion"].as_str().unwrap().to_owned();
+    // {"v":"meta.k8s.io/v1","rv":1000000000,"start":"/default/a\u0000"}
+    let token = "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MTAwMDAwMDAwMCwic3RhcnQiOiIvZGVmYXVsdC9hXHUwMDAwIn0";
+    let (status, refused) = get(&server, &format!("?limit=1&continue={token}")).await;
+    let message = format!("Timeout: Too large resource version: 1000000000, current: {current}");
+    assert_eq!((status, &refused["reason"], &refused["message"]), (504, &json!("Timeout"), &json!(message)));
+    assert_eq!(refused["details"]["causes"][0]["reason"], "ResourceVersionTooLarge");
+}
+
 /// A4.6: a namespace that does not exist is empty.
 #[tokio::test]
 async fn a_namespace_that_does_not_exist_is_empty() {

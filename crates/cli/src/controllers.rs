@@ -8,8 +8,8 @@ use std::process::ExitCode;
 use clap::Args;
 use gantry_controllers::{Controller, LeaseOptions, Options, Workers};
 use gantry_kubectl::Failure;
-use gantry_runtime::{ResourcePath, Tasks, Timing};
-use kube::Config;
+use gantry_runtime::{ResourcePath, Tasks, Timing, WriteFence, fenced_client};
+use kube::{Client, Config};
 use serde_json::Value;
 
 use crate::cluster::{Cluster, ConnectionFlags};
@@ -70,10 +70,10 @@ async fn control(flags: &ControllersFlags) -> Result<ExitCode, String> {
     let message = |failure: Failure| failure.lines().trim_end().trim_start_matches("error: ").to_owned();
     let connection = flags.cluster.connection().map_err(message)?;
     let config = connection.config().await.map_err(message)?;
-    let options = flags.options(&config)?;
+    let mut options = flags.options(&config)?;
     let metrics = options.metrics.clone();
-    let cluster = Cluster::open(config).map_err(message)?;
-    let client = cluster.client.clone();
+    let cluster = Cluster::open(config.clone()).map_err(message)?;
+    let client = client(&config, &cluster, &mut options)?;
     let version: Value = cluster
         .api
         .get(&ResourcePath::path("/version"))
@@ -92,6 +92,17 @@ async fn control(flags: &ControllersFlags) -> Result<ExitCode, String> {
     tracing::info!("stopping");
     signals.until_second(tasks.end()).await;
     outcome
+}
+
+/// The client of the controllers. With leader election, its connections are behind the fence of the lease.
+fn client(config: &Config, cluster: &Cluster, options: &mut Options) -> Result<Client, String> {
+    if options.election.is_none() {
+        return Ok(cluster.client.clone());
+    }
+    let clock = options.clock.clone();
+    let fence = WriteFence::new(move || clock.since_boot());
+    options.fence = Some(fence.clone());
+    fenced_client(config, fence).map_err(|error| format!("the kubeconfig cannot be used: {error}"))
 }
 
 impl ControllersFlags {

@@ -2,13 +2,11 @@
 
 use gantry_kubectl::{Failure, StatusError};
 use gantry_runtime::informer::resource_of;
-use gantry_runtime::{Form, RequestError, ResourcePath};
+use gantry_runtime::{Form, ObjectList, RequestError, ResourcePath, Wire};
 use gantry_view::{ApiObjects, Listing};
 use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet};
 use k8s_openapi::api::core::v1::{Event, Node, Pod};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelectorRequirement;
-use kube::api::ObjectList;
-use serde::de::DeserializeOwned;
 
 use crate::cluster::Cluster;
 use crate::deployment_args::DeploymentArgs;
@@ -69,7 +67,7 @@ const WARNINGS: &[(&str, &str)] = &[("fieldSelector", "type=Warning")];
 /// Reads an object of the namespace.
 pub(crate) async fn get<W>(cluster: &Cluster, name: &str) -> Result<W, Failure>
 where
-    W: k8s_openapi::Resource<Scope: 'static> + DeserializeOwned,
+    W: k8s_openapi::Resource<Scope: 'static> + Wire,
 {
     let namespace = cluster.namespace.as_str().into();
     let path = ResourcePath::object(&resource_of::<W>(), Some(&namespace), &name.into());
@@ -83,7 +81,7 @@ async fn list<W>(
     query: &[(&'static str, &str)],
 ) -> Result<Vec<W>, RequestError>
 where
-    W: k8s_openapi::Resource<Scope: 'static> + DeserializeOwned + Clone,
+    W: k8s_openapi::Resource<Scope: 'static> + Wire,
 {
     let namespace = (!all_namespaces).then(|| cluster.namespace.as_str().into());
     let path = ResourcePath::collection(&resource_of::<W>(), namespace.as_ref());

@@ -13,6 +13,7 @@ use kube::client::Body;
 use crate::error::RequestError;
 use crate::lines::WatchLines;
 use crate::request::ApiRequest;
+use crate::write_fence::WriteFence;
 
 /// How often a request is repeated because the server asked for it; as in client-go.
 const RETRIES_MAX: u32 = 10;
@@ -25,6 +26,7 @@ pub struct ApiClient {
     client: kube::Client,
     timeout: Option<Duration>,
     observer: Option<Observer>,
+    fence: Option<WriteFence>,
 }
 
 type Observer = Arc<dyn Fn(&Method, Option<StatusCode>) + Send + Sync>;
@@ -43,7 +45,7 @@ pub struct ApiResponse {
 impl ApiClient {
     /// A client without a timeout of its own.
     pub fn new(client: kube::Client) -> Self {
-        Self { client, timeout: None, observer: None }
+        Self { client, timeout: None, observer: None, fence: None }
     }
 
     /// Limits how long a request may take, and a watch until it begins.
@@ -67,6 +69,12 @@ impl ApiClient {
         Self { observer: Some(Arc::new(observer)), ..self }
     }
 
+    /// Sends writes only while the fence is open, and waits no longer for their responses.
+    #[must_use]
+    pub fn with_fence(self, fence: WriteFence) -> Self {
+        Self { fence: Some(fence), ..self }
+    }
+
     /// The namespace of the client's configuration.
     pub fn default_namespace(&self) -> &str {
         self.client.default_namespace()
@@ -76,7 +84,8 @@ impl ApiClient {
     pub async fn send(&self, request: &ApiRequest) -> Result<ApiResponse, RequestError> {
         let mut tries = 0;
         loop {
-            let error = match self.in_time(self.send_once(request)).await {
+            let timeout = self.timeout_of(request)?;
+            let error = match in_time(timeout, self.send_once(request)).await {
                 Ok(response) => return Ok(response),
                 Err(error) => error,
             };
@@ -102,7 +111,7 @@ impl ApiClient {
             let stream = response.into_body().into_data_stream().map_err(RequestError::transport);
             Ok(WatchLines::new(stream, warnings))
         };
-        self.in_time(started).await
+        in_time(self.timeout, started).await
     }
 
     async fn send_once(&self, request: &ApiRequest) -> Result<ApiResponse, RequestError> {
@@ -129,14 +138,23 @@ impl ApiClient {
         Err(error)
     }
 
-    async fn in_time<T>(
-        &self,
-        response: impl Future<Output = Result<T, RequestError>>,
-    ) -> Result<T, RequestError> {
-        let Some(timeout) = self.timeout else { return response.await };
-        let timed_out = || RequestError::unanswered(format!("no answer within {} s", timeout.as_secs()));
-        tokio::time::timeout(timeout, response).await.unwrap_or_else(|_| Err(timed_out()))
+    /// The timeout of a request, or an error if it must not be sent.
+    fn timeout_of(&self, request: &ApiRequest) -> Result<Option<Duration>, RequestError> {
+        let Some(fence) = self.fence.as_ref().filter(|_| request.method() != Method::GET) else {
+            return Ok(self.timeout);
+        };
+        let left = fence.check().map_err(RequestError::unanswered)?;
+        Ok(Some(self.timeout.map_or(left, |timeout| timeout.min(left))))
     }
+}
+
+async fn in_time<T>(
+    timeout: Option<Duration>,
+    response: impl Future<Output = Result<T, RequestError>>,
+) -> Result<T, RequestError> {
+    let Some(timeout) = timeout else { return response.await };
+    let timed_out = || RequestError::unanswered(format!("no answer within {} s", timeout.as_secs()));
+    tokio::time::timeout(timeout, response).await.unwrap_or_else(|_| Err(timed_out()))
 }
 
 /// The texts of the `Warning` headers of a response: `299 - "text"`.

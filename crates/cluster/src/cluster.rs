@@ -23,6 +23,9 @@ const REMOVE_EVENTS_EVERY: Duration = Duration::from_secs(60);
 /// How often definitions that another server left unfinished are completed.
 const SETTLE_EVERY: Duration = Duration::from_secs(2);
 
+/// How long writes of clients that are gone may take to end after shutdown was requested.
+const DETACHED_WRITES_MAX: Duration = Duration::from_secs(10);
+
 /// A cluster in this process. Dropping it stops it at once, [`Cluster::stop`] gracefully.
 pub struct Cluster {
     server: ApiServer,
@@ -122,6 +125,9 @@ impl Cluster {
             }
             // It only fails if it panicked, which is logged already.
             let _ = (&mut served.serving).await;
+        }
+        if tokio::time::timeout(DETACHED_WRITES_MAX, self.server.finish_detached_writes()).await.is_err() {
+            tracing::warn!("writes of clients that are gone did not end in time");
         }
     }
 

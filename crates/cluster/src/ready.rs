@@ -7,8 +7,7 @@ use std::time::Duration;
 use gantry_controllers::are_bootstrap_roles_aggregated;
 use gantry_nodes::is_settled;
 use gantry_runtime::informer::resource_of;
-use gantry_runtime::{Api, Form, RequestError, ResourcePath};
-use k8s_openapi::List;
+use gantry_runtime::{Api, Form, ObjectList, RequestError, ResourcePath};
 use k8s_openapi::api::core::v1::{Node, ServiceAccount};
 use k8s_openapi::api::rbac::v1::ClusterRole;
 use k8s_openapi::apimachinery::pkg::version::Info;
@@ -42,7 +41,7 @@ impl Readiness {
             // Not found is an error like any other.
             self.api.get::<ServiceAccount>(&account).await?;
             let roles = ResourcePath::collection(&resource_of::<ClusterRole>(), None);
-            let roles: List<ClusterRole> = self.api.list(&roles, Form::Whole, &[]).await?;
+            let roles: ObjectList<ClusterRole> = self.api.list(&roles, Form::Whole, &[]).await?;
             if !are_bootstrap_roles_aggregated(roles.items) {
                 return Ok(false);
             }
@@ -51,7 +50,7 @@ impl Readiness {
             return self.api.get::<Info>(&ResourcePath::path("/version")).await.map(|_| true);
         }
         let nodes = ResourcePath::collection(&resource_of::<Node>(), None);
-        let nodes: List<Node> = self.api.list(&nodes, Form::Whole, &[]).await?;
+        let nodes: ObjectList<Node> = self.api.list(&nodes, Form::Whole, &[]).await?;
         // A node that was made to fail before a restart is not waited for.
         let settled = nodes.items.into_iter().filter(is_settled);
         let ready: BTreeSet<String> = settled.filter_map(|node| node.metadata.name).collect();

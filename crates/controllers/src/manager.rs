@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use futures::future::BoxFuture;
 use gantry_runtime::{Api, Election, EventRecorder, Shutdown};
 use tokio::task::JoinSet;
 
@@ -24,8 +25,19 @@ pub struct ControllerPanicked;
 /// Runs controllers until shutdown, and returns when all tasks have ended.
 ///
 /// With a lease, it waits for leadership first. When the lease is lost the controllers stop; they start with empty
-/// state when it is acquired again, because another process may have written meanwhile.
-pub async fn run(
+/// state when it is acquired again, because another process may have written meanwhile. While the lease may have expired,
+/// nothing is written.
+///
+/// The future is boxed so that it is compiled here, not in each crate that awaits it.
+pub fn run(
+    client: kube::Client,
+    options: Options,
+    shutdown: Shutdown,
+) -> BoxFuture<'static, Result<(), ControllerPanicked>> {
+    Box::pin(run_elected(client, options, shutdown))
+}
+
+async fn run_elected(
     client: kube::Client,
     options: Options,
     shutdown: Shutdown,
@@ -39,10 +51,12 @@ pub async fn run(
         name: lease.name.as_str().into(),
         identity: lease.identity.clone(),
         timing: lease.timing,
+        fence: options.fence(),
     };
     let mut result = Ok(());
     loop {
-        let turn = async |turn| result = lead(api.clone(), &options, turn).await;
+        let fenced = api.clone().with_fence(election.fence.clone());
+        let turn = async |turn| result = lead(fenced, &options, turn).await;
         let is_over = election.run(&shutdown, turn).await;
         if is_over || result.is_err() {
             return result;

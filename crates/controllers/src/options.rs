@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use gantry_decide::{deployment, gc, replica_set};
-use gantry_runtime::{Clock, Informers, Metrics, Timing};
+use gantry_runtime::{Clock, Informers, Metrics, Timing, WriteFence};
 
 /// A controller. The order is that of starting and of informer subscriptions.
 ///
@@ -56,6 +56,8 @@ pub struct Options {
     pub root_ca: Option<String>,
     /// Leader election, if there may be other processes.
     pub election: Option<LeaseOptions>,
+    /// The fence of the lease, if the client is behind it, too; `None` for one of its own.
+    pub fence: Option<WriteFence>,
     /// The informers of the process, if other components share them; `None` for new ones at every turn of leadership.
     pub informers: Option<Informers>,
     /// The time source.
@@ -205,6 +207,16 @@ impl Default for Workers {
     }
 }
 
+impl Options {
+    /// The fence that closes when the lease may have expired.
+    pub(crate) fn fence(&self) -> WriteFence {
+        self.fence.clone().unwrap_or_else(|| {
+            let clock = self.clock.clone();
+            WriteFence::new(move || clock.since_boot())
+        })
+    }
+}
+
 impl Default for Options {
     /// All controllers but those that only make sense where Gantry runs the API server or the nodes; no lease.
     fn default() -> Self {
@@ -216,6 +228,7 @@ impl Default for Options {
             workers: Workers::default(),
             root_ca: None,
             election: None,
+            fence: None,
             informers: None,
             clock: Clock::system(),
             metrics: Metrics::new(),

@@ -1,6 +1,7 @@
 //! Runs simulated nodes: two informers, two work queues, and one event writer per node.
 
 use std::collections::BTreeMap;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
 use gantry_decide::queue::RetryPolicy;
@@ -26,7 +27,17 @@ const NODE_SYNCS_MAX: usize = 8;
 ///
 /// Existing nodes of the same names are taken over with their pods; simulated nodes of the same prefix beyond the
 /// configured number are deleted. On shutdown, nodes and pods keep their last reported status.
-pub async fn run(client: kube::Client, options: Options, shutdown: Shutdown) -> Result<(), InvalidOptions> {
+///
+/// The future is boxed so that it is compiled here, not in each crate that awaits it.
+pub fn run(
+    client: kube::Client,
+    options: Options,
+    shutdown: Shutdown,
+) -> Pin<Box<dyn Future<Output = Result<(), InvalidOptions>> + Send>> {
+    Box::pin(simulate(client, options, shutdown))
+}
+
+async fn simulate(client: kube::Client, options: Options, shutdown: Shutdown) -> Result<(), InvalidOptions> {
     options.check()?;
     let api = Api::new(client, MANAGER, options.metrics.clone());
     let mut tasks = JoinSet::new();

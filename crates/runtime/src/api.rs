@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use gantry_client::{ApiClient, ApiRequest, RequestError, WatchLines};
+use gantry_client::{ApiClient, ApiRequest, ApiResponse, RequestError, WatchLines, WriteFence};
 use gantry_model::patch::PatchForm;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::log_throttle::LogThrottle;
 use crate::metrics::Metrics;
 use crate::request::{DeleteParams, Form, ResourcePath};
+use crate::wire::Decode;
 
 /// The timeout of a request, and of a watch until it begins.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
@@ -43,6 +43,12 @@ impl Api {
         Self { client: self.client.without_timeout(), ..self }
     }
 
+    /// Sends writes only while the fence is open.
+    #[must_use]
+    pub fn with_fence(self, fence: WriteFence) -> Self {
+        Self { client: self.client.with_fence(fence), ..self }
+    }
+
     /// Where this writer counts its requests.
     pub fn metrics(&self) -> &Metrics {
         &self.metrics
@@ -54,22 +60,22 @@ impl Api {
     }
 
     /// Reads live, bypassing every cache.
-    pub async fn get<T: DeserializeOwned>(&self, path: &ResourcePath) -> Result<T, RequestError> {
+    pub async fn get<T: Decode>(&self, path: &ResourcePath) -> Result<T, RequestError> {
         self.send(path.get(Form::Whole)).await
     }
 
     /// Reads the metadata live, bypassing every cache.
-    pub async fn get_metadata<T: DeserializeOwned>(&self, path: &ResourcePath) -> Result<T, RequestError> {
+    pub async fn get_metadata<T: Decode>(&self, path: &ResourcePath) -> Result<T, RequestError> {
         self.send(path.get(Form::Metadata)).await
     }
 
     /// Requests discovery, aggregated if the server supports it.
-    pub async fn get_discovery<T: DeserializeOwned>(&self, path: &ResourcePath) -> Result<T, RequestError> {
+    pub async fn get_discovery<T: Decode>(&self, path: &ResourcePath) -> Result<T, RequestError> {
         self.send(path.discovery()).await
     }
 
     /// Lists a collection in one response.
-    pub async fn list<T: DeserializeOwned>(
+    pub async fn list<T: Decode>(
         &self,
         path: &ResourcePath,
         form: Form,
@@ -78,10 +84,20 @@ impl Api {
         self.send(path.list(form, query)).await
     }
 
+    /// Lists a collection in one response, which is not decoded.
+    pub(crate) async fn list_raw(
+        &self,
+        path: &ResourcePath,
+        form: Form,
+        query: &[(&'static str, &str)],
+    ) -> Result<ApiResponse, RequestError> {
+        self.client.send(&path.list(form, query)).await
+    }
+
     /// Creates an object and returns it as stored.
     pub async fn create<T>(&self, path: &ResourcePath, object: &impl Serialize) -> Result<T, RequestError>
     where
-        T: DeserializeOwned,
+        T: Decode,
     {
         self.send(path.create(self.manager, encoded(object)?)).await
     }
@@ -89,7 +105,7 @@ impl Api {
     /// Replaces an object or a subresource, with its resource version as precondition.
     pub async fn replace<T>(&self, path: &ResourcePath, object: &impl Serialize) -> Result<T, RequestError>
     where
-        T: DeserializeOwned,
+        T: Decode,
     {
         self.send(path.replace(self.manager, encoded(object)?)).await
     }
@@ -102,7 +118,7 @@ impl Api {
         body: &Value,
     ) -> Result<T, RequestError>
     where
-        T: DeserializeOwned,
+        T: Decode,
     {
         self.send(path.patch(self.manager, form, body)).await
     }
@@ -110,7 +126,7 @@ impl Api {
     /// Applies a configuration on the server's side: takes over the fields that others own.
     pub async fn apply<T>(&self, path: &ResourcePath, object: &impl Serialize) -> Result<T, RequestError>
     where
-        T: DeserializeOwned,
+        T: Decode,
     {
         self.send(path.apply(self.manager, encoded(object)?)).await
     }
@@ -125,9 +141,9 @@ impl Api {
         self.client.watch(request).await
     }
 
-    async fn send<T: DeserializeOwned>(&self, request: ApiRequest) -> Result<T, RequestError> {
+    async fn send<T: Decode>(&self, request: ApiRequest) -> Result<T, RequestError> {
         let response = self.client.send(&request).await?;
-        serde_json::from_slice(&response.body).map_err(|error| RequestError::unreadable(response.code, error))
+        T::decode(&response.body).map_err(|error| RequestError::unreadable(response.code, error))
     }
 }
 

@@ -18,7 +18,8 @@
 //! - [`Api`], [`ResourcePath`], [`DeleteParams`]: reads and writes, by the client of `gantry-client`. Every write is strict and
 //!   has a field manager.
 //! - [`EventRecorder`]: events as client-go records them, without delaying a sync.
-//! - [`Election`]: leader election by a Lease, as in client-go.
+//! - [`Election`]: leader election by a Lease, as in client-go. [`WriteFence`] stops the writes of a leader that may have
+//!   lost its lease.
 //! - [`Clock`], [`Shutdown`], [`Metrics`]: time, shutdown and metrics as values; [`Tasks`]: tasks that end together.
 //!
 //! *Invariant:* nothing here decides anything about an object.
@@ -35,12 +36,13 @@ mod queue;
 mod request;
 mod shutdown;
 mod tasks;
+mod wire;
 
 pub use api::Api;
 pub use clock::Clock;
 pub use election::{Election, Lease, Timing};
 pub use events::{EventRecorder, EventWriter};
-pub use gantry_client::{RequestError, error_chain};
+pub use gantry_client::{RequestError, WriteFence, error_chain, fenced_client};
 pub use informer::{Informer, InformerEvent, Informers};
 pub use jitter::with_jitter;
 pub use metrics::{Metrics, Sample, Value, render};
@@ -48,3 +50,4 @@ pub use queue::Queue;
 pub use request::{DeleteParams, Form, ResourcePath};
 pub use shutdown::{Shutdown, Switch, shutdown};
 pub use tasks::Tasks;
+pub use wire::{Decode, ObjectList, PartialMetadata, Wire};

@@ -1,5 +1,7 @@
 //! The scheduler's main loop: one task that owns the cache, and a bounded number of requests in flight.
 
+use std::pin::Pin;
+
 use gantry_runtime::{Api, Clock, EventRecorder, Informers, Metrics, Shutdown};
 use tokio::task::JoinSet;
 
@@ -26,7 +28,17 @@ const MANAGER: &str = "gantry-scheduler";
 /// Schedules pods until shutdown, and returns when no request is in flight.
 ///
 /// It may run beside a scheduler of another name. Two of the same name compete, though no pod is bound twice.
-pub async fn run(client: kube::Client, options: Options, shutdown: Shutdown) {
+///
+/// The future is boxed so that it is compiled here, not in each crate that awaits it.
+pub fn run(
+    client: kube::Client,
+    options: Options,
+    shutdown: Shutdown,
+) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    Box::pin(schedule(client, options, shutdown))
+}
+
+async fn schedule(client: kube::Client, options: Options, shutdown: Shutdown) {
     let Options { requests_max, informers, clock, metrics } = options;
     let api = Api::new(client, MANAGER, metrics);
     let mut tasks = JoinSet::new();

@@ -44,8 +44,19 @@ enum Tried {
 }
 
 impl Writer<'_> {
-    /// Commits the transaction, retrying as long as it is known that nothing happened.
+    /// Commits the transaction, and the deletion that follows it.
+    ///
+    /// etcd has no transaction that writes a key twice. A process that ends between the two leaves the first alone.
     pub(crate) async fn commit(self, transaction: &Transaction) -> Result<Revision, Error> {
+        let committed_at = self.commit_one(transaction).await?;
+        match transaction.following_deletion(committed_at) {
+            Some(deletion) => self.commit_one(&deletion).await,
+            None => Ok(committed_at),
+        }
+    }
+
+    /// Commits one transaction of etcd, retrying as long as it is known that nothing happened.
+    async fn commit_one(self, transaction: &Transaction) -> Result<Revision, Error> {
         keyspace::check(transaction)?;
         let conditions = transaction.conditions().count();
         if transaction.bytes() > VALUE_BYTES_MAX || conditions > TRANSACTION_OPS_MAX {

@@ -39,6 +39,9 @@ pub trait Store: Debug + Send + Sync {
     ///
     /// Fails with [`Error::Conflict`] naming the first key, in key order, whose condition does not hold. Every backend
     /// takes up to [`TRANSACTION_OPS_MAX`] writes and [`VALUE_BYTES_MAX`] bytes; beyond, [`Error::TooLarge`].
+    ///
+    /// [`Transaction::update_and_delete`] takes two revisions. A crash leaves both or neither, except with etcd, where
+    /// it may leave the first.
     fn commit(&self, transaction: Transaction) -> Answer<'_, Revision>;
 
     /// Watches all changes under the prefix after the revision.

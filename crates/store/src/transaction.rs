@@ -31,13 +31,16 @@ pub enum Op {
 
 /// One or more writes that happen at one revision, or not at all.
 ///
-/// It names each key once, and is never empty. Its events come in the order of their keys.
+/// It names each key once, and is never empty. Its events come in the order of their keys. Only
+/// [`Transaction::update_and_delete`] takes two revisions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transaction {
     /// Sorted by key, each once. A vector, because almost every transaction has one write.
     ops: Vec<(Key, Op)>,
     /// Keys that must not have changed, without being written.
     provided: Vec<(Key, Revision)>,
+    /// A key of `ops` that is deleted again at the revision after this one.
+    then_deleted: Option<Key>,
 }
 
 /// The transaction already writes this key.
@@ -47,7 +50,7 @@ pub struct DuplicateKey(pub Key);
 impl Transaction {
     /// A transaction of one write.
     pub fn single(key: Key, op: Op) -> Self {
-        Self { ops: vec![(key, op)], provided: Vec::new() }
+        Self { ops: vec![(key, op)], provided: Vec::new(), then_deleted: None }
     }
 
     /// Writes the value if the key is absent.
@@ -63,6 +66,19 @@ impl Transaction {
     /// Removes the key if it was last written at `seen`.
     pub fn delete(key: Key, seen: Revision) -> Self {
         Self::single(key, Op::Delete { seen })
+    }
+
+    /// Writes the value if the key was last written at `seen`, and removes the key at the revision after that.
+    ///
+    /// Watchers see the last value, then the deletion. [`Store::commit`](crate::Store::commit) returns the revision of
+    /// the deletion.
+    pub fn update_and_delete(key: Key, value: impl Into<Bytes>, seen: Revision) -> Self {
+        Self { then_deleted: Some(key.clone()), ..Self::update(key, value, seen) }
+    }
+
+    /// The deletion that follows this transaction, which was committed at this revision.
+    pub fn following_deletion(&self, committed_at: Revision) -> Option<Self> {
+        self.then_deleted.clone().map(|key| Self::delete(key, committed_at))
     }
 
     /// The same transaction with one more write.
@@ -111,6 +127,7 @@ impl Transaction {
         Self {
             ops: self.ops.iter().map(|(key, op)| (key.detached(), op.detached())).collect(),
             provided: self.provided.iter().map(|(key, seen)| (key.detached(), *seen)).collect(),
+            then_deleted: self.then_deleted.as_ref().map(Key::detached),
         }
     }
 }

@@ -5,16 +5,19 @@
 //!     401            403           403
 //! ```
 //!
-//! Requests for resources that do not exist are authorized, too: a 404 would disclose that they do not exist. The RBAC
-//! rules are in the registry; the roles and bindings are cached from the store.
+//! Requests for resources that do not exist are authorized, too: a 404 would disclose that they do not exist. The rules
+//! of RBAC and of nodes are in the registry; the roles, the bindings and the pods of nodes are cached from the store.
 
+mod node;
 mod policies;
 mod settings;
 
+pub(crate) use node::NodeWrite;
 pub use settings::{Access, Anonymous, Authorization, StaticToken};
 
 use std::sync::{Arc, LazyLock};
 
+use gantry_registry::access::node::NodeReferences;
 use gantry_registry::access::{EscalationCheck, Policy, RequestAttributes, User, Verdict};
 use gantry_registry::target::Target;
 use gantry_schema::kinds::Kind;
@@ -49,6 +52,8 @@ pub(crate) enum Permissions {
     All,
     /// The permissions that these roles and bindings grant.
     Rbac(Arc<Policy>),
+    /// Those, and the permissions of a node.
+    Node { policy: Arc<Policy>, references: NodeReferences },
 }
 
 /// An authorized request. While it exists, a write to roles, bindings or definitions is pending; caches include it
@@ -73,8 +78,13 @@ pub(crate) async fn authorize<'s>(
         Caller::without_permissions(user)
     } else {
         let caller = Caller::new(server, user).await?;
-        if let Permissions::Rbac(_) = caller.permissions {
-            caller.check(&info.access_request())?;
+        let request = match caller.permissions {
+            Permissions::All => None,
+            Permissions::Rbac(_) | Permissions::Node { .. } => Some(info.access_request()),
+        };
+        if let Some(request) = request {
+            let selected_node = caller.node().and_then(|_| node::selected_node(info));
+            caller.check_selecting(&request, selected_node.as_deref())?;
         }
         caller
     };
@@ -126,7 +136,7 @@ impl Caller {
     ) -> Result<(), ApiError> {
         match &self.permissions {
             Permissions::All => Ok(()),
-            Permissions::Rbac(policy) => {
+            Permissions::Rbac(policy) | Permissions::Node { policy, .. } => {
                 Ok(EscalationCheck { policy, user: &self.user, kind, namespace, path_name }
                     .check(old, new)?)
             }
@@ -135,7 +145,16 @@ impl Caller {
 
     /// Returns 403 if the caller may not make this request.
     pub(crate) fn check(&self, request: &RequestAttributes) -> Result<(), ApiError> {
-        match self.permissions.authorize(&self.user, request) {
+        self.check_selecting(request, None)
+    }
+
+    /// Returns 403 if the caller may not make this request, whose field selector requires this node.
+    fn check_selecting(
+        &self,
+        request: &RequestAttributes,
+        selected_node: Option<&str>,
+    ) -> Result<(), ApiError> {
+        match self.permissions.authorize_selecting(&self.user, request, selected_node) {
             Verdict::Allowed(_) => Ok(()),
             Verdict::Denied(why) => Err(request.forbidden(&self.user, why.as_deref()).into()),
         }
@@ -148,14 +167,37 @@ impl Permissions {
         if server.settings.access.authorization == Authorization::AlwaysAllow || user.is_master() {
             return Ok(Self::All);
         }
-        let policy = server.policies.current(server.objects.store.as_ref()).await;
-        Ok(Self::Rbac(policy?))
+        let policy = server.policies.current(server.objects.store.as_ref()).await?;
+        let Some(node) = user.node() else { return Ok(Self::Rbac(policy)) };
+        let graph = server.node_graph.current(server.objects.store.as_ref()).await?;
+        Ok(Self::Node { policy, references: graph.references_of(node) })
     }
 
     pub(crate) fn authorize(&self, user: &User, request: &RequestAttributes) -> Verdict {
+        self.authorize_selecting(user, request, None)
+    }
+
+    fn authorize_selecting(
+        &self,
+        user: &User,
+        request: &RequestAttributes,
+        selected_node: Option<&str>,
+    ) -> Verdict {
         match self {
             Self::All => Verdict::Allowed(None),
             Self::Rbac(policy) => policy.authorize(user, request),
+            Self::Node { policy, references } => {
+                let name = user.node().unwrap_or_default();
+                let by_node = node::authorize(name, references, request, selected_node);
+                let Verdict::Denied(why) = by_node else { return by_node };
+                match policy.authorize(user, request) {
+                    Verdict::Denied(other) => {
+                        let reasons: Vec<String> = why.into_iter().chain(other).collect();
+                        Verdict::Denied((!reasons.is_empty()).then(|| reasons.join("\n")))
+                    }
+                    allowed @ Verdict::Allowed(_) => allowed,
+                }
+            }
         }
     }
 }

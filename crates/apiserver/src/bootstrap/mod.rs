@@ -10,6 +10,7 @@ mod roles;
 use std::collections::{BTreeMap, BTreeSet};
 
 use gantry_managed_fields::ownership::{Write, track_update};
+use gantry_registry::access::AccessRule;
 use gantry_registry::lifecycle::{self, Part, Stamp};
 use gantry_registry::{admission, defaults};
 use gantry_schema::kinds::Kind;
@@ -51,6 +52,16 @@ pub(crate) async fn prepare(server: &ApiServer) -> Result<(), ApiError> {
         }
     }
     Err(met.map_or_else(|| ApiError::unclassified("nothing was tried"), ApiError::from))
+}
+
+/// The rules of a default ClusterRole; empty if there is none of that name.
+pub(crate) fn rules_of(cluster_role: &str) -> Vec<AccessRule> {
+    let is_meant = |role: &DefaultObject| {
+        role.kind.kind == "ClusterRole" && Metadata::of(&role.object).name() == cluster_role
+    };
+    let role = roles::all().ok().and_then(|all| all.into_iter().find(is_meant));
+    let rules = role.as_ref().and_then(|role| role.object["rules"].as_array());
+    rules.into_iter().flatten().map(AccessRule::parse).collect()
 }
 
 /// A write that is to be committed.

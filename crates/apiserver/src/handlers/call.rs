@@ -15,6 +15,7 @@ use super::patch::patch_kind;
 use super::pods;
 use crate::ApiServer;
 use crate::accept::{Offer, View, negotiate};
+use crate::authorization::NodeWrite;
 use crate::error::ApiError;
 use crate::objects::ObjectRef;
 use crate::request_info::RequestInfo;
@@ -96,6 +97,8 @@ impl<'a> Call<'a> {
             };
             self.info.caller.check(&RequestAttributes { verb: "create".to_owned(), target })?;
         }
+        let object_ref = self.object_ref_of(self.name.unwrap_or_default());
+        self.info.caller.check_node_write(object_ref, &NodeWrite::Create(object))?;
         self.check_escalation(None, object)
     }
 

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::call::Call;
 use super::namespaces::namespace_precondition_failed;
 use super::{read, require_verb};
+use crate::authorization::NodeWrite;
 use crate::error::{ApiError, ObjectName};
 use crate::metadata::Metadata;
 use crate::objects::{Change, ChangeResult, ObjectRef};
@@ -68,6 +69,7 @@ impl Call<'_> {
         let mut would = None;
         let outcome = self.server.objects.change(object_ref, |stored| {
             self.check_preconditions(object_ref, stored, options)?;
+            self.info.caller.check_node_write(object_ref, &NodeWrite::Delete(stored))?;
             let change = lifecycle::delete(stored, options, self.kind, now).into();
             if !options.dry_run {
                 return Ok(change);

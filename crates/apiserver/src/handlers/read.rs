@@ -175,6 +175,9 @@ fn list_error(error: Error, options: &ListOptions) -> ApiError {
         (Error::FutureRevision { current }, Ok(ListPlan::Exactly(version))) => {
             too_large(version, current.get()).into()
         }
+        (Error::FutureRevision { current }, Ok(ListPlan::Continue(page))) => {
+            too_large(page.version.unwrap_or_default(), current.get()).into()
+        }
         (error, _) => error.into(),
     }
 }

@@ -84,14 +84,19 @@ impl Call<'_> {
                 resources.push(json!({"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}));
                 paths.push(json!({"verbs": ["*"], "nonResourceURLs": ["*"]}));
             }
-            Permissions::Rbac(policy) => {
+            Permissions::Rbac(policy) | Permissions::Node { policy, .. } => {
                 for rule in policy.held(&self.info.caller.user, Some(namespace)) {
                     let list = if rule.paths.is_empty() { &mut resources } else { &mut paths };
                     list.push(rendered(rule));
                 }
             }
         }
-        Ok(json!({"resourceRules": resources, "nonResourceRules": paths, "incomplete": false}))
+        let mut status = json!({"resourceRules": resources, "nonResourceRules": paths, "incomplete": false});
+        if let Permissions::Node { .. } = &self.info.caller.permissions {
+            status["incomplete"] = json!(true);
+            status["evaluationError"] = json!("node authorizer does not support user rule resolution");
+        }
+        Ok(status)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use gantry_managed_fields::ownership::{FieldSet, Write, track_update};
 use gantry_primitives::FieldError;
+use gantry_registry::access::node::restriction;
 use gantry_schema::decode::{self, Gvk};
 use gantry_schema::encode;
 use gantry_schema::kinds::{Nature, Verb, kinds};
@@ -74,6 +75,11 @@ impl Call<'_> {
         self.fill_in(&mut request, &account);
         check_spec(&request["spec"])?;
         let bound = self.bound(&request["spec"]["boundObjectRef"]).await?;
+        if let Some(node) = self.info.caller.node() {
+            let pod = bound.iter().find(|(claim, _)| *claim == "pod").map(|(_, pod)| pod);
+            restriction::check_token(node, &request["spec"]["boundObjectRef"], pod)
+                .map_err(|why| ApiError::forbidden(self.object_ref(), why))?;
+        }
         let lifetime_seconds = request["spec"]["expirationSeconds"].as_i64().unwrap_or(SECONDS_DEFAULT);
         let claims = Claims {
             issuer: &self.server.settings.access.issuer,

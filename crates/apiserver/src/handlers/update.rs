@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::call::Call;
 use super::write::Part;
 use crate::admission::{self, RejectedObject};
+use crate::authorization::NodeWrite;
 use crate::error::ApiError;
 use crate::metadata::Metadata;
 use crate::objects::{Change, ObjectRef};
@@ -40,6 +41,7 @@ pub(super) fn plan_update(
 ) -> Result<PlannedUpdate, ApiError> {
     check_version(call.object_ref(), stored, &wanted)?;
     call.check_escalation(Some(stored), &wanted)?;
+    call.info.caller.check_node_write(call.object_ref(), &NodeWrite::Update(stored))?;
     if !options.dry_run {
         lifecycle::drop_self_link(&mut wanted);
     }

@@ -7,7 +7,7 @@ use gantry_decide::node_lifecycle::{ReadyStatus, evict_at};
 use gantry_model::patch::PatchForm;
 use gantry_model::{Event, Pod, RefusalKind, Uid};
 use gantry_runtime::informer::{Typed as _, resource_of};
-use gantry_runtime::{DeleteParams, Form, RequestError, ResourcePath};
+use gantry_runtime::{DeleteParams, Form, ObjectList, RequestError, ResourcePath};
 use k8s_openapi::api::core::v1 as core;
 use serde_json::{Value, json};
 
@@ -108,7 +108,7 @@ impl NodeLifecycle {
     async fn whole_pods_on(&self, node: &ObservedNode) -> Result<Vec<core::Pod>, RequestError> {
         let target = ResourcePath::collection(&Pod::resource(), None);
         let here = format!("spec.nodeName={}", node.name);
-        let list: k8s_openapi::List<core::Pod> =
+        let list: ObjectList<core::Pod> =
             self.context.api.list(&target, Form::Whole, &[("fieldSelector", here.as_str())]).await?;
         Ok(list.items)
     }

@@ -2,9 +2,12 @@
 //!
 //! Delays follow the monotonic clock; only times in objects are compared with the system clock.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use gantry_runtime::Timing;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use crate::cluster::{Cluster, holder, start_candidate};
 use crate::interruptions::assert_quiet;
@@ -168,4 +171,49 @@ async fn the_lease_is_not_lost_to_a_clock_that_is_set() {
     assert_eq!(cluster.pods().await.len(), 2, "and it works");
     second.turn();
     second_runs.await.unwrap().unwrap();
+}
+
+/// A leader that is stopped for any time and resumed writes nothing before it has renewed its lease, however the system
+/// clock is set meanwhile.
+#[tokio::test(start_paused = true)]
+async fn a_leader_that_was_stopped_writes_nothing_without_its_lease() {
+    let lease = Timing::default().lease;
+    for stop in [1, 9, 10, 11, 14, 15, 16, 30, 600, 86_400].map(Duration::from_secs) {
+        for by in [0, 5 * HOUR, -5 * HOUR] {
+            let cluster = Cluster::without_controllers().await;
+            let late = Arc::new(Mutex::new(Vec::new()));
+            let mut renewed = None;
+            cluster.wire.inject_faults({
+                let late = Arc::clone(&late);
+                move |method, path| {
+                    if path.contains("/leases") {
+                        renewed = if method == "GET" { renewed } else { Some(Instant::now()) };
+                    } else if method != "GET" && renewed.is_none_or(|renewed| renewed.elapsed() >= lease) {
+                        late.lock().unwrap().push(format!("{method} {path}"));
+                    }
+                    None
+                }
+            });
+            let (switch, running) = start_candidate(&cluster, "one");
+            cluster.deploy("web", 3, |_| {}).await;
+            seconds(5).await;
+            cluster.make_pods_ready().await;
+            seconds(5).await;
+            // There is work to do when it is resumed, and work that has begun.
+            cluster.set_image("web", "nginx:2").await;
+            cluster.deploy("late", 3, |_| {}).await;
+            tokio::task::yield_now().await;
+            tokio::time::advance(stop).await;
+            cluster.set_clock_by(by);
+            for _ in 0..20 {
+                seconds(5).await;
+                cluster.make_pods_ready().await;
+            }
+            assert_eq!(*late.lock().unwrap(), [""; 0], "stopped for {stop:?}, clock set by {by} s");
+            assert_eq!(cluster.deployment("web").await["status"]["updatedReplicas"], 3);
+            assert_eq!(cluster.deployment("late").await["status"]["availableReplicas"], 3);
+            switch.turn();
+            running.await.unwrap().unwrap();
+        }
+    }
 }

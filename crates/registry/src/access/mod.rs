@@ -8,6 +8,7 @@
 //! Not here: authentication, which results in a [`User`], and the aggregation of ClusterRoles, which is a controller's.
 
 mod escalation;
+pub mod node;
 mod policy;
 mod request_attributes;
 mod rule;

@@ -15,7 +15,7 @@ pub use deletion::{Deletion, delete};
 pub(crate) use deletion::{delete_at_once, delete_gracefully, finalizers_after, set_finalizers};
 pub use expiry::is_expired;
 pub use options::{DeleteOptions, Propagation};
-pub use update::{Part, Updated, update};
+pub use update::{Part, Updated, is_deletion_due, update};
 pub(crate) use update::{keep, keep_all_but_managed_fields, keep_metadata};
 
 use serde_json::{Map, Value};

@@ -162,6 +162,11 @@ fn increment_generation(stored: &Value, object: &mut Value, part: Part, kind: &K
     }
 }
 
+/// Whether a deletion has no grace period left and is not held by finalizers, so that the object is to be removed.
+pub fn is_deletion_due(object: &Value) -> bool {
+    is_grace_over(object) && finalizers(object).is_empty()
+}
+
 /// Whether the stored object is being deleted and its grace period is over.
 fn is_grace_over(stored: &Value) -> bool {
     let grace = metadata(stored).and_then(|metadata| metadata.get("deletionGracePeriodSeconds"));

@@ -3,6 +3,9 @@
 //! The holder renews; a candidate that has seen no renewal for the duration of the lease takes over. Times in the
 //! lease are never compared with the own clock, only how long ago the lease was last seen to change: clocks of
 //! different machines need not agree.
+//!
+//! A holder that is stopped and resumed does not know that time has passed. So every renewal opens a [`WriteFence`] for
+//! the renew deadline, counted from before it was sent, and the writes of the holder are behind that fence.
 
 mod record;
 
@@ -19,7 +22,7 @@ use crate::clock::Clock;
 use crate::informer::resource_of;
 use crate::request::ResourcePath;
 use crate::shutdown::{Shutdown, shutdown};
-use gantry_client::RequestError;
+use gantry_client::{RequestError, WriteFence};
 
 use record::{LeaseDecision, ObservedLease};
 
@@ -28,7 +31,8 @@ use record::{LeaseDecision, ObservedLease};
 pub struct Timing {
     /// How long a lease is valid without being renewed.
     pub lease: Duration,
-    /// How long a holder that cannot renew continues before it stops.
+    /// How long a holder that cannot renew continues before it stops. Shorter than the lease, so that what it has sent
+    /// by then arrives before another candidate takes over.
     pub renew: Duration,
     /// The period of tries.
     pub retry: Duration,
@@ -49,6 +53,19 @@ pub struct Election {
     pub identity: String,
     /// How long everything takes.
     pub timing: Timing,
+    /// Closes when the lease may have expired; the writes of the work are behind it.
+    pub fence: WriteFence,
+}
+
+/// The result of a try to acquire or renew the lease.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TryResult {
+    /// This candidate holds it.
+    Held,
+    /// Another candidate holds it.
+    HeldByOther,
+    /// It could not be read or written.
+    Failed,
 }
 
 /// How leadership ends.
@@ -90,10 +107,12 @@ impl Election {
         let ended = tokio::select! {
             () = over.wait() => LeadershipEnd::Over,
             () = self.renew(&mut observed) => LeadershipEnd::Lost,
+            () = self.fence.refused() => LeadershipEnd::Lost,
             () = &mut working => LeadershipEnd::Done,
         };
         switch.turn();
         if ended == LeadershipEnd::Lost {
+            self.fence.close();
             tracing::error!(lease = %self.name, "the lease is lost");
         }
         if ended != LeadershipEnd::Done {
@@ -103,43 +122,44 @@ impl Election {
         if ended != LeadershipEnd::Lost {
             self.release(&observed).await;
         }
+        // The work has ended; the next requests are those of a candidate.
+        self.fence.open();
         ended != LeadershipEnd::Lost
     }
 
     async fn acquire(&self, observed: &mut ObservedLease) {
-        while !self.try_once(observed).await {
+        while self.try_once(observed).await != TryResult::Held {
             tokio::time::sleep(self.timing.retry).await;
         }
     }
 
-    /// Renews until that has failed for too long.
+    /// Renews until that has failed for too long, or another candidate holds the lease.
     async fn renew(&self, observed: &mut ObservedLease) {
-        let mut renewed = self.clock.steady();
-        while self.clock.steady().since(renewed) < self.timing.renew {
-            tokio::time::sleep(self.timing.retry).await;
-            let left = self.timing.renew.saturating_sub(self.clock.steady().since(renewed));
-            if tokio::time::timeout(left, self.try_once(observed)).await == Ok(true) {
-                renewed = self.clock.steady();
+        while let Ok(left) = self.fence.check() {
+            tokio::time::sleep(self.timing.retry.min(left)).await;
+            let Ok(left) = self.fence.check() else { return };
+            if let Ok(TryResult::HeldByOther) = tokio::time::timeout(left, self.try_once(observed)).await {
+                return;
             }
         }
     }
 
-    /// Reads the lease and, if it can be acquired or renewed, writes it. Returns whether it is held now.
-    async fn try_once(&self, observed: &mut ObservedLease) -> bool {
+    /// Reads the lease and, if it can be acquired or renewed, writes it.
+    async fn try_once(&self, observed: &mut ObservedLease) -> TryResult {
         match self.decide_and_write(observed).await {
-            Ok(is_ours) => is_ours,
+            Ok(result) => result,
             Err(failure) if failure.is_forbidden() => {
                 tracing::warn!(lease = %self.name, %failure, "not allowed to use the lease");
-                false
+                TryResult::Failed
             }
             Err(failure) => {
                 tracing::debug!(lease = %self.name, %failure, "the lease could not be read or written");
-                false
+                TryResult::Failed
             }
         }
     }
 
-    async fn decide_and_write(&self, observed: &mut ObservedLease) -> Result<bool, RequestError> {
+    async fn decide_and_write(&self, observed: &mut ObservedLease) -> Result<TryResult, RequestError> {
         let found = match self.api.get::<wire::Lease>(&self.target()).await {
             Ok(found) => Some(found),
             Err(failure) if failure.kind() == RefusalKind::NotFound => None,
@@ -147,8 +167,10 @@ impl Election {
         };
         let step =
             observed.decide(found, &self.identity, self.timing.lease, self.clock.steady(), self.clock.now());
+        // Others count from when they see the write, which is later.
+        let sent = self.fence.now();
         let stored = match step {
-            LeaseDecision::Wait => return Ok(false),
+            LeaseDecision::Wait => return Ok(TryResult::HeldByOther),
             LeaseDecision::Create(lease) => {
                 let target = ResourcePath::collection(&leases(), Some(&self.namespace));
                 self.api.create(&target, &lease.render(&self.namespace, &self.name, None)).await?
@@ -159,7 +181,8 @@ impl Election {
             }
         };
         observed.wrote(&stored, self.clock.steady());
-        Ok(true)
+        self.fence.open_until(sent + self.timing.renew);
+        Ok(TryResult::Held)
     }
 
     /// Releases the lease, so that the next candidate need not wait for it to expire.

@@ -12,10 +12,9 @@ use k8s_openapi::api::{
     apps::v1 as apps, core::v1 as core, discovery::v1 as discovery, policy::v1 as policy, rbac::v1 as rbac,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::core::PartialObjectMeta;
-use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 
 use crate::request::Form;
+use crate::wire::{PartialMetadata, Wire};
 
 /// An object that an informer can hold.
 pub trait Cached: Send + Sync + Sized + 'static {
@@ -39,16 +38,6 @@ pub trait Cached: Send + Sync + Sized + 'static {
     /// Its labels; `None` if its kind is not indexed by labels.
     fn labels(&self) -> Option<&Labels> {
         None
-    }
-}
-
-/// An object as the server sends it.
-pub trait Wire: DeserializeOwned + Send + Sync + 'static {
-    /// Its metadata.
-    fn meta(&self) -> &ObjectMeta;
-    /// Its resource version.
-    fn version(&self) -> ResourceVersion {
-        self.meta().resource_version.as_deref().unwrap_or_default().into()
     }
 }
 
@@ -89,10 +78,6 @@ pub struct Plain<W> {
     version: ResourceVersion,
 }
 
-/// The `PartialObjectMetadata` of an object of any kind.
-#[derive(Clone, Debug)]
-pub struct PartialMetadata(PartialObjectMeta);
-
 /// The metadata of an object of any kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetadataOnly(pub ObjectMetadata);
@@ -118,27 +103,6 @@ pub fn resource_of<W: k8s_openapi::Resource<Scope: 'static>>() -> Resource {
         kind: W::KIND.to_owned(),
         plural: W::URL_PATH_SEGMENT.to_owned(),
         scope: if is_cluster { ResourceScope::Cluster } else { ResourceScope::Namespaced },
-    }
-}
-
-impl<W> Wire for W
-where
-    W: DeserializeOwned + k8s_openapi::Metadata<Ty = ObjectMeta> + Send + Sync + 'static,
-{
-    fn meta(&self) -> &ObjectMeta {
-        self.metadata()
-    }
-}
-
-impl Wire for PartialMetadata {
-    fn meta(&self) -> &ObjectMeta {
-        &self.0.metadata
-    }
-}
-
-impl<'de> Deserialize<'de> for PartialMetadata {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        PartialObjectMeta::deserialize(deserializer).map(Self)
     }
 }
 

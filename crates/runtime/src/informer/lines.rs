@@ -2,10 +2,9 @@
 
 use gantry_client::RequestError;
 use gantry_model::ResourceVersion;
-use kube::core::WatchEvent;
 use serde_json::Value;
 
-use super::cached::Wire;
+use crate::wire::{Decode as _, PartialMetadata, Wire};
 
 /// The annotation of the bookmark after the last object of a streamed list.
 const END_OF_LIST: &str = "k8s.io/initial-events-end";
@@ -28,36 +27,69 @@ pub(super) enum Line<W> {
 
 impl<W: Wire> Line<W> {
     pub(super) fn parse(line: &[u8]) -> Self {
-        match serde_json::from_slice::<WatchEvent<W>>(line) {
-            Ok(WatchEvent::Added(object) | WatchEvent::Modified(object)) => Self::Applied(object),
-            Ok(WatchEvent::Deleted(object)) => Self::Deleted(object),
-            Ok(WatchEvent::Bookmark(bookmark)) => {
-                let version = bookmark.metadata.resource_version.into();
-                let is_end =
-                    bookmark.metadata.annotations.get(END_OF_LIST).is_some_and(|value| value == "true");
-                if is_end { Self::EndOfList(version) } else { Self::Bookmark(version) }
+        if let Some(event) = Event::split(line) {
+            return Self::of(&event);
+        }
+        let event: Value = serde_json::from_slice(line).unwrap_or_default();
+        match event["type"].as_str() {
+            Some(kind) => {
+                let object = event["object"].to_string();
+                Self::of(&Event { kind: kind.as_bytes(), object: object.as_bytes() })
             }
-            Ok(WatchEvent::Error(status)) => Self::failed(line, status.code),
-            Err(error) => Self::unreadable(line, &error.to_string()),
+            None => Self::Failed(RequestError::unreadable(200, "not an event")),
         }
     }
 
-    fn failed(line: &[u8], code: u16) -> Self {
-        let mut event: Value = serde_json::from_slice(line).unwrap_or_default();
-        Self::Failed(RequestError::of_status(code, event["object"].take()))
+    fn of(event: &Event<'_>) -> Self {
+        let decoded = match event.kind {
+            b"BOOKMARK" => PartialMetadata::decode(event.object).map(|bookmark| Self::bookmark(&bookmark)),
+            b"ERROR" => return Self::failed(event.object),
+            b"DELETED" => W::decode(event.object).map(Self::Deleted),
+            _ => W::decode(event.object).map(Self::Applied),
+        };
+        decoded.unwrap_or_else(|error| Self::unreadable(event.object, &error.to_string()))
     }
 
-    /// An object that cannot be parsed must not stop the others; a line that is not an event ends the watch.
-    fn unreadable(line: &[u8], why: &str) -> Self {
-        let event: Value = serde_json::from_slice(line).unwrap_or_default();
-        match event["object"]["metadata"]["resourceVersion"].as_str() {
+    fn bookmark(bookmark: &PartialMetadata) -> Self {
+        let annotations = bookmark.meta().annotations.as_ref();
+        let is_end = annotations.and_then(|all| all.get(END_OF_LIST)).is_some_and(|value| value == "true");
+        if is_end { Self::EndOfList(bookmark.version()) } else { Self::Bookmark(bookmark.version()) }
+    }
+
+    fn failed(status: &[u8]) -> Self {
+        let status: Value = serde_json::from_slice(status).unwrap_or_default();
+        let code = status["code"].as_u64().and_then(|code| u16::try_from(code).ok()).unwrap_or_default();
+        Self::Failed(RequestError::of_status(code, status))
+    }
+
+    /// An object that cannot be parsed must not stop the others; one without a version ends the watch.
+    fn unreadable(object: &[u8], why: &str) -> Self {
+        let object: Value = serde_json::from_slice(object).unwrap_or_default();
+        let text = |field: &str| object["metadata"][field].as_str().map(str::to_owned);
+        match text("resourceVersion") {
             Some(version) => {
-                let meta = &event["object"]["metadata"];
-                let text = |field: &str| meta[field].as_str().unwrap_or_default().to_owned();
-                Self::Unreadable(version.into(), format!("{}/{}: {why}", text("namespace"), text("name")))
+                let (namespace, name) = (text("namespace"), text("name"));
+                let key = format!("{}/{}", namespace.unwrap_or_default(), name.unwrap_or_default());
+                Self::Unreadable(version.as_str().into(), format!("{key}: {why}"))
             }
             None => Self::Failed(RequestError::unreadable(200, format!("not an event: {why}"))),
         }
+    }
+}
+
+/// An event whose object is not decoded yet.
+struct Event<'a> {
+    kind: &'a [u8],
+    object: &'a [u8],
+}
+
+impl<'a> Event<'a> {
+    /// Splits a line as API servers write it, which takes no parser: `{"type":"ADDED","object":{…}}`.
+    fn split(line: &'a [u8]) -> Option<Self> {
+        let event = line.trim_ascii().strip_prefix(br#"{"type":""#)?.strip_suffix(b"}")?;
+        let end = event.iter().position(|byte| *byte == b'"')?;
+        let (kind, object) = event.split_at(end);
+        Some(Self { kind, object: object.strip_prefix(br#"","object":"#)? })
     }
 }
 
@@ -93,6 +125,13 @@ mod tests {
         let Line::Unreadable(version, why) = line else { panic!("{line:?}") };
         assert_eq!(version, "5".into());
         assert!(why.starts_with("n/a: "), "{why}");
+    }
+
+    #[test]
+    fn an_event_may_be_written_in_another_order() {
+        let line =
+            parse(r#"{ "object": {"metadata": {"name": "a", "resourceVersion": "5"}}, "type": "DELETED" }"#);
+        assert!(matches!(line, Line::Deleted(pod) if pod.version() == "5".into()));
     }
 
     #[test]

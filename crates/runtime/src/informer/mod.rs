@@ -25,8 +25,7 @@ mod tests;
 
 pub use cached::{
     Cached, CachedDeployment, CachedDisruptionBudget, CachedEndpointSlice, CachedEndpoints, CachedReplicaSet,
-    CachedReplicationController, MetadataOnly, Noun, Object, PartialMetadata, Plain, Typed, Wire,
-    resource_of,
+    CachedReplicationController, MetadataOnly, Noun, Object, Plain, Typed, resource_of,
 };
 pub use registry::Informers;
 pub use scope::InformerScope;

@@ -1,17 +1,13 @@
 //! The task of a source: sends the requests of the protocol, and passes the decoded objects to the informers.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use gantry_client::{RequestError, WatchLines};
 use gantry_model::ResourceVersion;
-use serde_json::Value;
 use tokio::time::Instant;
 
-use super::cached::Wire;
-use super::lines::Line;
 use super::protocol::{NextRequest, Protocol, RequestEnd};
-use super::source::{Source, warn_unreadable};
+use super::source::{Received, Sink};
 use crate::api::Api;
 use crate::jitter::{random, with_jitter};
 use crate::shutdown::Shutdown;
@@ -27,13 +23,13 @@ const LIST_MAX: Duration = Duration::from_secs(60);
 /// A watch that ends sooner, without an event, counts as closed at once.
 const AT_ONCE: Duration = Duration::from_secs(1);
 
-pub(super) async fn run<W: Wire>(source: &Source<W>, api: &Api, shutdown: &Shutdown) {
-    let resource = &source.resource.plural;
+pub(super) async fn run(source: &dyn Sink, api: &Api, shutdown: &Shutdown) {
+    let resource = &source.watched().resource.plural;
     let mut protocol = Protocol::new();
     loop {
         let ended = tokio::select! {
             ended = next_request(source, api, &protocol.next_request) => ended,
-            () = source.relist.notified() => {
+            () = source.watched().relist.notified() => {
                 protocol = Protocol::new();
                 continue;
             }
@@ -63,11 +59,12 @@ pub(super) async fn run<W: Wire>(source: &Source<W>, api: &Api, shutdown: &Shutd
     }
 }
 
-async fn next_request<W: Wire>(source: &Source<W>, api: &Api, next_request: &NextRequest) -> RequestEnd {
+async fn next_request(source: &dyn Sink, api: &Api, next_request: &NextRequest) -> RequestEnd {
     let seconds = WATCH_SECONDS + u64::from(random(300));
     let timeout = seconds.to_string();
     let mut query = vec![("allowWatchBookmarks", "true"), ("timeoutSeconds", timeout.as_str())];
-    query.extend(source.scope.query());
+    let watched = source.watched();
+    query.extend(watched.scope.query());
     match next_request {
         NextRequest::StreamList => {
             source.begin_list();
@@ -76,7 +73,7 @@ async fn next_request<W: Wire>(source: &Source<W>, api: &Api, next_request: &Nex
         NextRequest::Watch(version) => query.push(("resourceVersion", version.as_str())),
         NextRequest::PagedList => return list(source, api).await,
     }
-    let request = source.scope.path(&source.resource).watch(source.form, &query);
+    let request = watched.scope.path(&watched.resource).watch(watched.form, &query);
     let mut lines = match api.watch(&request).await {
         Ok(lines) => lines,
         Err(failure) => return RequestEnd::Failed(None, failure),
@@ -93,9 +90,8 @@ async fn next_request<W: Wire>(source: &Source<W>, api: &Api, next_request: &Nex
 }
 
 /// Reads a streamed list to its end.
-async fn initial<W: Wire>(source: &Source<W>, lines: &mut WatchLines) -> Result<ResourceVersion, RequestEnd> {
+async fn initial(source: &dyn Sink, lines: &mut WatchLines) -> Result<ResourceVersion, RequestEnd> {
     let until = Instant::now() + LIST_MAX;
-    let mut all = Vec::new();
     loop {
         let line = match tokio::time::timeout_at(until, lines.next()).await {
             Err(_) => return Err(RequestEnd::NoEndOfList),
@@ -105,22 +101,20 @@ async fn initial<W: Wire>(source: &Source<W>, lines: &mut WatchLines) -> Result<
             Ok(Some(Err(failure))) => return Err(RequestEnd::Failed(None, failure)),
             Ok(Some(Ok(line))) => line,
         };
-        match Line::<W>::parse(&line) {
-            Line::Applied(object) => all.push(Arc::new(object)),
-            Line::EndOfList(version) => {
-                source.replace(&all, &version);
+        match source.receive_listed(&line) {
+            Received::EndOfList(version) => {
+                source.end_list(&version);
                 return Ok(version);
             }
-            Line::Unreadable(_, why) => warn_unreadable(&source.resource, &why),
-            Line::Failed(failure) => return Err(RequestEnd::Failed(None, failure)),
-            Line::Deleted(_) | Line::Bookmark(_) => {}
+            Received::Failed(failure) => return Err(RequestEnd::Failed(None, failure)),
+            Received::Listed | Received::Reached(_) => {}
         }
     }
 }
 
 /// Passes changes on until the stream ends.
-async fn follow<W: Wire>(
-    source: &Source<W>,
+async fn follow(
+    source: &dyn Sink,
     lines: &mut WatchLines,
     from: ResourceVersion,
     until: Instant,
@@ -136,55 +130,39 @@ async fn follow<W: Wire>(
             Ok(Some(Err(failure))) => return RequestEnd::Failed(Some(reached), failure),
             Ok(Some(Ok(line))) => line,
         };
-        match Line::<W>::parse(&line) {
-            Line::Applied(object) => {
-                reached = object.version();
-                source.apply(&Arc::new(object));
-            }
-            Line::Deleted(object) => {
-                reached = object.version();
-                source.remove(&Arc::new(object));
-            }
-            Line::Bookmark(version) | Line::EndOfList(version) => {
-                source.advance_to(&version);
-                reached = version;
-            }
-            Line::Unreadable(version, why) => {
-                warn_unreadable(&source.resource, &why);
-                reached = version;
-            }
-            Line::Failed(failure) => return RequestEnd::Failed(heard.then_some(reached), failure),
+        match source.receive_change(&line) {
+            Received::Reached(version) | Received::EndOfList(version) => reached = version,
+            Received::Failed(failure) => return RequestEnd::Failed(heard.then_some(reached), failure),
+            Received::Listed => {}
         }
         heard = true;
     }
 }
 
 /// Lists page by page.
-async fn list<W: Wire>(source: &Source<W>, api: &Api) -> RequestEnd {
+async fn list(source: &dyn Sink, api: &Api) -> RequestEnd {
     source.begin_list();
-    let path = source.scope.path(&source.resource);
-    let mut all = Vec::new();
+    let watched = source.watched();
+    let path = watched.scope.path(&watched.resource);
     let mut next = String::new();
     loop {
         let mut query = vec![("limit", PAGE), ("continue", next.as_str())];
-        query.extend(source.scope.query());
-        let mut page = match api.list::<Value>(&path, source.form, &query).await {
-            Ok(page) => page,
+        query.extend(watched.scope.query());
+        let page = match api.list_raw(&path, watched.form, &query).await {
+            Ok(page) => {
+                source.receive_page(&page.body).map_err(|error| RequestError::unreadable(page.code, error))
+            }
+            Err(failure) => Err(failure),
+        };
+        let metadata = match page {
+            Ok(metadata) => metadata,
             Err(failure) => return RequestEnd::Failed(None, failure),
         };
-        let items = page["items"].as_array_mut().map(std::mem::take).unwrap_or_default();
-        for item in items {
-            match W::deserialize(item) {
-                Ok(object) => all.push(Arc::new(object)),
-                Err(error) => warn_unreadable(&source.resource, &error.to_string()),
-            }
-        }
-        let meta = &page["metadata"];
-        meta["continue"].as_str().unwrap_or_default().clone_into(&mut next);
+        next = metadata.continue_.unwrap_or_default();
         if next.is_empty() {
-            let version = ResourceVersion::from(meta["resourceVersion"].as_str().unwrap_or_default());
+            let version = ResourceVersion::from(metadata.resource_version.as_deref().unwrap_or_default());
             source.set_error(None);
-            source.replace(&all, &version);
+            source.end_list(&version);
             return RequestEnd::Completed(version);
         }
     }

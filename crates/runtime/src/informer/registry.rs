@@ -111,7 +111,7 @@ impl Registry {
         self.sources.insert(key, entry);
         let running = source.clone();
         self.starts.push(Box::new(move |api, shutdown| {
-            Box::pin(async move { reflector::run(&running, &api, &shutdown).await })
+            Box::pin(async move { reflector::run(running.as_ref(), &api, &shutdown).await })
         }));
         source
     }

@@ -6,7 +6,7 @@
 //!                                     └─► Informer<MetadataOnly>  (garbage collector)
 //! ```
 //!
-//! A source keeps no objects. An informer that is attached while the source follows changes makes it list again; the
+//! A source keeps no objects but those of a list that has not ended. An informer that is attached while the source follows changes makes it list again; the
 //! others have these objects already and notify nothing.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -14,20 +14,31 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use gantry_client::RequestError;
 use gantry_decide::gc::Resource;
 use gantry_model::{ParseError, ResourceVersion};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ListMeta;
+use serde_json::Value;
 use tokio::sync::Notify;
 
-use super::cached::{Cached, Wire};
+use super::cached::Cached;
+use super::lines::Line;
 use super::scope::InformerScope;
 use super::{Informer, Shared};
 use crate::request::Form;
+use crate::wire::{ObjectList, Wire};
 
 pub(super) type Parse<T, W> = fn(&Resource, &Arc<W>) -> Result<T, ParseError>;
 
 pub(super) struct Source<W> {
+    watched: Watched,
+    views: Mutex<Views<W>>,
+    /// The objects of the list that is being read.
+    listed: Mutex<Vec<Arc<W>>>,
+}
+
+/// What a source requests.
+pub(super) struct Watched {
     pub(super) resource: Resource,
     pub(super) scope: InformerScope,
     pub(super) form: Form,
-    views: Mutex<Views<W>>,
     /// Wakes the task of the source to list again.
     pub(super) relist: Notify,
 }
@@ -36,6 +47,35 @@ struct Views<W> {
     all: Vec<Box<dyn View<W>>>,
     /// Whether the list was passed to all views, so that only changes follow.
     is_following: bool,
+}
+
+/// What a line of a watch was, for the protocol.
+pub(super) enum Received {
+    /// Everything up to this version has been passed on.
+    Reached(ResourceVersion),
+    /// An object of the list.
+    Listed,
+    /// The list is complete.
+    EndOfList(ResourceVersion),
+    /// The watch has ended with an error.
+    Failed(RequestError),
+}
+
+/// A source from the view of its task, whatever the wire type of its objects.
+pub(super) trait Sink: Send + Sync {
+    fn watched(&self) -> &Watched;
+    /// Forgets the objects of a list that was cut off.
+    fn begin_list(&self);
+    /// Adds the object in a line of a streamed list.
+    fn receive_listed(&self, line: &[u8]) -> Received;
+    /// Adds the objects of a page; returns its metadata.
+    fn receive_page(&self, json: &[u8]) -> serde_json::Result<ListMeta>;
+    /// Passes the complete list to all informers.
+    fn end_list(&self, version: &ResourceVersion);
+    /// Passes the change in a line to all informers.
+    fn receive_change(&self, line: &[u8]) -> Received;
+    /// The last request failed, or the current one has begun.
+    fn set_error(&self, error: Option<&RequestError>);
 }
 
 /// An informer from the view of its source.
@@ -56,7 +96,8 @@ struct ParsedView<T, W> {
 impl<W: Wire> Source<W> {
     pub(super) fn new(resource: Resource, scope: InformerScope, form: Form) -> Self {
         let views = Mutex::new(Views { all: Vec::new(), is_following: false });
-        Self { resource, scope, form, views, relist: Notify::new() }
+        let watched = Watched { resource, scope, form, relist: Notify::new() };
+        Self { watched, views, listed: Mutex::default() }
     }
 
     /// Feeds an informer from now on, for as long as anything holds it.
@@ -65,39 +106,90 @@ impl<W: Wire> Source<W> {
         views.all.retain(|view| view.is_alive());
         views.all.push(Box::new(ParsedView { informer: Arc::downgrade(&informer.shared), parse }));
         if views.is_following {
-            self.relist.notify_one();
+            self.watched.relist.notify_one();
         }
-    }
-
-    pub(super) fn begin_list(&self) {
-        self.views().is_following = false;
-    }
-
-    pub(super) fn replace(&self, all: &[Arc<W>], version: &ResourceVersion) {
-        let mut views = self.views();
-        views.all.iter().for_each(|view| view.replace(all, version));
-        views.is_following = true;
-    }
-
-    pub(super) fn apply(&self, object: &Arc<W>) {
-        self.views().all.iter().for_each(|view| view.apply(object));
-    }
-
-    pub(super) fn remove(&self, last: &Arc<W>) {
-        self.views().all.iter().for_each(|view| view.remove(last));
-    }
-
-    pub(super) fn advance_to(&self, version: &ResourceVersion) {
-        self.views().all.iter().for_each(|view| view.advance_to(version));
-    }
-
-    /// The last request failed, or the current one has begun.
-    pub(super) fn set_error(&self, error: Option<&RequestError>) {
-        self.views().all.iter().for_each(|view| view.set_error(error));
     }
 
     fn views(&self) -> MutexGuard<'_, Views<W>> {
         self.views.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn listed(&self) -> MutexGuard<'_, Vec<Arc<W>>> {
+        self.listed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<W: Wire> Sink for Source<W> {
+    fn watched(&self) -> &Watched {
+        &self.watched
+    }
+
+    fn begin_list(&self) {
+        self.views().is_following = false;
+        self.listed().clear();
+    }
+
+    fn receive_listed(&self, line: &[u8]) -> Received {
+        match Line::<W>::parse(line) {
+            Line::Applied(object) => self.listed().push(Arc::new(object)),
+            Line::EndOfList(version) => return Received::EndOfList(version),
+            Line::Unreadable(_, why) => warn_unreadable(&self.watched.resource, &why),
+            Line::Failed(failure) => return Received::Failed(failure),
+            Line::Deleted(_) | Line::Bookmark(_) => {}
+        }
+        Received::Listed
+    }
+
+    fn receive_page(&self, json: &[u8]) -> serde_json::Result<ListMeta> {
+        if let Ok(page) = W::decode_list(json) {
+            self.listed().extend(page.items.into_iter().map(Arc::new));
+            return Ok(page.metadata);
+        }
+        // One object that cannot be decoded does not hide the others.
+        let page: ObjectList<Value> = serde_json::from_slice(json)?;
+        for item in page.items {
+            match W::decode(item.to_string().as_bytes()) {
+                Ok(object) => self.listed().push(Arc::new(object)),
+                Err(error) => warn_unreadable(&self.watched.resource, &error.to_string()),
+            }
+        }
+        Ok(page.metadata)
+    }
+
+    fn end_list(&self, version: &ResourceVersion) {
+        let all = std::mem::take(&mut *self.listed());
+        let mut views = self.views();
+        views.all.iter().for_each(|view| view.replace(&all, version));
+        views.is_following = true;
+    }
+
+    fn receive_change(&self, line: &[u8]) -> Received {
+        let views = self.views();
+        Received::Reached(match Line::<W>::parse(line) {
+            Line::Applied(object) => {
+                let (version, object) = (object.version(), Arc::new(object));
+                views.all.iter().for_each(|view| view.apply(&object));
+                version
+            }
+            Line::Deleted(object) => {
+                let (version, object) = (object.version(), Arc::new(object));
+                views.all.iter().for_each(|view| view.remove(&object));
+                version
+            }
+            Line::Bookmark(version) | Line::EndOfList(version) => {
+                views.all.iter().for_each(|view| view.advance_to(&version));
+                version
+            }
+            Line::Unreadable(version, why) => {
+                warn_unreadable(&self.watched.resource, &why);
+                version
+            }
+            Line::Failed(failure) => return Received::Failed(failure),
+        })
+    }
+
+    fn set_error(&self, error: Option<&RequestError>) {
+        self.views().all.iter().for_each(|view| view.set_error(error));
     }
 }
 
@@ -169,7 +261,7 @@ impl<T: Cached, W: Wire> View<W> for ParsedView<T, W> {
     }
 }
 
-pub(super) fn warn_unreadable(resource: &Resource, why: &str) {
+fn warn_unreadable(resource: &Resource, why: &str) {
     let resource = &resource.plural;
     tracing::warn!(resource, why, "an object cannot be read and is treated as if it were not there");
 }

@@ -140,6 +140,10 @@ fn live(disk: &SimulatedDisk, rng: &mut Rng, acknowledged: &mut Acknowledged, op
 
 fn some_transaction(engine: &Engine, rng: &mut Rng) -> Transaction {
     let mut transaction = None;
+    let last = key(format!("/{}", rng.below(8)));
+    if let Some(seen) = engine.live().get(&last).found.filter(|_| rng.one_in(4)) {
+        return Transaction::update_and_delete(last, rng.bytes(200), seen.revision);
+    }
     for _ in 0..=rng.below(3) {
         let key = key(format!("/{}", rng.below(8)));
         let length_max = if rng.one_in(10) { 3000 } else { 200 };
@@ -171,12 +175,16 @@ impl Acknowledged {
         self.unanswered.is_empty()
     }
 
+    /// Applies a transaction whose last revision is this one.
     fn apply(&mut self, transaction: &Transaction, revision: Revision) {
         for (key, op) in transaction.ops() {
             match op.value() {
                 Some(value) => self.keys.insert(key.clone(), Versioned { value: value.clone(), revision }),
                 None => self.keys.remove(key),
             };
+        }
+        for (key, _) in transaction.following_deletion(revision).iter().flat_map(Transaction::ops) {
+            self.keys.remove(key);
         }
         self.current = Some(revision);
     }
@@ -193,7 +201,8 @@ impl Acknowledged {
             for transaction in std::mem::take(&mut self.unanswered) {
                 if self.allows(&transaction) {
                     let next = self.current.unwrap_or(Revision::EMPTY).next();
-                    self.apply(&transaction, next);
+                    let has_deletion = transaction.following_deletion(next).is_some();
+                    self.apply(&transaction, if has_deletion { next.next() } else { next });
                 }
             }
         }

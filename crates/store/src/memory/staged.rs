@@ -33,14 +33,18 @@ impl Staged {
         self.outcome.get(key)
     }
 
-    /// Adds a transaction whose conditions hold, and returns its revision.
+    /// Adds a transaction whose conditions hold, with the deletion that follows it, and returns its last revision.
     pub(crate) fn push(&mut self, current: Revision, transaction: Transaction) -> Revision {
         let revision = current.advanced(self.transactions.len() as u64 + 1);
+        let deletion = transaction.following_deletion(revision);
         for (key, op) in transaction.ops() {
             let outcome = op.value().map(|value| Versioned { value: value.clone(), revision });
             self.outcome.insert(key.clone(), outcome);
         }
         self.transactions.push(transaction);
-        revision
+        match deletion {
+            Some(deletion) => self.push(current, deletion),
+            None => revision,
+        }
     }
 }

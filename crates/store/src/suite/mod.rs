@@ -44,6 +44,8 @@ macro_rules! conformance {
             updating_and_deleting_an_absent_key_is_a_conflict_with_nothing,
             a_deleted_key_can_be_created_anew,
             a_transaction_happens_at_one_revision,
+            a_last_value_and_its_deletion_are_two_revisions,
+            a_stale_last_value_deletes_nothing,
             a_transaction_with_one_conflict_changes_nothing,
             a_condition_on_another_key_holds_or_stops_the_write,
             a_transaction_as_large_as_promised_is_taken,

@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 
-use crate::suite::{StoreUnderTest, create, current, delete, key, update};
-use crate::{Error, Op, Revision, TRANSACTION_OPS_MAX, Transaction, VALUE_BYTES_MAX, Versioned};
+use crate::suite::{StoreUnderTest, create, current, delete, key, next_change, update, watch};
+use crate::{Change, Error, Op, Revision, TRANSACTION_OPS_MAX, Transaction, VALUE_BYTES_MAX, Versioned};
 
 /// A key that was never written is absent, which is no error.
 pub async fn an_absent_key_is_not_found(store: StoreUnderTest) {
@@ -79,6 +79,31 @@ pub async fn a_transaction_happens_at_one_revision(store: StoreUnderTest) {
     assert_eq!(version("/w/old").await, Some(Versioned { value: "changed".into(), revision }));
     assert_eq!(version("/w/gone").await, None);
     assert_eq!(current(&store).await, revision);
+}
+
+/// A last value and the deletion have a revision each, and watchers see both.
+pub async fn a_last_value_and_its_deletion_are_two_revisions(store: StoreUnderTest) {
+    let first = create(&store, "/w/a", "one").await;
+    let mut watch = watch(&store, "/w/", first).await;
+    let deleted = store.commit(Transaction::update_and_delete(key("/w/a"), "last", first)).await.unwrap();
+    let fetched = store.get(&key("/w/a")).await.unwrap();
+    assert_eq!((fetched.found, fetched.revision), (None, deleted));
+    let (last, deletion) = (next_change(&mut watch).await, next_change(&mut watch).await);
+    assert!(first < last.revision && last.revision < deletion.revision);
+    assert_eq!(deletion.revision, deleted);
+    assert!(matches!(&last.change, Change::Updated { value, .. } if value == "last"), "{last:?}");
+    let previous = Versioned { value: "last".into(), revision: last.revision };
+    assert_eq!(deletion.change, Change::Deleted { previous });
+}
+
+/// A stale last value is a conflict, and nothing is deleted.
+pub async fn a_stale_last_value_deletes_nothing(store: StoreUnderTest) {
+    let first = create(&store, "/w/a", "one").await;
+    let second = update(&store, "/w/a", "two", first).await;
+    let there = Versioned { value: "two".into(), revision: second };
+    let conflict = Err(Error::Conflict { key: key("/w/a"), current: Some(there.clone()) });
+    assert_eq!(store.commit(Transaction::update_and_delete(key("/w/a"), "last", first)).await, conflict);
+    assert_eq!(store.get(&key("/w/a")).await.unwrap().found, Some(there));
 }
 
 /// One unmet condition is enough, and the first such key is named.

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::super::call::Call;
 use super::{check_posted_name, created_status};
+use crate::authorization::NodeWrite;
 use crate::error::ApiError;
 use crate::metadata::Metadata;
 use crate::objects::{Change, ObjectRef, Objects};
@@ -51,6 +52,7 @@ impl Call<'_> {
 
     async fn try_to_evict(&self, wanted: &DeleteOptions) -> Result<(), EvictionError> {
         let pod = self.server.objects.get(self.object_ref()).await?;
+        self.info.caller.check_node_write(self.object_ref(), &NodeWrite::Evict(&pod))?;
         let budgets = self.budgets().await?;
         let judgement = eviction::check(&pod, &budgets)?;
         if let EvictionCost::Spends(budget) = &judgement {

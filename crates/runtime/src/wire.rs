@@ -1,0 +1,107 @@
+//! Objects as the server sends them, and how each type of them is decoded.
+//!
+//! The decoders are not generic on purpose. The derived code of a Kubernetes type is large, and generic code is compiled
+//! again in every crate that uses it; these functions are compiled here, once.
+
+use gantry_model::ResourceVersion;
+use k8s_openapi::api::{
+    apps::v1 as apps, coordination::v1 as coordination, core::v1 as core, discovery::v1 as discovery,
+    policy::v1 as policy, rbac::v1 as rbac, storage::v1 as storage,
+};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
+use k8s_openapi::apimachinery::pkg::version::Info;
+use kube::core::PartialObjectMeta;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// What a response can be decoded to.
+pub trait Decode: Sized + Send + 'static {
+    /// Decodes JSON.
+    fn decode(json: &[u8]) -> serde_json::Result<Self>;
+}
+
+/// An object as the server sends it.
+pub trait Wire: Decode + Sync {
+    /// Its metadata.
+    fn meta(&self) -> &ObjectMeta;
+    /// Its resource version.
+    fn version(&self) -> ResourceVersion {
+        self.meta().resource_version.as_deref().unwrap_or_default().into()
+    }
+    /// Decodes a list of such objects.
+    fn decode_list(json: &[u8]) -> serde_json::Result<ObjectList<Self>>;
+}
+
+/// A list of objects, or a page of it.
+#[derive(Clone, Debug, Deserialize)]
+pub struct ObjectList<W> {
+    /// The version of the list, and where the next page begins.
+    #[serde(default)]
+    pub metadata: ListMeta,
+    /// The objects.
+    #[serde(default = "Vec::new")]
+    pub items: Vec<W>,
+}
+
+/// The `PartialObjectMetadata` of an object of any kind.
+#[derive(Clone, Debug, Deserialize)]
+pub struct PartialMetadata {
+    metadata: ObjectMeta,
+}
+
+impl<W: Wire> Decode for ObjectList<W> {
+    fn decode(json: &[u8]) -> serde_json::Result<Self> {
+        W::decode_list(json)
+    }
+}
+
+macro_rules! decode {
+    ($($kind:ty),* $(,)?) => {$(
+        impl Decode for $kind {
+            fn decode(json: &[u8]) -> serde_json::Result<Self> {
+                serde_json::from_slice(json)
+            }
+        }
+    )*};
+}
+
+macro_rules! wire {
+    ($($kind:ty),* $(,)?) => {$(
+        decode!($kind);
+
+        impl Wire for $kind {
+            fn meta(&self) -> &ObjectMeta {
+                &self.metadata
+            }
+            fn decode_list(json: &[u8]) -> serde_json::Result<ObjectList<Self>> {
+                serde_json::from_slice(json)
+            }
+        }
+    )*};
+}
+
+decode!(Info, PartialObjectMeta, Value);
+
+wire!(
+    apps::Deployment,
+    apps::ReplicaSet,
+    apps::StatefulSet,
+    coordination::Lease,
+    core::ConfigMap,
+    core::Endpoints,
+    core::Event,
+    core::Namespace,
+    core::Node,
+    core::PersistentVolume,
+    core::PersistentVolumeClaim,
+    core::Pod,
+    core::ReplicationController,
+    core::Secret,
+    core::Service,
+    core::ServiceAccount,
+    discovery::EndpointSlice,
+    policy::PodDisruptionBudget,
+    rbac::ClusterRole,
+    storage::StorageClass,
+    PartialMetadata,
+);
