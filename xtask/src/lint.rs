@@ -1,7 +1,7 @@
 //! `cargo xtask lint`: formatting, clippy, and the licences and advisories of dependencies.
 
 use crate::cargo::{self, cargo};
-use crate::console;
+use crate::dependencies;
 use crate::failure::Failure;
 use std::path::Path;
 
@@ -24,7 +24,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     }
     format(&root)?;
     clippy(&root)?;
-    deny(&root)
+    dependencies::check_where_installed(&root)
 }
 
 /// Fails when a file is not formatted as rustfmt would.
@@ -49,12 +49,4 @@ fn fix(root: &Path) -> Result<(), Failure> {
     ];
     cargo::run(&mut cargo(root, &clippy))?;
     cargo::run(&mut cargo(root, &["fmt", "--all"]))
-}
-
-fn deny(root: &Path) -> Result<(), Failure> {
-    if !cargo::has_subcommand(root, "deny") {
-        console::talk("deny.toml was not checked: cargo-deny is not installed (`cargo install cargo-deny`)");
-        return Ok(());
-    }
-    cargo::run(&mut cargo(root, &["deny", "check"]))
 }

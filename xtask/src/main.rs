@@ -6,6 +6,7 @@
 mod bench;
 mod cargo;
 mod console;
+mod dependencies;
 mod failure;
 mod home;
 mod import;
@@ -70,7 +71,7 @@ const COMMANDS: &[Subcommand] = &[
     },
     Subcommand {
         name: "search",
-        summary: "Run the long and random searches: worlds, inputs, crashes, histories (an hour; not in CI)",
+        summary: "Run the long and random searches: worlds, inputs, crashes, histories, attacks (hours; not in CI)",
         usage: search::USAGE,
         run: search::run,
     },

@@ -3,18 +3,42 @@
 use crate::cargo::{self, cargo};
 use crate::console;
 use crate::failure::Failure;
-use crate::install;
+use crate::{dependencies, install};
+use std::path::Path;
+use std::process::Command;
 
 /// How `search` is typed.
 pub(crate) const USAGE: &str = "\
 Usage: cargo xtask search [NAME]
-       cargo xtask search wire --left KUBECONFIG --right KUBECONFIG [OPTIONS]
+       cargo xtask search attack|noisy|wire [OPTIONS]
 
 Run the long searches, optimised and one after the other: random worlds judged after every sync, any input to any
 decision, thousands of simulated crashes and hundreds of real ones, concurrent histories under faults, damaged
-files. Takes an hour or more. Every failure prints a seed and how to run it alone; keep it as a test.
+files, an hour of attacks on the running server, a quiet client beside a noisy one, and the dependencies. Takes hours.
+Every failure prints a seed and how to run it alone; keep it as a test.
 
-  NAME   Only the searches whose name contains this: worlds, decisions, registry, store, apiserver, fuzz, etcd
+  NAME   Only the searches whose name contains this: worlds, decisions, registry, store, apiserver, fuzz, etcd,
+         attack, noisy, dependencies
+
+`attack` sends random hostile YAML, JSON, protobuf, patches, headers, queries, definitions and frames to a server of its
+own, in memory, while a probe asks for little every 100 ms; exit status 1 if the server dies, takes more memory than
+allowed, panics, answers 500, or lets the probe wait for more than a second. A delay that the rest of the machine causes
+is measured and does not count.
+
+  --minutes N          How long to attack (default: 60)
+  --seeds A:B          The seeds to play in each family; a failure prints those that were played at the time
+  --family FAMILIES    Only these: yaml, json, protobuf, patches, headers, queries, columns, rules, frames, readers, floods
+  --jobs N             How many cases to play at a time (default: 4)
+  --memory-limit MB    How much memory the server may take (default: 512)
+
+`noisy` measures how long a quiet client waits alone and beside one that lists, creates, watches and reads slowly, and
+how long a rollout takes; exit status 1 if the 99th percentile of the waits grows more than fivefold.
+
+  --seconds N          How long to measure each (default: 30)
+  --factor N           How much longer the quiet client may wait (default: 5)
+
+`dependencies` runs `cargo deny check` with a cargo-deny that it installs below target/tools: licences, duplicates, sources,
+and advisories if GANTRY_ADVISORY_DB is the directory of a clone of RustSec's advisory-db, or its URL.
 
 `wire` sends the same random requests to a real Kubernetes (left) and to Gantry (right) and shows where the answers
 differ; exit status 1 if they do. Neither server should run controllers. Only run when asked for by its name.
@@ -33,48 +57,76 @@ differ; exit status 1 if they do. Neither server should run controllers. Only ru
 /// How long each fuzz target is run.
 const FUZZ_MILLISECONDS: &str = "1800000";
 
-/// One search: a name, what cargo tests, and how many cases proptest tries (zero: it decides by GANTRY_LONG alone).
+/// One search: a name, and what it does.
 struct Search {
     name: &'static str,
-    words: &'static [&'static str],
-    cases: u32,
+    run: Run,
+}
+
+/// How a search is run.
+enum Run {
+    /// What cargo tests, and how many cases proptest tries (zero: it decides by GANTRY_LONG alone).
+    Tests { words: &'static [&'static str], cases: u32 },
+    /// A command of the crate `attack`.
+    Attack(&'static str),
+    /// A check of the dependencies.
+    Dependencies,
 }
 
 const SEARCHES: &[Search] = &[
-    Search { name: "worlds", words: &["--package", "gantry-sim", "--test", "properties"], cases: 100_000 },
-    Search { name: "decisions", words: &["--package", "gantry-decide"], cases: 50_000 },
+    Search {
+        name: "worlds",
+        run: Run::Tests { words: &["--package", "gantry-sim", "--test", "properties"], cases: 100_000 },
+    },
+    Search { name: "decisions", run: Run::Tests { words: &["--package", "gantry-decide"], cases: 50_000 } },
     Search {
         name: "registry",
-        words: &[
-            "--package",
-            "gantry-primitives",
-            "--package",
-            "gantry-cel",
-            "--package",
-            "gantry-schema",
-            "--package",
-            "gantry-patch",
-            "--package",
-            "gantry-managed-fields",
-            "--package",
-            "gantry-registry",
-        ],
-        cases: 50_000,
+        run: Run::Tests {
+            words: &[
+                "--package",
+                "gantry-primitives",
+                "--package",
+                "gantry-cel",
+                "--package",
+                "gantry-schema",
+                "--package",
+                "gantry-patch",
+                "--package",
+                "gantry-managed-fields",
+                "--package",
+                "gantry-registry",
+            ],
+            cases: 50_000,
+        },
     },
     Search {
         name: "store",
-        words: &["--package", "gantry-store", "--package", "gantry-store-embedded"],
-        cases: 10_000,
+        run: Run::Tests {
+            words: &["--package", "gantry-store", "--package", "gantry-store-embedded"],
+            cases: 10_000,
+        },
     },
-    Search { name: "apiserver", words: &["--package", "gantry", "--test", "crash"], cases: 0 },
-    Search { name: "fuzz", words: &["--package", "gantry-apiserver", "--test", "fuzz"], cases: 0 },
-    Search { name: "etcd", words: &["--package", "gantry-store-etcd"], cases: 0 },
+    Search {
+        name: "apiserver",
+        run: Run::Tests { words: &["--package", "gantry", "--test", "crash"], cases: 0 },
+    },
+    Search {
+        name: "fuzz",
+        run: Run::Tests { words: &["--package", "gantry-apiserver", "--test", "fuzz"], cases: 0 },
+    },
+    Search { name: "etcd", run: Run::Tests { words: &["--package", "gantry-store-etcd"], cases: 0 } },
+    Search { name: "attack", run: Run::Attack("attack") },
+    Search { name: "noisy", run: Run::Attack("noisy") },
+    Search { name: "dependencies", run: Run::Dependencies },
 ];
 
 /// Runs the searches asked for.
 pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
-    if let Some(("wire", options)) = arguments.split_first().map(|(name, options)| (name.as_str(), options)) {
-        return wire(options);
+    let root = cargo::repository_root()?;
+    match arguments.split_first().map(|(name, options)| (name.as_str(), options)) {
+        Some(("wire", options)) => return wire(&root, options),
+        Some((name @ ("attack" | "noisy"), options)) => return attack(&root, name, options),
+        _ => {}
     }
     let name = match arguments {
         [] => "",
@@ -85,27 +137,42 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     if wanted.is_empty() {
         return Err(Failure::Usage(format!("no search is called `{name}`")));
     }
-    install::ensure(install::FOR_TESTS)?;
-    let root = cargo::repository_root()?;
-    for search in wanted {
-        console::talk(&format!("== {}", search.name));
-        let mut command = cargo(&root, &["test", "--release"]);
-        command
-            .args(search.words)
-            .env("GANTRY_LONG", "1")
-            .env("BOLERO_RANDOM_TEST_TIME_MS", FUZZ_MILLISECONDS);
-        if search.cases > 0 {
-            command.env("PROPTEST_CASES", search.cases.to_string());
+    for Search { name, run } in wanted {
+        console::talk(&format!("== {name}"));
+        match run {
+            Run::Tests { words, cases } => tests(&root, words, *cases)?,
+            Run::Attack(command) => attack(&root, command, &[])?,
+            Run::Dependencies => dependencies::check(&root)?,
         }
-        cargo::run(&mut command)?;
     }
     Ok(())
 }
 
+/// Runs tests for as long as they are worth it.
+fn tests(root: &Path, words: &[&str], cases: u32) -> Result<(), Failure> {
+    install::ensure(install::FOR_TESTS)?;
+    let mut command = cargo(root, &["test", "--release"]);
+    command.args(words).env("GANTRY_LONG", "1").env("BOLERO_RANDOM_TEST_TIME_MS", FUZZ_MILLISECONDS);
+    if cases > 0 {
+        command.env("PROPTEST_CASES", cases.to_string());
+    }
+    cargo::run(&mut command)
+}
+
+/// Builds the server and its attacker, and starts a command of the latter, which reads its options itself.
+fn attack(root: &Path, name: &str, options: &[String]) -> Result<(), Failure> {
+    cargo::run(&mut cargo(
+        root,
+        &["build", "--release", "--package", "gantry", "--package", "gantry-attack"],
+    ))?;
+    let binaries = root.join("target/release");
+    let mut command = Command::new(binaries.join("attack"));
+    cargo::run(command.arg(name).arg("--binary").arg(binaries.join("gantry")).args(options))
+}
+
 /// Builds and starts the comparison of two servers, which reads its options itself.
-fn wire(options: &[String]) -> Result<(), Failure> {
-    let root = cargo::repository_root()?;
-    let mut command = cargo(&root, &["run", "--quiet", "--package", "gantry-wire-diff", "--"]);
+fn wire(root: &Path, options: &[String]) -> Result<(), Failure> {
+    let mut command = cargo(root, &["run", "--quiet", "--package", "gantry-wire-diff", "--"]);
     // Files are named as from where the command was typed.
     if let Ok(directory) = std::env::current_dir() {
         command.current_dir(directory);

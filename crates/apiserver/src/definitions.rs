@@ -183,8 +183,11 @@ impl ApiServer {
         }
     }
 
-    /// Reconciles definitions after a write to an object of this kind, if the write affects them.
+    /// After a write to an object of this kind, reconciles definitions or refreshes flow control, if the write affects them.
     pub(crate) async fn follow_write(&self, kind: &Kind) -> Result<(), Refusal> {
+        if kind.group == gantry_registry::flow_control::GROUP {
+            return self.refresh_flow_control().await;
+        }
         let concerns_definitions = match &kind.nature {
             Nature::BuiltIn(_) => kind.group == DEFINITIONS,
             // A terminating definition may wait for this object to be deleted.

@@ -38,6 +38,8 @@ pub(crate) enum ApiError {
     BodyTooLarge,
     /// The content type is not that of a patch.
     UnknownPatchType,
+    /// There is no room for the request or its response now.
+    TooManyRequests,
     /// The request took longer than its timeout.
     Timeout,
     /// A handler panicked.
@@ -171,6 +173,11 @@ impl ApiError {
             }
             Self::UnknownPatchType => {
                 (415, "UnsupportedMediaType", "415: Unsupported Media Type".to_owned(), empty())
+            }
+            Self::TooManyRequests => {
+                let message = "the server has received too many requests and has asked us to try again later";
+                let details = Details { retry_after_seconds: 1, ..Details::default() };
+                (429, "TooManyRequests", message.to_owned(), Some(Box::new(details)))
             }
             Self::Panic => {
                 let why = "this request made the server panic; its log says where";

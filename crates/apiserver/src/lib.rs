@@ -5,7 +5,7 @@
 //! put around [`ApiServer::serve`]; in process, that is [`ApiService`].
 //!
 //! ```text
-//! request ─► authentication ─► authorization ─► handlers ─► registry (validation, defaults, …) ─► objects ─► store
+//! request ─► authentication ─► flow control ─► authorization ─► handlers ─► registry (validation, defaults, …) ─► objects ─► store
 //! ```
 //!
 //! *Invariant:* this crate never knows a controller, and never a concrete store.
@@ -21,13 +21,16 @@ mod detached_writes;
 mod environment;
 mod error;
 mod events;
+mod flow_control;
 mod handlers;
 mod health;
+mod heavy_work;
 mod logs;
 mod metadata;
 mod metrics;
 mod objects;
 mod query;
+mod request_body;
 mod request_info;
 mod request_timeout;
 mod response;
@@ -38,6 +41,8 @@ mod settings;
 mod storage_codec;
 mod store_cache;
 mod unfinished_deletions;
+mod unsent_responses;
+mod warning_header;
 
 pub use authentication::{AuthenticatedUser, UnverifiedCertificate};
 pub use authorization::{Access, Anonymous, Authorization, StaticToken};
@@ -46,8 +51,9 @@ pub use health::Health;
 pub use logs::{LogRequest, LogStream, Opening, PodLogs};
 pub use response::{Body, Chunks};
 pub use service::ApiService;
-pub use settings::{ServiceAccounts, Settings, UncontrolledKind};
+pub use settings::{MemoryLimits, RequestLimits, ServiceAccounts, Settings, UncontrolledKind};
 
+use std::pin::Pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -55,15 +61,24 @@ use gantry_primitives::Refusal;
 use gantry_registry::access::Policy;
 use gantry_registry::access::node::NodeGraph;
 use gantry_store::Store;
+use http::Method;
 use http::request::Parts;
 
 use authentication::signing_key::SigningKeys;
 use detached_writes::DetachedWrites;
+use error::ApiError;
+use flow_control::{FlowControl, FlowObjects, Turn};
 use health::HealthState;
+use heavy_work::HeavyWork;
 use metrics::{Metrics, TimedStore};
 use objects::Objects;
+use request_body::{BodyRoom, ReadBody};
 use request_info::RequestInfo;
+use response::ApiResponse;
 use store_cache::StoreCache;
+use unsent_responses::UnsentResponses;
+
+type HandlerFuture<'a> = Pin<Box<dyn Future<Output = Result<ApiResponse, ApiError>> + Send + 'a>>;
 
 /// The API over a store.
 #[derive(Clone, Debug)]
@@ -73,10 +88,15 @@ pub struct ApiServer {
     signing_keys: Arc<SigningKeys>,
     policies: Arc<StoreCache<Policy>>,
     node_graph: Arc<StoreCache<NodeGraph>>,
+    flow_objects: Arc<StoreCache<FlowObjects>>,
+    flow_control: Arc<FlowControl>,
     settings: Arc<Settings>,
     health: Arc<HealthState>,
     metrics: Arc<Metrics>,
     detached_writes: Arc<DetachedWrites>,
+    heavy_work: Arc<HeavyWork>,
+    body_room: BodyRoom,
+    unsent_responses: Arc<UnsentResponses>,
 }
 
 impl ApiServer {
@@ -84,15 +104,21 @@ impl ApiServer {
     pub fn new(store: Arc<dyn Store>, environment: Arc<dyn Environment>, settings: Settings) -> Self {
         let metrics = Arc::new(Metrics::default());
         let store: Arc<dyn Store> = Arc::new(TimedStore::new(store, Arc::clone(&metrics)));
+        let heavy_work = Arc::new(HeavyWork::default());
         Self {
-            objects: Objects::new(store, settings.services.clone()),
+            objects: Objects::new(store, settings.services.clone(), Arc::clone(&heavy_work)),
             environment,
             signing_keys: Arc::default(),
             policies: Arc::default(),
+            flow_objects: Arc::default(),
+            flow_control: Arc::new(FlowControl::new(settings.requests)),
             node_graph: Arc::default(),
+            body_room: BodyRoom::of(settings.memory.request_bodies),
+            unsent_responses: Arc::new(UnsentResponses::new(settings.memory.unsent_responses)),
             settings: Arc::new(settings),
             health: Arc::default(),
             metrics,
+            heavy_work,
             detached_writes: Arc::default(),
         }
     }
@@ -100,30 +126,72 @@ impl ApiServer {
     /// Handles one request whose body has been read.
     pub async fn handle(&self, request: http::Request<Bytes>) -> http::Response<Body> {
         let (parts, body) = request.into_parts();
+        let parts = Arc::new(parts);
         let path = gantry_formats::percent::decode_path(parts.uri.path());
-        self.respond(&mut RequestInfo::parse(&parts, &path), body).await
+        let body = std::future::ready(Ok(ReadBody::in_memory(body)));
+        self.respond(&parts, &mut RequestInfo::parse(&parts, &path), body).await
     }
 
-    async fn respond(&self, info: &mut RequestInfo<'_>, body: Bytes) -> http::Response<Body> {
-        let measured = self.metrics.begin(info, &self.objects.catalogues);
-        let result = match authorization::authorize(self, info).await {
-            Ok(_authorized) => handlers::dispatch(self, info, body).await,
-            Err(error) => Err(error),
-        };
-        measured.end(response_filters::apply(result, info, self.environment.as_ref()))
-    }
-
-    /// Responds to a write, which runs to its end even if the returned future is dropped.
-    fn respond_to_write(
+    /// Responds to a request, whose body is read after it is authorized.
+    async fn respond(
         &self,
         parts: &Arc<Parts>,
-        body: Bytes,
-    ) -> impl Future<Output = http::Response<Body>> {
-        let (server, parts) = (self.clone(), Arc::clone(parts));
-        self.detached_writes.detachable(async move {
+        info: &mut RequestInfo<'_>,
+        body: impl Future<Output = Result<ReadBody, ApiError>>,
+    ) -> http::Response<Body> {
+        let measured = self.metrics.begin(info, &self.objects.catalogues);
+        let mut turn = Turn::default();
+        let result = self.handle_in_turn(parts, info, body, &mut turn).await;
+        let bytes = result.as_ref().map_or(0, ApiResponse::whole_bytes);
+        let filter = || response_filters::apply(result, info, self.environment.as_ref());
+        let response = self.heavy_work.run(bytes, filter).await;
+        let response = self.unsent_responses.count(response).unwrap_or_else(|| {
+            response_filters::apply(Err(ApiError::TooManyRequests), info, self.environment.as_ref())
+        });
+        measured.end(turn.end(response))
+    }
+
+    /// Authenticates the request, waits for its turn, authorizes it, reads its body and handles it.
+    async fn handle_in_turn(
+        &self,
+        parts: &Arc<Parts>,
+        info: &mut RequestInfo<'_>,
+        body: impl Future<Output = Result<ReadBody, ApiError>>,
+        turn: &mut Turn,
+    ) -> Result<ApiResponse, ApiError> {
+        let user = authorization::user(self, info).await?;
+        if let Some(rejection) = turn.begin(&self.flow_control, info, &user).await {
+            return Ok(rejection);
+        }
+        authorization::authorize(self, info, user).await?;
+        self.handle_authorized(parts, info, body.await?).await
+    }
+
+    /// Handles an authorized request. A write runs to its end even if the returned future is dropped.
+    ///
+    /// The future is boxed so that the handlers are compiled here, not for each kind of body that is served.
+    fn handle_authorized<'a>(
+        &'a self,
+        parts: &Arc<Parts>,
+        info: &'a RequestInfo<'_>,
+        body: ReadBody,
+    ) -> HandlerFuture<'a> {
+        if *info.method == Method::GET {
+            return Box::pin(self.dispatch(info, body));
+        }
+        let (server, parts, caller) = (self.clone(), Arc::clone(parts), info.caller.clone());
+        Box::pin(self.detached_writes.detachable(async move {
             let path = gantry_formats::percent::decode_path(parts.uri.path());
-            server.respond(&mut RequestInfo::parse(&parts, &path), body).await
-        })
+            let mut info = RequestInfo::parse(&parts, &path);
+            info.caller = caller;
+            server.dispatch(&info, body).await
+        }))
+    }
+
+    async fn dispatch(&self, info: &RequestInfo<'_>, body: ReadBody) -> Result<ApiResponse, ApiError> {
+        let _pending = authorization::pending_write(self, info);
+        let bytes = body.bytes.len();
+        self.heavy_work.run_future(bytes, handlers::dispatch(self, info, body.bytes)).await
     }
 
     /// Returns when the writes have ended whose clients went away before the response.
@@ -143,6 +211,7 @@ impl ApiServer {
     pub async fn prepare(&self) -> Result<(), Refusal> {
         bootstrap::prepare(self).await?;
         unfinished_deletions::complete(self).await?;
+        self.refresh_flow_control().await?;
         self.reconcile_definitions().await
     }
 }

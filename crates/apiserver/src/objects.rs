@@ -16,6 +16,7 @@ use serde_json::Value;
 use crate::admission::{self, Allocated, Preconditions, RejectedObject, is_allocation, needs_allocation};
 use crate::catalogue::Catalogues;
 use crate::error::{ApiError, ExistingObject};
+use crate::heavy_work::HeavyWork;
 use crate::metadata::Metadata;
 use crate::storage_codec;
 
@@ -33,6 +34,7 @@ pub(crate) struct Objects {
     pub(crate) catalogues: Arc<Catalogues>,
     /// The ranges that addresses and ports are allocated from.
     pub(crate) services: Arc<ServiceRanges>,
+    heavy_work: Arc<HeavyWork>,
 }
 
 /// Identifies an object.
@@ -84,8 +86,8 @@ pub(crate) struct ObjectResponse {
 }
 
 impl Objects {
-    pub(crate) fn new(store: Arc<dyn Store>, services: ServiceRanges) -> Self {
-        Self { store, catalogues: Arc::default(), services: Arc::new(services) }
+    pub(crate) fn new(store: Arc<dyn Store>, services: ServiceRanges, heavy_work: Arc<HeavyWork>) -> Self {
+        Self { store, catalogues: Arc::default(), services: Arc::new(services), heavy_work }
     }
 
     /// The key prefix of a kind, or of one namespace.
@@ -168,11 +170,21 @@ impl Objects {
     pub(crate) async fn change(
         &self,
         object_ref: ObjectRef<'_>,
-        mut decide: impl FnMut(&Value) -> Result<Change, ApiError>,
+        decide: impl FnMut(&Value) -> Result<Change, ApiError>,
     ) -> Result<ChangeResult, ApiError> {
         let key = key(object_ref)?;
-        let fetched = self.store.get(&key).await?;
-        let mut current = fetched.found;
+        let current = self.store.get(&key).await?.found;
+        let bytes = current.as_ref().map_or(0, |found| found.value.len());
+        self.heavy_work.run_future(bytes, self.change_from(current, &key, object_ref, decide)).await
+    }
+
+    async fn change_from(
+        &self,
+        mut current: Option<Versioned>,
+        key: &Key,
+        object_ref: ObjectRef<'_>,
+        mut decide: impl FnMut(&Value) -> Result<Change, ApiError>,
+    ) -> Result<ChangeResult, ApiError> {
         let mut allocated = Allocated::default();
         for _ in 0..ATTEMPTS_MAX {
             let found = current.take().ok_or_else(|| ApiError::not_found(object_ref))?;
@@ -183,16 +195,16 @@ impl Objects {
                 self.allocate(object_ref, Some(&object), wanted, &allocated, AllocationMode::Real)?;
                 charges = admission::quota::differences(self, object_ref, &object, wanted).await?;
             }
-            match self.attempt(object_ref, &key, found, object, change, &charges).await {
+            match self.attempt(object_ref, key, found, object, change, &charges).await {
                 Ok(outcome) => {
                     admission::quota::follow(self, object_ref, &outcome).await;
                     return Ok(outcome);
                 }
-                Err(Error::Conflict { key: conflicting, .. }) if conflicting != key => {
+                Err(Error::Conflict { key: conflicting, .. }) if conflicting != *key => {
                     if is_allocation(&conflicting) {
                         allocated = self.allocated().await?;
                     }
-                    current = self.store.get(&key).await?.found;
+                    current = self.store.get(key).await?.found;
                 }
                 Err(Error::Conflict { current: other, .. }) => current = other,
                 Err(error) => return Err(error.into()),

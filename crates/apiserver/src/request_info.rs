@@ -8,6 +8,7 @@ use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderName, USER_AGENT
 use http::request::Parts;
 use http::{Extensions, HeaderMap, Method, Uri};
 
+use crate::accept::{Media, media};
 use crate::authorization::Caller;
 use crate::query::Query;
 
@@ -87,6 +88,16 @@ impl<'r> RequestInfo<'r> {
             let (name, quality) = coding.split_once(';').unwrap_or((coding, ""));
             name.trim() == "gzip" && !matches!(quality.trim(), "q=0" | "q=0.0")
         })
+    }
+
+    /// Whether JSON responses are converted to YAML or pretty-printed.
+    pub(crate) fn is_reformatted(&self) -> bool {
+        self.wants_yaml() || self.wants_pretty()
+    }
+
+    /// Whether JSON responses are converted to YAML.
+    pub(crate) fn wants_yaml(&self) -> bool {
+        self.accept.contains("yaml") && media(self.accept) == Media::Yaml
     }
 
     /// Whether JSON is pretty-printed: by the parameter `pretty`, or else by the user agent.

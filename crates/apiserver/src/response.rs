@@ -12,11 +12,14 @@ use http_body::Frame;
 use serde_json::Value;
 
 use crate::error::ApiError;
+use crate::warning_header;
 
 /// The body of a response.
 pub enum Body {
     /// A complete body.
     Whole(Option<Bytes>),
+    /// A body that ends, and is encoded or copied while it is sent.
+    Chunked(Pin<Box<dyn Chunks>>),
     /// A stream, such as a watch.
     Stream(Pin<Box<dyn Chunks>>),
 }
@@ -25,6 +28,11 @@ pub enum Body {
 pub trait Chunks: Send {
     /// The next bytes; `None` at the end.
     fn poll_chunk(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Bytes>>;
+
+    /// The number of bytes to come, if it is known.
+    fn remaining(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// A response of a handler.
@@ -32,6 +40,7 @@ pub(crate) struct ApiResponse {
     status: u16,
     content_type: &'static str,
     headers: Vec<(header::HeaderName, String)>,
+    warnings: Vec<String>,
     body: Body,
 }
 
@@ -39,7 +48,7 @@ impl ApiResponse {
     /// A response with encoded JSON.
     pub(crate) fn json(status: u16, body: impl Into<Bytes>) -> Self {
         let body = Body::Whole(Some(body.into()));
-        Self { status, content_type: "application/json", headers: Vec::new(), body }
+        Self { status, content_type: "application/json", headers: Vec::new(), warnings: Vec::new(), body }
     }
 
     /// A response with a value as JSON.
@@ -51,17 +60,49 @@ impl ApiResponse {
 
     pub(crate) fn text(status: u16, text: impl Into<Bytes>) -> Self {
         let body = Body::Whole(Some(text.into()));
-        Self { status, content_type: "text/plain; charset=utf-8", headers: Vec::new(), body }
+        Self {
+            status,
+            content_type: "text/plain; charset=utf-8",
+            headers: Vec::new(),
+            warnings: Vec::new(),
+            body,
+        }
     }
 
     /// A response without a body.
     pub(crate) fn empty(status: u16) -> Self {
-        Self { status, content_type: "", headers: Vec::new(), body: Body::Whole(None) }
+        Self { status, content_type: "", headers: Vec::new(), warnings: Vec::new(), body: Body::Whole(None) }
     }
 
     pub(crate) fn stream(chunks: impl Chunks + 'static) -> Self {
         let body = Body::Stream(Box::pin(chunks));
-        Self { status: 200, content_type: "application/json", headers: Vec::new(), body }
+        Self {
+            status: 200,
+            content_type: "application/json",
+            headers: Vec::new(),
+            warnings: Vec::new(),
+            body,
+        }
+    }
+
+    /// A response with JSON that is encoded while it is sent.
+    pub(crate) fn chunked_json(chunks: impl Chunks + 'static) -> Self {
+        let body = Body::Chunked(Box::pin(chunks));
+        Self {
+            status: 200,
+            content_type: "application/json",
+            headers: Vec::new(),
+            warnings: Vec::new(),
+            body,
+        }
+    }
+
+    /// The size of the body, if it is complete.
+    pub(crate) fn whole_bytes(&self) -> usize {
+        match &self.body {
+            Body::Whole(bytes) => bytes.as_ref().map_or(0, Bytes::len),
+            Body::Chunked(_) | Body::Stream(_) => 0,
+        }
     }
 
     /// The response for an error.
@@ -85,12 +126,13 @@ impl ApiResponse {
     }
 
     /// Adds a `Warning` header, which kubectl prints.
-    pub(crate) fn warning(self, text: &str) -> Self {
-        let escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
-        self.with(header::WARNING, format!("299 - \"{escaped}\""))
+    pub(crate) fn warning(mut self, text: &str) -> Self {
+        self.warnings.push(text.to_owned());
+        self
     }
 
     pub(crate) fn into_response(self) -> Response<Body> {
+        let warnings = warning_header::truncated(self.warnings);
         let mut response = Response::new(self.body);
         *response.status_mut() =
             StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -102,12 +144,11 @@ impl ApiResponse {
         for (name, value) in self.headers {
             // A value that is not a valid header is left out.
             if let Ok(value) = HeaderValue::from_str(&value) {
-                if name == header::WARNING {
-                    headers.append(name, value);
-                } else {
-                    headers.insert(name, value);
-                }
+                headers.insert(name, value);
             }
+        }
+        for value in warnings.iter().filter_map(|value| HeaderValue::from_str(value).ok()) {
+            headers.append(header::WARNING, value);
         }
         response
     }
@@ -123,7 +164,7 @@ impl http_body::Body for Body {
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         match self.get_mut() {
             Self::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
-            Self::Stream(chunks) => {
+            Self::Chunked(chunks) | Self::Stream(chunks) => {
                 chunks.as_mut().poll_chunk(context).map(|chunk| chunk.map(|bytes| Ok(Frame::data(bytes))))
             }
         }
@@ -134,7 +175,9 @@ impl http_body::Body for Body {
             Self::Whole(bytes) => {
                 http_body::SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
             }
-            Self::Stream(_) => http_body::SizeHint::default(),
+            Self::Chunked(chunks) | Self::Stream(chunks) => {
+                chunks.remaining().map_or_else(http_body::SizeHint::default, http_body::SizeHint::with_exact)
+            }
         }
     }
 }
@@ -143,6 +186,7 @@ impl fmt::Debug for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Whole(bytes) => write!(f, "Whole({bytes:?})"),
+            Self::Chunked(_) => f.write_str("Chunked"),
             Self::Stream(_) => f.write_str("Stream"),
         }
     }

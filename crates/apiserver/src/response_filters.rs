@@ -12,7 +12,6 @@ use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue, VARY
 use http::{Response, StatusCode};
 
 use crate::Environment;
-use crate::accept::{Media, media};
 use crate::error::ApiError;
 use crate::request_info::RequestInfo;
 use crate::response::{ApiResponse, Body};
@@ -60,7 +59,7 @@ fn format_body(response: &mut Response<Body>, info: &RequestInfo<'_>) {
     if !is_json {
         return;
     }
-    if info.accept.contains("yaml") && media(info.accept) == Media::Yaml {
+    if info.wants_yaml() {
         if let Some(yaml) = encode::yaml(body) {
             *body = yaml.into();
             response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/yaml"));

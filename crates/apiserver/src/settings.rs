@@ -26,8 +26,32 @@ pub struct Settings {
     pub event_lifetime: Duration,
     /// The source of pod logs, if any.
     pub logs: Option<Arc<dyn PodLogs>>,
+    /// The limits of memory for requests and responses in progress.
+    pub memory: MemoryLimits,
     /// Kinds for which no controller runs: creating an object of one returns a warning that says so.
     pub uncontrolled: Vec<UncontrolledKind>,
+    /// The limits on requests in flight.
+    pub requests: RequestLimits,
+}
+
+/// The limits on requests in flight. Watches count while they begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RequestLimits {
+    /// The most requests that read; 0 for no limit.
+    pub reading: u32,
+    /// The most requests that write; 0 for no limit.
+    pub mutating: u32,
+    /// Whether the sum of both is divided by priority and fairness, instead of each being a limit by itself.
+    pub priority_and_fairness: bool,
+}
+
+/// The limits of memory for requests and responses in progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryLimits {
+    /// The size of all bodies of requests in progress.
+    pub request_bodies: usize,
+    /// The size of all large responses that clients have not read yet.
+    pub unsent_responses: usize,
 }
 
 /// A kind for which no controller runs.
@@ -58,6 +82,12 @@ impl UncontrolledKind {
     }
 }
 
+impl Default for RequestLimits {
+    fn default() -> Self {
+        Self { reading: 400, mutating: 200, priority_and_fairness: true }
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -68,7 +98,15 @@ impl Default for Settings {
             client_ca: None,
             event_lifetime: Duration::from_hours(1),
             logs: None,
+            memory: MemoryLimits::default(),
             uncontrolled: Vec::new(),
+            requests: RequestLimits::default(),
         }
+    }
+}
+
+impl Default for MemoryLimits {
+    fn default() -> Self {
+        Self { request_bodies: 64 << 20, unsent_responses: 128 << 20 }
     }
 }

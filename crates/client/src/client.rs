@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures::future::BoxFuture;
 use futures::TryStreamExt as _;
 use http::{HeaderMap, Method, Response, StatusCode, header};
 use http_body_util::BodyExt as _;
@@ -81,7 +82,13 @@ impl ApiClient {
     }
 
     /// Sends a request. Repeats it if the server asks for that, as in client-go.
-    pub async fn send(&self, request: &ApiRequest) -> Result<ApiResponse, RequestError> {
+    ///
+    /// The future is boxed so that it is compiled here, not in each crate that awaits it.
+    pub fn send<'a>(&'a self, request: &'a ApiRequest) -> BoxFuture<'a, Result<ApiResponse, RequestError>> {
+        Box::pin(self.send_with_retries(request))
+    }
+
+    async fn send_with_retries(&self, request: &ApiRequest) -> Result<ApiResponse, RequestError> {
         let mut tries = 0;
         loop {
             let timeout = self.timeout_of(request)?;
@@ -104,14 +111,14 @@ impl ApiClient {
     }
 
     /// Starts a watch, which the server ends.
-    pub async fn watch(&self, request: &ApiRequest) -> Result<WatchLines, RequestError> {
+    pub fn watch<'a>(&'a self, request: &'a ApiRequest) -> BoxFuture<'a, Result<WatchLines, RequestError>> {
         let started = async {
             let response = self.respond(request).await?;
             let warnings = warnings(response.headers());
             let stream = response.into_body().into_data_stream().map_err(RequestError::transport);
             Ok(WatchLines::new(stream, warnings))
         };
-        in_time(self.timeout, started).await
+        Box::pin(in_time(self.timeout, started))
     }
 
     async fn send_once(&self, request: &ApiRequest) -> Result<ApiResponse, RequestError> {

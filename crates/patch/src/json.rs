@@ -4,8 +4,11 @@
 //! ignored, so the whole document cannot be addressed; indices may count from the end; a missing `value` is `null`;
 //! `copy` from a missing member copies `null`, and `test` finds `null` there.
 
-use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
+use serde_json::Value;
+
+use super::document::{ChunkedList, Node};
 use super::{does_not_apply, unreadable};
 use gantry_primitives::Refusal;
 use gantry_schema::decode::Finding;
@@ -20,6 +23,10 @@ const COPIED_BYTES_MAX: usize = 3 * 1024 * 1024;
 /// walked recursively.
 const NESTING_MAX: usize = 500;
 
+/// The most values that are visited to find out how deep the moved ones are; a patch that moves large values down again and
+/// again does not apply.
+const VISITS_MAX: usize = 16 << 20;
+
 /// A location: a member or an element of a container.
 struct Place {
     /// The path of the container.
@@ -31,12 +38,20 @@ struct Place {
 /// Applies all operations in order.
 pub(super) fn apply(current: &Value, body: &Value) -> Result<Value, Refusal> {
     let operations = operations(body)?;
-    let mut document = current.clone();
-    let mut copied_bytes = 0;
+    let mut patching =
+        Patching { document: Node::Closed(current.clone()), copied_bytes: 0, visits: VISITS_MAX };
     for operation in operations {
-        operate(&mut document, operation, &mut copied_bytes).ok_or_else(does_not_apply)?;
+        patching.operate(operation).ok_or_else(does_not_apply)?;
     }
-    Ok(document)
+    Ok(patching.document.into_value())
+}
+
+/// A patch that is being applied.
+struct Patching {
+    document: Node,
+    copied_bytes: usize,
+    /// The visits that are left.
+    visits: usize,
 }
 
 /// The findings of strict validation: unknown and duplicate members of operations.
@@ -103,34 +118,60 @@ fn too_many(count: usize) -> Refusal {
     }
 }
 
-/// Executes one operation; `None` if it does not apply.
-fn operate(document: &mut Value, operation: &Value, copied_bytes: &mut usize) -> Option<()> {
-    let text = |name| operation.get(name).and_then(Value::as_str);
-    let value = operation.get("value").unwrap_or(&Value::Null);
-    let place = Place::parse(text("path")?)?;
-    match text("op")? {
-        "add" | "replace" if !place.has_room_for(value) => None,
-        "add" => place.add(document, value.clone()),
-        "remove" => place.remove(document).map(drop),
-        "replace" => place.replace(document, value.clone()),
-        "test" => (place.get(document)? == value).then_some(()),
-        "move" => {
-            let from = Place::parse(text("from")?)?;
-            let moved = from.remove(document)?;
-            // Only a descent can make the object deeper.
-            let goes_down = place.container.len() > from.container.len();
-            (!goes_down || place.has_room_for(&moved)).then_some(())?;
-            place.add(document, moved)
-        }
-        "copy" => {
-            let copy = Place::parse(text("from")?)?.get(document)?.clone();
-            if !copy.is_null() {
-                *copied_bytes += copy.to_string().len();
+impl Patching {
+    /// Executes one operation; `None` if it does not apply.
+    fn operate(&mut self, operation: &Value) -> Option<()> {
+        let text = |name| operation.get(name).and_then(Value::as_str);
+        let value = || Node::Closed(operation.get("value").cloned().unwrap_or_default());
+        let place = Place::parse(text("path")?)?;
+        match text("op")? {
+            "add" => {
+                let value = value();
+                self.check_room(&place, &value)?;
+                place.add(&mut self.document, value)
             }
-            (*copied_bytes <= COPIED_BYTES_MAX && place.has_room_for(&copy)).then_some(())?;
-            place.add(document, copy)
+            "replace" => {
+                let value = value();
+                self.check_room(&place, &value)?;
+                place.replace(&mut self.document, value)
+            }
+            "remove" => place.remove(&mut self.document).map(drop),
+            "test" => {
+                let wanted = operation.get("value").unwrap_or(&Value::Null);
+                let is_same = match place.get(&mut self.document)? {
+                    Some(found) => found.equals(wanted),
+                    None => wanted.is_null(),
+                };
+                is_same.then_some(())
+            }
+            "move" => {
+                let from = Place::parse(text("from")?)?;
+                let moved = from.remove(&mut self.document)?;
+                // Only a descent can make the object deeper.
+                if place.container.len() > from.container.len() {
+                    self.check_room(&place, &moved)?;
+                }
+                place.add(&mut self.document, moved)
+            }
+            "copy" => {
+                let from = Place::parse(text("from")?)?;
+                let copy = from.get(&mut self.document)?.map_or(Value::Null, |found| found.to_value());
+                if !copy.is_null() {
+                    self.copied_bytes += copy.to_string().len();
+                }
+                (self.copied_bytes <= COPIED_BYTES_MAX).then_some(())?;
+                let copy = Node::Closed(copy);
+                self.check_room(&place, &copy)?;
+                place.add(&mut self.document, copy)
+            }
+            _ => None,
         }
-        _ => None,
+    }
+
+    /// Returns `None` if the value would be nested too deeply at the place.
+    fn check_room(&mut self, place: &Place, value: &Node) -> Option<()> {
+        let depth = value.depth(&mut self.visits)?;
+        (place.container.len() + depth <= NESTING_MAX).then_some(())
     }
 }
 
@@ -142,30 +183,24 @@ impl Place {
         Some(Self { container, key })
     }
 
-    /// The value at the location; `null` for a missing member.
-    fn get<'a>(&self, document: &'a Value) -> Option<&'a Value> {
-        let mut at = document;
-        for step in &self.container {
-            at = match at {
-                Value::Object(members) => members.get(step)?,
-                Value::Array(elements) => &elements[index(step, elements.len())?],
-                _ => return None,
-            };
-        }
-        match at {
-            Value::Object(members) => Some(members.get(&self.key).unwrap_or(&Value::Null)),
-            Value::Array(elements) => Some(&elements[index(&self.key, elements.len())?]),
-            _ => None,
+    /// The value at the location; `Some(None)` for a missing member.
+    fn get<'a>(&self, document: &'a mut Node) -> Option<Option<&'a mut Node>> {
+        match self.container_in(document)? {
+            Container::Object(members) => Some(members.get_mut(&self.key)),
+            Container::List(elements) => {
+                let index = index(&self.key, elements.len())?;
+                elements.get_mut(index).map(Some)
+            }
         }
     }
 
-    fn add(&self, document: &mut Value, value: Value) -> Option<()> {
+    fn add(&self, document: &mut Node, value: Node) -> Option<()> {
         match self.container_in(document)? {
             Container::Object(members) => {
                 members.insert(self.key.clone(), value);
             }
-            Container::Array(elements) if self.key == "-" => elements.push(value),
-            Container::Array(elements) => {
+            Container::List(elements) if self.key == "-" => elements.insert(elements.len(), value),
+            Container::List(elements) => {
                 // An element may be added after the last one, which is -1 from the end.
                 let index = index(&self.key, elements.len() + 1)?;
                 elements.insert(index, value);
@@ -174,71 +209,55 @@ impl Place {
         Some(())
     }
 
-    fn remove(&self, document: &mut Value) -> Option<Value> {
+    fn remove(&self, document: &mut Node) -> Option<Node> {
         match self.container_in(document)? {
             Container::Object(members) => members.remove(&self.key),
-            Container::Array(elements) => {
-                let index = index(&self.key, elements.len())?;
-                Some(elements.remove(index))
-            }
+            Container::List(elements) => elements.remove(index(&self.key, elements.len())?),
         }
     }
 
-    fn replace(&self, document: &mut Value, value: Value) -> Option<()> {
+    fn replace(&self, document: &mut Node, value: Node) -> Option<()> {
         match self.container_in(document)? {
             Container::Object(members) => {
                 members.insert(self.key.clone(), value);
             }
-            Container::Array(elements) => {
+            Container::List(elements) => {
                 let index = index(&self.key, elements.len())?;
-                elements[index] = value;
+                *elements.get_mut(index)? = value;
             }
         }
         Some(())
     }
 
-    fn has_room_for(&self, value: &Value) -> bool {
-        self.container.len() + depth(value) <= NESTING_MAX
-    }
-
-    fn container_in<'a>(&self, document: &'a mut Value) -> Option<Container<'a>> {
+    fn container_in<'a>(&self, document: &'a mut Node) -> Option<Container<'a>> {
         let mut at = document;
         for step in &self.container {
-            at = match at {
-                Value::Object(members) => members.get_mut(step)?,
-                Value::Array(elements) => {
+            at = match at.open() {
+                Node::Object(members) => members.get_mut(step)?,
+                Node::List(elements) => {
                     let index = index(step, elements.len())?;
-                    &mut elements[index]
+                    elements.get_mut(index)?
                 }
-                _ => return None,
+                Node::Closed(_) => return None,
             };
         }
-        match at {
-            Value::Object(members) => Some(Container::Object(members)),
-            Value::Array(elements) => Some(Container::Array(elements)),
-            _ => None,
+        match at.open() {
+            Node::Object(members) => Some(Container::Object(members)),
+            Node::List(elements) => Some(Container::List(elements)),
+            Node::Closed(_) => None,
         }
     }
 }
 
 /// A container.
 enum Container<'a> {
-    Object(&'a mut Map<String, Value>),
-    Array(&'a mut Vec<Value>),
+    Object(&'a mut BTreeMap<String, Node>),
+    List(&'a mut ChunkedList),
 }
 
 /// Unescapes `~1` to a slash and `~0` to a tilde, once from the left: `~01` is `~1`.
 fn unescape(step: &str) -> String {
     step.split("~0").map(|part| part.replace("~1", "/")).collect::<Vec<_>>().join("~")
-}
-
-fn depth(value: &Value) -> usize {
-    let inner = match value {
-        Value::Object(members) => members.values().map(depth).max(),
-        Value::Array(elements) => elements.iter().map(depth).max(),
-        _ => return 0,
-    };
-    1 + inner.unwrap_or(0)
 }
 
 /// An index below `len`; negative ones count from the end.

@@ -6,6 +6,7 @@
 //!
 //! *Invariant:* object and patch in, object or error out.
 
+mod document;
 mod json;
 mod merge;
 mod strategic;

@@ -221,3 +221,34 @@ fn moves_do_not_dig_without_end() {
     assert!(apply(&json!({"a": {}}), &times(100)).is_ok());
     does_not_apply(&json!({"a": {}}), &times(3000));
 }
+
+/// A0.11: the largest patch of a long list is applied without moving the list for every operation.
+#[test]
+fn thousands_of_inserts_at_the_head_of_a_long_list_take_no_time() {
+    let list: Vec<_> = (0..500_000).map(|number| json!(number)).collect();
+    let current = json!({"list": list});
+    let inserts: Vec<_> =
+        (0..10_000).map(|number| json!({"op": "add", "path": "/list/0", "value": -number})).collect();
+    let patched = apply(&current, &json!(inserts)).unwrap();
+    assert_eq!(patched["list"].as_array().unwrap().len(), 510_000);
+    assert_eq!((&patched["list"][0], &patched["list"][10_000]), (&json!(-9999), &json!(0)));
+    let removals: Vec<_> = (0..10_000).map(|_| json!({"op": "remove", "path": "/list/0"})).collect();
+    assert_eq!(apply(&patched, &json!(removals)).unwrap(), current);
+}
+
+/// A value that is moved down is measured each time; a patch that does so with a large one again and again is refused.
+#[test]
+fn large_values_are_not_moved_down_for_ever() {
+    let large: Vec<_> = (0..100_000).map(|number| json!(number)).collect();
+    let current = json!({"large": large, "below": {"it": {}}});
+    let moves: Vec<_> = (0..5000)
+        .flat_map(|_| {
+            [
+                json!({"op": "move", "from": "/large", "path": "/below/it/large"}),
+                json!({"op": "move", "from": "/below/it/large", "path": "/large"}),
+            ]
+        })
+        .collect();
+    assert_eq!(apply(&current, &json!(moves)).unwrap_err().code, 422);
+    assert_eq!(apply(&current, &json!(moves[..20])).unwrap(), current);
+}

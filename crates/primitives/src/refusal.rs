@@ -1,5 +1,6 @@
 //! Errors of the API: the `Status` object and the field errors in it.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use serde_json::{Value, json};
@@ -49,7 +50,7 @@ pub struct Cause {
 }
 
 /// An invalid field.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FieldError {
     /// The path of the field, such as `spec.template.spec.containers[0].name`.
     pub field: String,
@@ -58,7 +59,7 @@ pub struct FieldError {
 }
 
 /// The type of a field error; values are JSON.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Wrong {
     /// It must be set; the text may be empty.
     Required(String),
@@ -133,8 +134,8 @@ impl Refusal {
     /// The object is invalid: 422. Its group and kind are printed as `Deployment.apps` or `Pod`. Duplicate errors are
     /// reported once.
     pub fn invalid(kind: &str, group: &str, name: &str, errors: &[FieldError]) -> Self {
-        let is_first = |(index, error): &(usize, &FieldError)| !errors[..*index].contains(error);
-        let errors: Vec<_> = errors.iter().enumerate().filter(is_first).map(|(_, error)| error).collect();
+        let mut seen = BTreeSet::new();
+        let errors: Vec<_> = errors.iter().filter(|error| seen.insert(*error)).collect();
         let group_kind = if group.is_empty() { kind.to_owned() } else { format!("{kind}.{group}") };
         let texts: Vec<_> = errors.iter().map(ToString::to_string).collect();
         let problem = match texts.as_slice() {
@@ -207,6 +208,21 @@ impl Details {
 }
 
 impl FieldError {
+    /// The size of its text, apart from fixed words.
+    pub fn shown_bytes(&self) -> usize {
+        let wrong = match &self.wrong {
+            Wrong::Required(why) | Wrong::Forbidden(why) | Wrong::Internal(why) => why.len(),
+            Wrong::Invalid { value, why } | Wrong::TypeInvalid { value, why } => value.len() + why.len(),
+            Wrong::NotSupported { value, supported } => {
+                value.len() + supported.iter().map(String::len).sum::<usize>()
+            }
+            Wrong::Duplicate { value } | Wrong::NotFound { value } => value.len(),
+            Wrong::TooLong { most } => most.len(),
+            Wrong::TooMany { .. } => 0,
+        };
+        self.field.len() + wrong
+    }
+
     /// A missing field.
     pub fn required(field: impl Into<String>, why: impl Into<String>) -> Self {
         Self { field: field.into(), wrong: Wrong::Required(why.into()) }

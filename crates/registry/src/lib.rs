@@ -10,6 +10,7 @@ pub mod access;
 pub mod admission;
 pub mod conversion;
 pub mod defaults;
+pub mod flow_control;
 pub mod lifecycle;
 pub mod paging;
 pub mod pods;

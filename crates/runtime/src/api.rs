@@ -4,13 +4,12 @@ use std::time::Duration;
 
 use gantry_client::{ApiClient, ApiRequest, ApiResponse, RequestError, WatchLines, WriteFence};
 use gantry_model::patch::PatchForm;
-use serde::Serialize;
 use serde_json::Value;
 
 use crate::log_throttle::LogThrottle;
 use crate::metrics::Metrics;
 use crate::request::{DeleteParams, Form, ResourcePath};
-use crate::wire::Decode;
+use crate::wire::{Decode, Encode};
 
 /// The timeout of a request, and of a watch until it begins.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
@@ -95,7 +94,7 @@ impl Api {
     }
 
     /// Creates an object and returns it as stored.
-    pub async fn create<T>(&self, path: &ResourcePath, object: &impl Serialize) -> Result<T, RequestError>
+    pub async fn create<T>(&self, path: &ResourcePath, object: &impl Encode) -> Result<T, RequestError>
     where
         T: Decode,
     {
@@ -103,7 +102,7 @@ impl Api {
     }
 
     /// Replaces an object or a subresource, with its resource version as precondition.
-    pub async fn replace<T>(&self, path: &ResourcePath, object: &impl Serialize) -> Result<T, RequestError>
+    pub async fn replace<T>(&self, path: &ResourcePath, object: &impl Encode) -> Result<T, RequestError>
     where
         T: Decode,
     {
@@ -124,7 +123,7 @@ impl Api {
     }
 
     /// Applies a configuration on the server's side: takes over the fields that others own.
-    pub async fn apply<T>(&self, path: &ResourcePath, object: &impl Serialize) -> Result<T, RequestError>
+    pub async fn apply<T>(&self, path: &ResourcePath, object: &impl Encode) -> Result<T, RequestError>
     where
         T: Decode,
     {
@@ -147,8 +146,8 @@ impl Api {
     }
 }
 
-fn encoded(object: &impl Serialize) -> Result<Vec<u8>, RequestError> {
-    serde_json::to_vec(object).map_err(RequestError::unanswered)
+fn encoded(object: &impl Encode) -> Result<Vec<u8>, RequestError> {
+    object.encode().map_err(RequestError::unanswered)
 }
 
 impl std::fmt::Debug for Api {

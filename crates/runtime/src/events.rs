@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use gantry_decide::events::{EventCorrelator, EventRecord, Recording, Subject};
 use gantry_decide::gc::Resource;
 use gantry_model::patch::PatchForm;
@@ -84,7 +85,11 @@ impl EventRecorder {
 
 impl EventWriter {
     /// Writes events until shutdown.
-    pub async fn run(self, shutdown: Shutdown) {
+    pub fn run(self, shutdown: Shutdown) -> BoxFuture<'static, ()> {
+        Box::pin(self.write(shutdown))
+    }
+
+    async fn write(self, shutdown: Shutdown) {
         let Self { queue, api } = self;
         let mut shards = Vec::new();
         let mut tasks = JoinSet::new();

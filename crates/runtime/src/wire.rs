@@ -1,7 +1,7 @@
-//! Objects as the server sends them, and how each type of them is decoded.
+//! Objects as the server sends them, and how each type of them is decoded and encoded.
 //!
-//! The decoders are not generic on purpose. The derived code of a Kubernetes type is large, and generic code is compiled
-//! again in every crate that uses it; these functions are compiled here, once.
+//! The functions are not generic on purpose. The derived code of a Kubernetes type is large, and generic code is compiled
+//! again in every crate that uses it; these are compiled here, once.
 
 use gantry_model::ResourceVersion;
 use k8s_openapi::api::{
@@ -11,7 +11,7 @@ use k8s_openapi::api::{
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use k8s_openapi::apimachinery::pkg::version::Info;
 use kube::core::PartialObjectMeta;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// What a response can be decoded to.
@@ -20,8 +20,14 @@ pub trait Decode: Sized + Send + 'static {
     fn decode(json: &[u8]) -> serde_json::Result<Self>;
 }
 
+/// What can be sent.
+pub trait Encode: Sync {
+    /// Encodes as JSON.
+    fn encode(&self) -> serde_json::Result<Vec<u8>>;
+}
+
 /// An object as the server sends it.
-pub trait Wire: Decode + Sync {
+pub trait Wire: Decode + Encode {
     /// Its metadata.
     fn meta(&self) -> &ObjectMeta;
     /// Its resource version.
@@ -44,7 +50,7 @@ pub struct ObjectList<W> {
 }
 
 /// The `PartialObjectMetadata` of an object of any kind.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct PartialMetadata {
     metadata: ObjectMeta,
 }
@@ -65,9 +71,20 @@ macro_rules! decode {
     )*};
 }
 
+macro_rules! encode {
+    ($($kind:ty),* $(,)?) => {$(
+        impl Encode for $kind {
+            fn encode(&self) -> serde_json::Result<Vec<u8>> {
+                serde_json::to_vec(self)
+            }
+        }
+    )*};
+}
+
 macro_rules! wire {
     ($($kind:ty),* $(,)?) => {$(
         decode!($kind);
+        encode!($kind);
 
         impl Wire for $kind {
             fn meta(&self) -> &ObjectMeta {
@@ -81,6 +98,7 @@ macro_rules! wire {
 }
 
 decode!(Info, PartialObjectMeta, Value);
+encode!(Value);
 
 wire!(
     apps::Deployment,

@@ -2,8 +2,9 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::time::Duration;
 
-use gantry_apiserver::ApiServer;
+use gantry_apiserver::{ApiServer, Body};
 use http::{Request, Response};
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
@@ -13,19 +14,22 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 
+use crate::activity::{Activity, IdleTimeouts, Pressure};
 use crate::client_cert_verifier::{ClientCertificate, verify};
 use crate::first_request_line::FirstRequestLine;
+use crate::framing;
 use crate::response_body::ResponseBody;
 use crate::server::ConnectionLimits;
 use crate::stop::Stop;
 use crate::tls::Transport;
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Connections {
     pub(crate) server: ApiServer,
     pub(crate) transport: Transport,
     pub(crate) limits: ConnectionLimits,
     pub(crate) stop: Stop,
+    pub(crate) pressure: Pressure,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,11 +46,19 @@ impl Connections {
         match &self.transport {
             Transport::Plain => self.serve_http(HttpVersion::Http1, socket, ClientCertificate::Nothing).await,
             Transport::Tls { config, clients } => {
-                let shaking = TlsAcceptor::from(Arc::clone(config)).accept(socket);
-                let stream = match tokio::time::timeout(self.limits.handshake, shaking).await {
-                    Ok(Ok(stream)) => stream,
-                    Ok(Err(error)) => return tracing::debug!(%error, "no TLS handshake"),
-                    Err(_) => return tracing::debug!("a client took too long over its TLS handshake"),
+                let (shaking, no_activity) =
+                    (TlsAcceptor::from(Arc::clone(config)).accept(socket), Activity::default());
+                let timeout = self.limits.handshake;
+                let timeouts = IdleTimeouts { first: timeout, next: timeout };
+                let shaken = tokio::select! {
+                    shaken = shaking => shaken,
+                    () = no_activity.is_idle(timeouts, &self.pressure) => {
+                        return tracing::debug!("a client took too long over its TLS handshake");
+                    }
+                };
+                let stream = match shaken {
+                    Ok(stream) => stream,
+                    Err(error) => return tracing::debug!(%error, "no TLS handshake"),
                 };
                 let (_, session) = stream.get_ref();
                 let user = verify(&**clients, session.peer_certificates());
@@ -64,11 +76,24 @@ impl Connections {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
+        let activity = Arc::new(Activity::default());
+        let counted = Arc::clone(&activity);
         let service = service_fn(move |request| {
             let (server, stop, user) = (self.server.clone(), self.stop.clone(), user.clone());
-            async move { Ok::<_, Infallible>(answer(&server, &stop, user, request).await) }
+            let in_progress = counted.begin();
+            async move {
+                let response = answer(&server, user, request).await;
+                Ok::<_, Infallible>(response.map(|body| ResponseBody::new(body, &stop, in_progress)))
+            }
         });
+        let timeouts = IdleTimeouts { first: self.limits.first_request, next: self.limits.idle };
         let mut stop = self.stop.clone();
+        let ending = async {
+            tokio::select! {
+                () = stop.wait() => Ending::Stopped,
+                () = activity.is_idle(timeouts, &self.pressure) => Ending::Idle,
+            }
+        };
         // Both arms look alike, but hyper's two connections have no trait in common.
         let ended = match version {
             HttpVersion::Http1 => {
@@ -77,9 +102,9 @@ impl Connections {
                 let mut connection = std::pin::pin!(connection);
                 tokio::select! {
                     ended = connection.as_mut() => ended,
-                    () = stop.wait() => {
+                    ending = ending => {
                         connection.as_mut().graceful_shutdown();
-                        connection.await
+                        ending.limit(connection).await
                     }
                 }
             }
@@ -88,9 +113,9 @@ impl Connections {
                 let mut connection = std::pin::pin!(connection);
                 tokio::select! {
                     ended = connection.as_mut() => ended,
-                    () = stop.wait() => {
+                    ending = ending => {
                         connection.as_mut().graceful_shutdown();
-                        connection.await
+                        ending.limit(connection).await
                     }
                 }
             }
@@ -101,12 +126,36 @@ impl Connections {
     }
 }
 
+/// Why the server ends a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    /// The server stops, which limits the time of all connections.
+    Stopped,
+    /// The connection is idle.
+    Idle,
+}
+
+/// The time that a client has to close an idle connection.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
+
+impl Ending {
+    /// Awaits the end of a connection that was asked to end.
+    async fn limit(self, connection: impl Future<Output = hyper::Result<()>>) -> hyper::Result<()> {
+        match self {
+            Self::Stopped => connection.await,
+            Self::Idle => tokio::time::timeout(CLOSE_TIMEOUT, connection).await.unwrap_or(Ok(())),
+        }
+    }
+}
+
 async fn answer(
     server: &ApiServer,
-    stop: &Stop,
     user: ClientCertificate,
     mut request: Request<Incoming>,
-) -> Response<ResponseBody> {
+) -> Response<Body> {
+    if let Some(rejection) = framing::rejection(request.version(), request.headers()) {
+        return rejection;
+    }
     match user {
         ClientCertificate::Nothing => {}
         ClientCertificate::User(user) => {
@@ -116,12 +165,12 @@ async fn answer(
             request.extensions_mut().insert(unverified);
         }
     }
-    server.serve(request).await.map(|body| ResponseBody::new(body, stop))
+    server.serve(request).await
 }
 
 fn http1(limits: &ConnectionLimits) -> http1::Builder {
     let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(limits.idle);
+    builder.timer(TokioTimer::new()).header_read_timeout(limits.idle).max_buf_size(BUFFER_BYTES);
     builder
 }
 
@@ -132,12 +181,17 @@ fn http2(limits: &ConnectionLimits) -> http2::Builder<TokioExecutor> {
         .max_concurrent_streams(limits.streams)
         .keep_alive_interval(limits.ping_every)
         .keep_alive_timeout(limits.ping_timeout)
+        .max_header_list_size(HEADER_BYTES)
+        .max_send_buf_size(BUFFER_BYTES)
         .initial_stream_window_size(STREAM_WINDOW_BYTES)
         .initial_connection_window_size(CONNECTION_WINDOW_BYTES);
     builder
 }
 
+/// The size of the head of a request, and of what is read or written at a time.
+const BUFFER_BYTES: usize = 64 << 10;
+const HEADER_BYTES: u32 = 64 << 10;
 /// Most bodies fit, so that their senders need not wait.
 const STREAM_WINDOW_BYTES: u32 = 256 << 10;
-/// What all requests of a connection may send before any of it is read: four bodies of the largest size.
-const CONNECTION_WINDOW_BYTES: u32 = 12 << 20;
+/// What all requests of a connection may send before any of it is read.
+const CONNECTION_WINDOW_BYTES: u32 = 1 << 20;

@@ -10,11 +10,14 @@
 //! *Invariant:* this crate knows no objects. The meaning of requests and their authorization belong to the API
 //! server; here only the user of a client certificate is determined.
 
+mod activity;
 mod certificate_user;
 mod client_cert_verifier;
 mod connection;
 mod file;
+mod file_descriptors;
 mod first_request_line;
+mod framing;
 pub mod kubeconfig;
 mod pki;
 mod response_body;
@@ -23,6 +26,7 @@ mod stop;
 mod system_environment;
 mod tls;
 
+pub use file_descriptors::raise_limit as raise_file_descriptor_limit;
 pub use pki::{Certified, Pki, PkiError, ServerNames};
 pub use server::{ConnectionLimits, Listener};
 pub use stop::{Stop, Stopper};

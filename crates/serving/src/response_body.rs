@@ -8,20 +8,30 @@ use bytes::Bytes;
 use gantry_apiserver::Body;
 use http_body::{Frame, SizeHint};
 
+use crate::activity::RequestInProgress;
 use crate::stop::Stop;
 
-pub(crate) enum ResponseBody {
+pub(crate) struct ResponseBody {
+    content: Content,
+    /// The request is in progress until its response is sent.
+    _in_progress: RequestInProgress,
+}
+
+enum Content {
     Whole(Body),
     Watch { body: Body, stopped: Pin<Box<dyn Future<Output = ()> + Send>> },
 }
 
 impl ResponseBody {
-    pub(crate) fn new(body: Body, stop: &Stop) -> Self {
-        if matches!(body, Body::Whole(_)) {
-            return Self::Whole(body);
-        }
-        let mut stop = stop.clone();
-        Self::Watch { body, stopped: Box::pin(async move { stop.wait().await }) }
+    pub(crate) fn new(body: Body, stop: &Stop, in_progress: RequestInProgress) -> Self {
+        let content = match body {
+            Body::Whole(_) | Body::Chunked(_) => Content::Whole(body),
+            Body::Stream(_) => {
+                let mut stop = stop.clone();
+                Content::Watch { body, stopped: Box::pin(async move { stop.wait().await }) }
+            }
+        };
+        Self { content, _in_progress: in_progress }
     }
 }
 
@@ -33,9 +43,9 @@ impl http_body::Body for ResponseBody {
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        match self.get_mut() {
-            Self::Whole(body) => Pin::new(body).poll_frame(context),
-            Self::Watch { body, stopped } => {
+        match &mut self.get_mut().content {
+            Content::Whole(body) => Pin::new(body).poll_frame(context),
+            Content::Watch { body, stopped } => {
                 // First, or a watch that always has an event ready would never end.
                 match stopped.as_mut().poll(context) {
                     Poll::Ready(()) => Poll::Ready(None),
@@ -46,14 +56,14 @@ impl http_body::Body for ResponseBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        match self {
-            Self::Whole(body) | Self::Watch { body, .. } => body.is_end_stream(),
+        match &self.content {
+            Content::Whole(body) | Content::Watch { body, .. } => body.is_end_stream(),
         }
     }
 
     fn size_hint(&self) -> SizeHint {
-        match self {
-            Self::Whole(body) | Self::Watch { body, .. } => body.size_hint(),
+        match &self.content {
+            Content::Whole(body) | Content::Watch { body, .. } => body.size_hint(),
         }
     }
 }

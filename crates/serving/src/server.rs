@@ -8,8 +8,11 @@ use std::time::Duration;
 use gantry_apiserver::ApiServer;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
+use crate::activity::Pressure;
 use crate::connection::Connections;
+use crate::file_descriptors;
 use crate::stop::Stop;
 use crate::tls::Transport;
 
@@ -18,8 +21,12 @@ use crate::tls::Transport;
 pub struct ConnectionLimits {
     /// The timeout of a TLS handshake.
     pub handshake: Duration,
-    /// The timeout of an idle HTTP/1.1 connection, and of a request's head.
+    /// The timeout of the first request of a connection.
+    pub first_request: Duration,
+    /// The timeout of an idle connection, and of a request's head.
     pub idle: Duration,
+    /// The most connections. When there are so many, idle ones are closed; others wait until one ends.
+    pub connections: usize,
     /// The maximum number of concurrent requests of one HTTP/2 connection. A client has all its watches on one.
     pub streams: u32,
     /// The ping period of an idle HTTP/2 connection.
@@ -44,10 +51,12 @@ impl Default for ConnectionLimits {
     fn default() -> Self {
         Self {
             handshake: Duration::from_secs(10),
+            first_request: Duration::from_secs(30),
             // As in kube-apiserver, for both.
             idle: Duration::from_secs(90),
+            connections: 4096.min(file_descriptors::connections_max()),
             // kube-apiserver allows 100; a controller manager has about 60 watches.
-            streams: 1000,
+            streams: 400,
             ping_every: Duration::from_secs(30),
             ping_timeout: Duration::from_secs(15),
             shutdown_grace: Duration::from_secs(10),
@@ -79,20 +88,35 @@ impl Listener {
         limits: ConnectionLimits,
         mut stop: Stop,
     ) {
-        let shutdown_grace = limits.shutdown_grace;
-        let shared = Arc::new(Connections { server, transport, limits, stop: stop.clone() });
+        let (shutdown_grace, connections_max) = (limits.shutdown_grace, limits.connections);
+        let pressure = Pressure::default();
+        let shared = Arc::new(Connections { server, transport, limits, stop: stop.clone(), pressure });
         let mut connections = JoinSet::new();
+        let mut warnings = FoldedWarnings::default();
         loop {
+            let is_full = connections.len() >= connections_max;
+            if is_full {
+                shared.pressure.ask();
+                warnings.warn(&format!("{connections_max} connections are open, others have to wait"));
+            }
             tokio::select! {
                 biased;
                 () = stop.wait() => break,
-                accepted = self.socket.accept() => match accepted {
+                accepted = self.socket.accept(), if !is_full => match accepted {
                     Ok((socket, _)) => {
                         connections.spawn(Arc::clone(&shared).serve(socket));
                     }
-                    Err(error) => refused(&error).await,
+                    // A client that is gone already.
+                    Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+                    Err(error) => {
+                        // The system has no resources for it: idle connections may have.
+                        shared.pressure.ask();
+                        warnings.warn(&format!("cannot accept a connection: {error}"));
+                        tokio::time::sleep(PAUSE).await;
+                    }
                 },
                 Some(_) = connections.join_next() => {}
+                () = tokio::time::sleep(PAUSE), if is_full => {}
             }
         }
         drop(self.socket);
@@ -104,10 +128,23 @@ impl Listener {
     }
 }
 
-/// A client that is gone already is ignored; a system without resources needs a moment.
-async fn refused(error: &io::Error) {
-    if error.kind() != io::ErrorKind::ConnectionAborted {
-        tracing::warn!(%error, "cannot accept a connection");
-        tokio::time::sleep(PAUSE).await;
+/// Logs a warning at most every few seconds.
+#[derive(Default)]
+struct FoldedWarnings {
+    last: Option<Instant>,
+    left_out: u64,
+}
+
+/// The interval of warnings.
+const WARN_EVERY: Duration = Duration::from_secs(10);
+
+impl FoldedWarnings {
+    fn warn(&mut self, message: &str) {
+        if self.last.is_some_and(|last| last.elapsed() < WARN_EVERY) {
+            self.left_out += 1;
+            return;
+        }
+        tracing::warn!(left_out = self.left_out, "{message}");
+        *self = Self { last: Some(Instant::now()), left_out: 0 };
     }
 }

@@ -42,6 +42,10 @@ pub(crate) async fn create(
             AdmissionCheck::Priority => priority::admit(server, object_ref, object).await?,
             AdmissionCheck::OneDefaultClass => priority::admit_class(server, object_ref, object).await?,
             AdmissionCheck::Limits => limits::admit(server, object_ref, object).await?,
+            AdmissionCheck::RuntimeClass => {
+                let missing = admission::runtime_class::missing(object);
+                missing.map_or(Ok(()), |why| Err(ApiError::forbidden(object_ref, why)))?;
+            }
         }
     }
     Ok(())

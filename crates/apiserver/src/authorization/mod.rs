@@ -1,8 +1,8 @@
 //! Authorization: every request is authenticated and authorized before anything is looked up for it.
 //!
 //! ```text
-//! authenticate ─► impersonate ─► authorize ─► the handler, with the Caller
-//!     401            403           403
+//! authenticate ─► impersonate ─► flow control ─► authorize ─► the handler, with the Caller
+//!     401            403              429           403
 //! ```
 //!
 //! Requests for resources that do not exist are authorized, too: a 404 would disclose that they do not exist. The rules
@@ -56,23 +56,17 @@ pub(crate) enum Permissions {
     Node { policy: Arc<Policy>, references: NodeReferences },
 }
 
-/// An authorized request. While it exists, a write to roles, bindings or definitions is pending; caches include it
-/// afterwards.
-pub(crate) struct AuthorizedRequest<'a>(
-    #[expect(dead_code, reason = "dropping it is what it is for")] Option<PendingWrite<'a>>,
-);
-
 /// Whether every user may read the path.
 pub(crate) fn is_public(path: &str) -> bool {
     PUBLIC_PATHS.contains(&path)
 }
 
-/// Authenticates and authorizes a request, and sets its [`Caller`].
-pub(crate) async fn authorize<'s>(
-    server: &'s ApiServer,
+/// Authorizes a request of this user, and sets its [`Caller`].
+pub(crate) async fn authorize(
+    server: &ApiServer,
     info: &mut RequestInfo<'_>,
-) -> Result<AuthorizedRequest<'s>, ApiError> {
-    let user = user(server, info).await?;
+    user: User,
+) -> Result<(), ApiError> {
     info.caller = if is_public(info.path) && *info.method == Method::GET {
         // These paths need no store access, so that they respond while the store is down.
         Caller::without_permissions(user)
@@ -88,18 +82,23 @@ pub(crate) async fn authorize<'s>(
         }
         caller
     };
-    Ok(AuthorizedRequest(match &info.target {
+    Ok(())
+}
+
+/// Notes that a write to roles, bindings or definitions is pending, until the result is dropped; caches include it afterwards.
+pub(crate) fn pending_write<'s>(server: &'s ApiServer, info: &RequestInfo<'_>) -> Option<PendingWrite<'s>> {
+    match &info.target {
         Target::Objects(objects) if *info.method != Method::GET => match objects.group {
             RBAC => Some(server.policies.pending_write()),
             DEFINITIONS => Some(server.objects.catalogues.pending_write()),
             _ => None,
         },
         _ => None,
-    }))
+    }
 }
 
 /// Returns the authenticated or impersonated user.
-async fn user(server: &ApiServer, info: &RequestInfo<'_>) -> Result<User, ApiError> {
+pub(crate) async fn user(server: &ApiServer, info: &RequestInfo<'_>) -> Result<User, ApiError> {
     let user = authenticate(server, info).await?;
     let Some(impersonation) = Impersonation::read(info.headers)? else { return Ok(user) };
     let caller = Caller::new(server, user).await?;

@@ -3,7 +3,7 @@
 use gantry_schema::kinds::kinds;
 use serde_json::{Value, json};
 
-use super::DefaultObject;
+use super::{DefaultObject, FIELD_MANAGER, Follows};
 use crate::settings::Settings;
 
 /// The default namespaces.
@@ -90,5 +90,7 @@ pub(super) fn object(
     let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
     object["apiVersion"] = json!(api_version);
     object["kind"] = json!(kind);
-    kinds().kind(group, version, kind).map(|kind| DefaultObject { kind, object, settings_fields })
+    let follows = Follows::Settings(settings_fields);
+    let kind = kinds().kind(group, version, kind);
+    kind.map(|kind| DefaultObject { kind, object, manager: FIELD_MANAGER, follows })
 }

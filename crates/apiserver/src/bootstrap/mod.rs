@@ -5,13 +5,17 @@
 //! settings. Nothing is written if nothing is missing.
 
 mod default_objects;
+mod flow_control;
 mod roles;
+
+pub(crate) use flow_control::is_default;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gantry_managed_fields::ownership::{Write, track_update};
+use gantry_managed_fields::ownership::{FieldSet, Write, track_update};
 use gantry_registry::access::AccessRule;
-use gantry_registry::lifecycle::{self, Part, Stamp};
+use gantry_registry::flow_control::GROUP as FLOW_CONTROL;
+use gantry_registry::lifecycle::{self, Part, Stamp, Updated};
 use gantry_registry::{admission, defaults};
 use gantry_schema::kinds::Kind;
 use gantry_store::{Error, Item, Key, ListRequest, Op, Transaction};
@@ -28,8 +32,18 @@ use crate::storage_codec;
 struct DefaultObject {
     kind: &'static Kind,
     object: Value,
-    /// The fields that follow the server's settings even if the object exists.
-    settings_fields: &'static [&'static str],
+    /// The field manager.
+    manager: &'static str,
+    follows: Follows,
+}
+
+/// What an object follows after it is created.
+#[derive(Clone, Copy)]
+enum Follows {
+    /// In these fields, the server's settings.
+    Settings(&'static [&'static str]),
+    /// Its default, as far as the rules of priority and fairness say so.
+    FlowControl { is_mandatory: bool },
 }
 
 /// The most objects in one transaction: below a store's limit, to leave space for allocated addresses.
@@ -42,10 +56,19 @@ const ATTEMPTS_MAX: usize = 8;
 
 /// Creates the missing objects.
 pub(crate) async fn prepare(server: &ApiServer) -> Result<(), ApiError> {
-    let wanted = default_objects::all(&server.settings).into_iter().chain(roles::all()?).collect::<Vec<_>>();
+    let wanted = default_objects::all(&server.settings).into_iter().chain(roles::all()?);
+    ensure(server, &wanted.chain(flow_control::all()).collect::<Vec<_>>()).await
+}
+
+/// Creates the missing objects of priority and fairness, and updates those that follow their defaults.
+pub(crate) async fn prepare_flow_control(server: &ApiServer) -> Result<(), ApiError> {
+    ensure(server, &flow_control::all()).await
+}
+
+async fn ensure(server: &ApiServer, wanted: &[DefaultObject]) -> Result<(), ApiError> {
     let mut met = None;
     for _ in 0..ATTEMPTS_MAX {
-        match write(server, &missing(server, &wanted).await?).await {
+        match write(server, &missing(server, wanted).await?).await {
             Ok(()) => return Ok(()),
             Err(error @ Error::Conflict { .. }) => met = Some(error),
             Err(error) => return Err(error.into()),
@@ -92,7 +115,7 @@ async fn missing<'a>(
         let key = key(wanted.object_ref())?;
         let op = match found.get(&key) {
             None => Some(wanted.create(server)),
-            Some(item) => wanted.follow_settings(item)?,
+            Some(item) => wanted.update(server, item)?,
         };
         missing.extend(op.map(|(object, op)| PendingObject { wanted, object, key, op }));
     }
@@ -100,7 +123,7 @@ async fn missing<'a>(
 }
 
 async fn write(server: &ApiServer, missing: &[PendingObject<'_>]) -> Result<(), Error> {
-    // There are many bindings. All other objects get a revision each, in the order in which Kubernetes creates them.
+    // There are many bindings, and the objects of flow control take effect together. All other objects get a revision each, in the order in which Kubernetes creates them.
     let (own, shared): (Vec<_>, Vec<_>) = missing.iter().partition(|one| one.wanted.has_own_version());
     for some in own.chunks(1).chain(shared.chunks(OBJECTS_MAX)) {
         let mut transaction: Option<Transaction> = None;
@@ -128,7 +151,10 @@ async fn write(server: &ApiServer, missing: &[PendingObject<'_>]) -> Result<(), 
 impl DefaultObject {
     /// Whether the object is written in a transaction of its own.
     fn has_own_version(&self) -> bool {
-        self.kind.group != RBAC || self.kind.kind == "ClusterRole"
+        match self.kind.group {
+            RBAC => self.kind.kind == "ClusterRole",
+            group => group != FLOW_CONTROL,
+        }
     }
 
     fn namespace(&self) -> Option<&str> {
@@ -143,33 +169,66 @@ impl DefaultObject {
         let mut object = self.object.clone();
         defaults::apply(self.kind, &mut object);
         let (uid, now) = (server.environment.uid(), server.environment.now());
-        let write = Write {
-            kind: self.kind.kind,
-            nature: &self.kind.nature,
-            api_version: self.kind.api_version,
-            subresource: "",
-            manager: FIELD_MANAGER,
-            reset: &reset_fields(self.kind, Part::Main),
-            now: &now.to_string(),
-        };
-        track_update(None, &mut object, &write);
+        let (time, reset) = (now.to_string(), reset_fields(self.kind, Part::Main));
+        track_update(None, &mut object, &self.write(&time, &reset));
         let mut object = lifecycle::create(object, self.kind, &Stamp { uid: &uid, now, name_suffix: "" });
         admission::admit_create(self.kind, &mut object);
         defaults::set_initial_status(self.kind, &mut object);
+        if let Follows::FlowControl { .. } = self.follows {
+            object = flow_control::with_status(self.kind, object, now);
+        }
         let value = storage_codec::encode(self.kind, &mut object);
         (object, Op::Create { value })
     }
 
-    /// Returns the update of an existing object whose fields differ from the settings.
-    fn follow_settings(&self, item: &Item) -> Result<Option<(Value, Op)>, ApiError> {
-        if self.settings_fields.is_empty() {
-            return Ok(None);
+    /// Returns the update of an existing object that differs from what it follows.
+    fn update(&self, server: &ApiServer, item: &Item) -> Result<Option<(Value, Op)>, ApiError> {
+        match self.follows {
+            Follows::Settings(&[]) => Ok(None),
+            Follows::Settings(fields) => self.follow_settings(fields, item),
+            Follows::FlowControl { is_mandatory } => {
+                let before = storage_codec::decode(self.kind, &item.value, item.revision)?;
+                let revised = crate::flow_control::revised(&before, &self.object, is_mandatory);
+                let stored = revised.and_then(|mut object| {
+                    let now = server.environment.now().to_string();
+                    track_update(
+                        Some(&before),
+                        &mut object,
+                        &self.write(&now, &reset_fields(self.kind, Part::Main)),
+                    );
+                    match lifecycle::update(&before, object, Part::Main, self.kind) {
+                        Updated::Store(object) => Some(object),
+                        Updated::Unchanged | Updated::Remove(_) => None,
+                    }
+                });
+                Ok(stored.map(|mut object| {
+                    let value = storage_codec::encode(self.kind, &mut object);
+                    (object, Op::Update { value, seen: item.revision })
+                }))
+            }
         }
+    }
+
+    /// The write, for the managed fields.
+    fn write<'a>(&self, now: &'a str, reset: &'a FieldSet) -> Write<'a> {
+        Write {
+            kind: self.kind.kind,
+            nature: &self.kind.nature,
+            api_version: self.kind.api_version,
+            subresource: "",
+            manager: self.manager,
+            reset,
+            now,
+        }
+    }
+
+    /// Returns the update of an existing object whose fields differ from the settings.
+    fn follow_settings(&self, fields: &[&str], item: &Item) -> Result<Option<(Value, Op)>, ApiError> {
         let mut wanted = self.object.clone();
         defaults::apply(self.kind, &mut wanted);
         let before = storage_codec::decode(self.kind, &item.value, item.revision)?;
         let mut object = before.clone();
-        for field in self.settings_fields {
+        for field in fields {
             let value = field.split('.').fold(&wanted, |value, step| &value[step]);
             if !value.is_null() {
                 *field.split('.').fold(&mut object, |value, step| &mut value[step]) = value.clone();

@@ -48,7 +48,7 @@ impl Call<'_> {
         let list_options = ListOptions::read(&self.info.query.0, self.selectable())?;
         let options = self.delete_options()?;
         let found = read::list(self, &list_options).await?;
-        let items = found.values(self.kind)?;
+        let items = found.values(self.kind).collect::<Result<Vec<_>, _>>()?;
         for object in &items {
             let object_ref = ObjectRef::of(self.kind, object);
             match self.delete_object(object_ref, &options).await {
@@ -56,7 +56,7 @@ impl Call<'_> {
                 Err(error) => return Err(error),
             }
         }
-        Ok(self.with_orphan_warning(self.render_list(&found.metadata, &items)?, &options))
+        Ok(self.with_orphan_warning(self.render_list(&found)?, &options))
     }
 
     /// Deletes an object, or returns the result of a dry run.

@@ -6,6 +6,7 @@ mod delete;
 mod discovery;
 mod health;
 mod issuer;
+mod list_body;
 mod metrics;
 mod namespaces;
 mod openapi;

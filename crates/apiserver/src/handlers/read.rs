@@ -5,15 +5,17 @@ use std::num::NonZeroU64;
 use gantry_registry::paging::{
     Continue, ListOptions, ListPlan, Rest, expired_list, expired_page, get_version, too_large,
 };
-use gantry_schema::encode::{self, TypeMeta};
-use gantry_schema::kinds::{Kind, Nature, Verb};
+use gantry_schema::encode::TypeMeta;
+use gantry_schema::kinds::{Kind, Verb};
 use gantry_store::{Error, Item, Key, ListRequest, Revision};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::call::Call;
-use super::{require_verb, watch};
+use super::{list_body, require_verb, watch};
 use crate::accept::View;
 use crate::error::ApiError;
+use crate::flow_control::CollectionHash;
+use crate::heavy_work::HEAVY_BYTES;
 use crate::objects::Objects;
 use crate::response::ApiResponse;
 use crate::storage_codec;
@@ -33,7 +35,7 @@ pub(super) async fn object(call: &Call<'_>) -> Result<ApiResponse, ApiError> {
         wait_for_revision(call, version).await?;
     }
     let found = call.server.objects.fetch(call.object_ref()).await?;
-    call.render_stored(200, &found)
+    call.server.heavy_work.run(found.value.len(), || call.render_stored(200, &found)).await
 }
 
 /// Lists or watches a collection.
@@ -50,11 +52,11 @@ pub(super) async fn collection(call: &Call<'_>) -> Result<ApiResponse, ApiError>
     }
     require_verb(call.kind, Verb::List)?;
     let found = list(call, &options).await?;
-    if matches!(call.view, View::Plain | View::Discovery) {
-        return Ok(ApiResponse::json(200, plain(call.kind, &found)?));
+    let (bytes, is_plain) = (found.bytes(), matches!(call.view, View::Plain | View::Discovery));
+    if is_plain && bytes > HEAVY_BYTES && !call.info.is_reformatted() {
+        return Ok(list_body::response(call.kind, found, call.info.accepts_gzip()));
     }
-    let items = found.values(call.kind)?;
-    call.render_list(&found.metadata, &items)
+    call.server.heavy_work.run(bytes, || call.render_list(&found)).await
 }
 
 /// The query equivalent to a path of the old watch form, which may end in a name.
@@ -77,10 +79,34 @@ pub(super) struct ListedObjects {
 }
 
 impl ListedObjects {
-    /// Decodes the objects.
-    pub(super) fn values(&self, kind: &Kind) -> Result<Vec<Value>, ApiError> {
-        self.items.iter().map(|item| storage_codec::decode(kind, &item.value, item.revision)).collect()
+    /// Decodes the objects, one after another.
+    pub(super) fn values(&self, kind: &Kind) -> impl Iterator<Item = Result<Value, ApiError>> {
+        self.items.iter().map(|item| storage_codec::decode(kind, &item.value, item.revision))
     }
+
+    /// The size of the objects.
+    fn bytes(&self) -> usize {
+        stored_bytes(&self.items)
+    }
+
+    /// Encodes the list; every object is copied once, from the store into the response.
+    pub(super) fn plain(&self, kind: &Kind) -> Result<Vec<u8>, ApiError> {
+        let room = self.bytes() + self.items.len() * VERSION_BYTES + HEADER_BYTES;
+        let mut out = Vec::with_capacity(room);
+        list_body::start(kind, &self.metadata, &mut out);
+        for (index, item) in self.items.iter().enumerate() {
+            if index > 0 {
+                out.push(b',');
+            }
+            storage_codec::write(kind, &item.value, item.revision, TypeMeta::LeftOut, &mut out)?;
+        }
+        out.extend_from_slice(b"]}\n");
+        Ok(out)
+    }
+}
+
+fn stored_bytes(items: &[Item]) -> usize {
+    items.iter().map(|item| item.value.len()).sum()
 }
 
 /// Lists the objects that the options select.
@@ -102,13 +128,23 @@ pub(super) async fn list(call: &Call<'_>, options: &ListOptions) -> Result<Liste
     // Without a selector a page of the store is a page of the list.
     let step = if everything { page_size.unwrap_or(0) } else { PAGE };
     let mut items = Vec::new();
+    let mut size = ReadSize::default();
     loop {
         let read = call.server.objects.store.list(request.clone().limit(step)).await;
         let page = read.map_err(|error| list_error(error, options))?;
         let mut unread = page.items.len();
-        for item in page.items {
+        size.add(&page.items);
+        size.note(call, page.remaining);
+        let selected = if everything {
+            vec![true; unread]
+        } else {
+            let is_selected = |item| is_selected(call.kind, options, item);
+            let select = || page.items.iter().map(is_selected).collect::<Result<_, _>>();
+            call.server.heavy_work.run(stored_bytes(&page.items), select).await?
+        };
+        for (item, is_selected) in page.items.into_iter().zip(selected) {
             unread -= 1;
-            if everything || is_selected(call.kind, options, &item)? {
+            if is_selected {
                 items.push(item);
             }
             let remaining = page.remaining.saturating_add(u64::try_from(unread).unwrap_or(u64::MAX));
@@ -129,29 +165,32 @@ pub(super) async fn list(call: &Call<'_>, options: &ListOptions) -> Result<Liste
     }
 }
 
+/// What a list has read from the store.
+#[derive(Default)]
+struct ReadSize {
+    objects: u64,
+    bytes: u64,
+}
+
+impl ReadSize {
+    fn add(&mut self, items: &[Item]) {
+        self.objects += items.len() as u64;
+        self.bytes += items.iter().map(|item| item.value.len() as u64).sum::<u64>();
+    }
+
+    /// Notes the size of the whole collection, of which so many objects are not read, for the estimates of later lists.
+    fn note(&self, call: &Call<'_>, unread: u64) {
+        let all = self.objects.saturating_add(unread);
+        let bytes = self.bytes.saturating_mul(all) / self.objects.max(1);
+        let (group, resource) = (call.kind.group, call.kind.resource);
+        let collection = CollectionHash::of(group, resource, call.namespace.unwrap_or_default());
+        call.server.flow_control.note_list(collection, all, bytes);
+    }
+}
+
 fn is_selected(kind: &Kind, options: &ListOptions, item: &Item) -> Result<bool, ApiError> {
     let object = storage_codec::decode(kind, &item.value, item.revision)?;
     Ok(options.selection.matches(&object))
-}
-
-/// Encodes a list; every object is copied once, from the store into the response.
-fn plain(kind: &Kind, found: &ListedObjects) -> Result<Vec<u8>, ApiError> {
-    let room: usize = found.items.iter().map(|item| item.value.len() + VERSION_BYTES).sum();
-    let mut out = Vec::with_capacity(room + HEADER_BYTES);
-    let mut metadata = found.metadata.clone();
-    if matches!(kind.nature, Nature::Custom(_)) && metadata["continue"].is_null() {
-        // Lists of custom objects always have this field.
-        metadata["continue"] = json!("");
-    }
-    encode::list_start(kind.list_kind, kind.api_version, &metadata, &mut out);
-    for (index, item) in found.items.iter().enumerate() {
-        if index > 0 {
-            out.push(b',');
-        }
-        storage_codec::write(kind, &item.value, item.revision, TypeMeta::LeftOut, &mut out)?;
-    }
-    out.extend_from_slice(b"]}\n");
-    Ok(out)
 }
 
 /// Waits up to three seconds for the store to reach a revision.

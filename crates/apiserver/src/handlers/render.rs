@@ -2,14 +2,14 @@
 
 use gantry_registry::selector::Selectable;
 use gantry_registry::table::{
-    Headings, IncludeObject, Layout, Printer, is_a_list, not_a_list, partial, partial_list,
+    Headings, IncludeObject, Layout, Printer, is_a_list, not_a_list, partial, write_partial_list,
 };
 use gantry_schema::encode::{self, TypeMeta};
-use gantry_schema::kinds::Kind;
 use gantry_store::Versioned;
 use serde_json::Value;
 
 use super::call::Call;
+use super::read::ListedObjects;
 use crate::accept::View;
 use crate::error::ApiError;
 use crate::objects::ObjectResponse;
@@ -60,22 +60,18 @@ impl Call<'_> {
     }
 
     /// Renders a list.
-    pub(super) fn render_list(&self, metadata: &Value, items: &[Value]) -> Result<ApiResponse, ApiError> {
-        Ok(match self.view {
-            View::Plain | View::Discovery => {
-                let Kind { list_kind, api_version, nature, .. } = self.kind.as_ref();
-                ApiResponse::json(200, encode::list(list_kind, api_version, metadata, items, nature))
-            }
+    pub(super) fn render_list(&self, found: &ListedObjects) -> Result<ApiResponse, ApiError> {
+        let (metadata, items) = (&found.metadata, found.values(self.kind));
+        let bytes = match self.view {
+            View::Plain | View::Discovery => found.plain(self.kind)?,
             View::Table(version) => {
                 let layout = Layout { version, include: self.include()?, headings: Headings::Shown };
-                ApiResponse::value(
-                    200,
-                    &self.printer().table(metadata, items, layout, self.server.environment.now()),
-                )
+                self.printer().write_table(metadata, items, layout, self.server.environment.now())?
             }
-            View::PartialList(version) => ApiResponse::value(200, &partial_list(metadata, items, version)),
+            View::PartialList(version) => write_partial_list(metadata, items, version)?,
             View::Partial(_) => return Err(is_a_list(self.kind.group, self.kind.kind).into()),
-        })
+        };
+        Ok(ApiResponse::json(200, bytes))
     }
 
     pub(super) fn printer(&self) -> Printer<'_> {

@@ -19,6 +19,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 use super::call::Call;
 use super::read;
 use crate::error::ApiError;
+use crate::heavy_work::off_worker_if_heavy;
 use crate::objects::Objects;
 use crate::response::{ApiResponse, Chunks};
 use watch_encoder::WatchEncoder;
@@ -188,7 +189,9 @@ impl Stream {
         while chunk.len() < INITIAL_CHUNK {
             let Some(item) = self.initial.next() else { break };
             let whole = chunk.len();
-            if let Err(error) = self.encoder.initial(&item, &mut chunk) {
+            let encoder = &mut self.encoder;
+            let encoded = off_worker_if_heavy(item.value.len(), || encoder.initial(&item, &mut chunk));
+            if let Err(error) = encoded {
                 chunk.truncate(whole);
                 self.fail(&error);
                 break;

@@ -13,20 +13,25 @@ const ENDS_MILLIS: [u64; 23] = [
 
 /// A histogram of durations.
 #[derive(Debug, Default)]
-pub(super) struct Histogram {
+pub(crate) struct Histogram {
     /// The count per bucket; the last one has no upper bound.
     buckets: [AtomicU64; ENDS_MILLIS.len() + 1],
     nanos: AtomicU64,
 }
 
 impl Histogram {
-    pub(super) fn record(&self, took: Duration) {
+    pub(crate) fn record(&self, took: Duration) {
         let bucket = ENDS_MILLIS.iter().position(|end| took <= Duration::from_millis(*end));
         self.buckets[bucket.unwrap_or(ENDS_MILLIS.len())].fetch_add(1, Ordering::Relaxed);
         self.nanos.fetch_add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
-    pub(super) fn render(&self, name: &str, labels: &[(&str, &str)], text: &mut Text) {
+    /// Whether nothing was recorded.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.buckets.iter().all(|count| count.load(Ordering::Relaxed) == 0)
+    }
+
+    pub(crate) fn render(&self, name: &str, labels: &[(&str, &str)], text: &mut Text) {
         let mut total = 0;
         let ends = ENDS_MILLIS.iter().map(|end| Duration::from_millis(*end).as_secs_f64().to_string());
         for (count, end) in self.buckets.iter().zip(ends.chain(["+Inf".to_owned()])) {

@@ -22,10 +22,10 @@ use http::{Response, StatusCode};
 use crate::catalogue::Catalogues;
 use crate::request_info::RequestInfo;
 use crate::response::{Body, Chunks};
-use histogram::Histogram;
+pub(crate) use histogram::Histogram;
 use labels::{Labels, Lifetime};
 pub(crate) use store::TimedStore;
-use text::Text;
+pub(crate) use text::Text;
 
 /// Status codes with a counter; all others are counted under the last.
 const CODES: [u16; 21] =
@@ -158,7 +158,7 @@ impl RequestInProgress {
                 self.series.running.fetch_add(1, Ordering::Relaxed);
                 Body::Stream(Box::pin(CountedStream { chunks, series: self.series }))
             }
-            whole @ Body::Whole(_) => whole,
+            body @ (Body::Whole(_) | Body::Chunked(_)) => body,
         };
         Response::from_parts(head, body)
     }

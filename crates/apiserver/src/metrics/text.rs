@@ -4,16 +4,16 @@ use std::fmt::{Display, Write as _};
 
 /// A document in that format.
 #[derive(Default)]
-pub(super) struct Text(String);
+pub(crate) struct Text(String);
 
 impl Text {
     /// Writes the header of a metric family.
-    pub(super) fn family(&mut self, name: &str, kind: &str, help: &str) {
+    pub(crate) fn family(&mut self, name: &str, kind: &str, help: &str) {
         let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
     }
 
     /// Writes one sample.
-    pub(super) fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: impl Display) {
+    pub(crate) fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: impl Display) {
         self.0.push_str(name);
         for (index, (label, text)) in labels.iter().enumerate() {
             self.0.push(if index == 0 { '{' } else { ',' });
@@ -26,7 +26,7 @@ impl Text {
         let _ = writeln!(self.0, " {value}");
     }
 
-    pub(super) fn finish(self) -> String {
+    pub(crate) fn finish(self) -> String {
         self.0
     }
 }

@@ -162,3 +162,14 @@ async fn a_gated_pod_says_that_it_waits() {
     assert_eq!((&condition["type"], &condition["status"]), (&json!("PodScheduled"), &json!("False")));
     assert_eq!(condition["message"], "Scheduling is blocked due to non-empty scheduling gates");
 }
+
+/// A runtime class that does not exist is refused before the rest of the pod is validated.
+#[tokio::test]
+async fn a_pod_needs_its_runtime_class() {
+    let server = server().await;
+    let named = pod("p1", json!({"runtimeClassName": "gvisor", "containers": [{"name": "a.b", "image": "x:1"}]}));
+    assert_eq!(
+        refused(&server, PODS, named, 403).await,
+        "pods \"p1\" is forbidden: pod rejected: RuntimeClass \"gvisor\" not found"
+    );
+}

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::harness;
 use super::mutation::{Mutated, Seeds};
 
-const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+pub(crate) const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const WIDGETS: &str = "/apis/example.com/v1/namespaces/default/widgets";
 
 /// A server that defines widgets, with two of them.
@@ -54,6 +54,7 @@ pub(crate) fn seeds() -> Seeds {
         path: path.into(),
         content_type: content_type.into(),
         accept: "application/json".into(),
+        headers: Vec::new(),
         body: if body.is_null() { Vec::new() } else { body.to_string().into() },
     };
     Seeds::of(table.map(mutated).to_vec())
@@ -119,7 +120,7 @@ fn stranger(choice: u8, value: &Value) -> Value {
     }
 }
 
-fn widget(name: &str) -> Value {
+pub(crate) fn widget(name: &str) -> Value {
     let held = json!({"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "p", "labels": {"a": "b"}}});
     json!({
         "kind": "Widget", "apiVersion": "example.com/v1",
@@ -132,7 +133,7 @@ fn widget(name: &str) -> Value {
     })
 }
 
-fn definition() -> Value {
+pub(crate) fn definition() -> Value {
     let held = json!({
         "type": "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true,
     });

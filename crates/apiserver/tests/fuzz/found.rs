@@ -9,6 +9,7 @@ fn sent(method: &str, path: &str, content_type: &str, body: &str) {
         path: path.into(),
         content_type: content_type.into(),
         accept: "application/json".into(),
+        headers: Vec::new(),
         body: body.into(),
     });
 }

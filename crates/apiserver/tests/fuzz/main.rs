@@ -9,6 +9,7 @@ mod custom;
 mod found;
 #[path = "../harness/mod.rs"]
 mod harness;
+mod hostile;
 mod mutation;
 
 use std::future::poll_fn;

@@ -13,6 +13,8 @@ pub(crate) struct Mutated {
     pub(crate) path: Vec<u8>,
     pub(crate) content_type: Vec<u8>,
     pub(crate) accept: Vec<u8>,
+    /// Headers besides those above.
+    pub(crate) headers: Vec<(&'static str, Vec<u8>)>,
     pub(crate) body: Vec<u8>,
 }
 
@@ -55,7 +57,10 @@ impl Seeds {
 impl std::fmt::Debug for Mutated {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let parts = [&self.method, &self.path, &self.content_type, &self.accept, &self.body];
-        f.debug_list().entries(parts.map(|part| String::from_utf8_lossy(part))).finish()
+        let headers = self.headers.iter().map(|(_, value)| value);
+        f.debug_list()
+            .entries(parts.into_iter().chain(headers).map(|part| String::from_utf8_lossy(part)))
+            .finish()
     }
 }
 
@@ -75,6 +80,7 @@ impl Mutated {
             path: path.replace("NS", "default").into_bytes(),
             content_type: text("content-type", "application/json"),
             accept: text("accept", "application/json"),
+            headers: Vec::new(),
             body: body.replace("NS", "default").into_bytes(),
         })
     }
@@ -97,6 +103,7 @@ impl Mutated {
             path: format!("{}?dryRun=All", COLLECTIONS[position % COLLECTIONS.len()]).into_bytes(),
             content_type: FORMATS[format].as_bytes().to_vec(),
             accept: b"application/json".to_vec(),
+            headers: Vec::new(),
             body: [envelope, body].concat(),
         }
     }
@@ -119,6 +126,7 @@ impl Mutated {
             path,
             content_type: Vec::new(),
             accept: b"*/*".to_vec(),
+            headers: Vec::new(),
             body: Vec::new(),
         }
     }
@@ -150,6 +158,9 @@ impl Mutated {
         let mut request = Request::builder().method(self.method.as_slice()).uri(self.path.as_slice());
         request = request.header("content-type", self.content_type.as_slice());
         request = request.header("accept", self.accept.as_slice()).header("user-agent", "fuzz/1");
+        for (name, value) in &self.headers {
+            request = request.header(*name, value.as_slice());
+        }
         request.body(self.body.clone().into()).ok()
     }
 }

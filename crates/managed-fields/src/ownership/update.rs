@@ -1,5 +1,6 @@
 //! Ownership on writes other than apply: the manager that changes a value owns it from then on.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
@@ -75,14 +76,18 @@ fn same_but_for(
 /// Entries are sorted by time, so without times their order is ignored.
 fn same_but_for_times(old: &Value, new: &Value) -> bool {
     let (Some(old), Some(new)) = (old.as_array(), new.as_array()) else { return false };
-    let same = |old: &Value, new: &Value| {
-        let (Some(old), Some(new)) = (old.as_object(), new.as_object()) else { return false };
-        let all = |one: &Map<String, Value>, other: &Map<String, Value>| {
-            one.iter().all(|(key, value)| key == "time" || other.get(key) == Some(value))
-        };
-        all(old, new) && all(new, old)
+    let without_time = |entry: &Value| {
+        let mut entry = entry.clone();
+        if let Some(fields) = entry.as_object_mut() {
+            fields.remove("time");
+        }
+        entry.to_string()
     };
-    old.len() == new.len() && old.iter().all(|entry| new.iter().any(|other| same(entry, other)))
+    if old.len() != new.len() {
+        return false;
+    }
+    let new: BTreeSet<_> = new.iter().map(without_time).collect();
+    old.iter().all(|entry| new.contains(&without_time(entry)))
 }
 
 /// The fields that are never tracked, since clients do not control them.

@@ -1,5 +1,7 @@
 //! The directives of a strategic merge patch: members whose names begin with a dollar sign.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use super::Object;
@@ -29,7 +31,8 @@ pub(super) fn retain_keys(current: &mut Object, patch: &Object) -> Result<(), Re
     let Some(retained) = patch.get(RETAIN_KEYS) else { return Ok(()) };
     let malformed = || Refusal::bad_request("invalid patch format of retainKeys");
     let retained = retained.as_array().ok_or_else(malformed)?;
-    let retains = |key: &str| retained.iter().any(|name| name == key);
+    let retained: BTreeSet<_> = retained.iter().filter_map(Value::as_str).collect();
+    let retains = |key: &str| retained.contains(key);
     for (key, value) in patch {
         if let Member::Field(name) = Member::named(key)?
             && !value.is_null()

@@ -8,6 +8,12 @@ use serde_json::Value;
 use super::rule::AccessRule;
 use super::{RequestAttributes, RequestTarget, User};
 
+/// The most rules of one verb and one resource that a rule is split into: they are the product of its verbs, groups, resources
+/// and names. A larger rule is missing as a whole, unless another rule covers it.
+const ATOMS_MAX: usize = 10_000;
+/// The most missing rules that are returned.
+const MISSING_MAX: usize = 10_000;
+
 /// All roles and bindings of a cluster. Clones share rules and bindings.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
@@ -120,7 +126,13 @@ impl Policy {
         }
         let held: Vec<&AccessRule> = self.held(user, namespace).collect();
         let is_missing = |atom: &AccessRule| !held.iter().any(|rule| rule.covers(atom));
-        rules.iter().flat_map(AccessRule::atoms).filter(is_missing).collect()
+        let uncovered = rules.iter().filter(|rule| is_missing(rule));
+        let atoms = uncovered.flat_map(|rule| {
+            let is_large = rule.atom_count() > ATOMS_MAX;
+            let split = (!is_large).then(|| rule.atoms());
+            is_large.then(|| rule.clone()).into_iter().chain(split.into_iter().flatten())
+        });
+        atoms.filter(is_missing).take(MISSING_MAX).collect()
     }
 
     /// Returns all rules that are granted to the user in this namespace, or cluster-wide if none is given.

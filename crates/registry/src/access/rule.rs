@@ -52,29 +52,33 @@ impl AccessRule {
     }
 
     /// Splits the rule into rules of one verb, one group, one resource or path, and one name.
-    pub(super) fn atoms(&self) -> Vec<Self> {
-        let mut atoms = Vec::new();
+    pub(super) fn atoms(&self) -> impl Iterator<Item = Self> {
         let one = |text: &String| vec![text.clone()];
-        for verb in &self.verbs {
-            for path in &self.paths {
-                atoms.push(Self { verbs: one(verb), paths: one(path), ..Self::default() });
-            }
-            for group in &self.groups {
-                for resource in &self.resources {
-                    let atom = Self {
-                        verbs: one(verb),
-                        groups: one(group),
-                        resources: one(resource),
-                        ..Self::default()
-                    };
-                    if self.names.is_empty() {
-                        atoms.push(atom.clone());
-                    }
-                    atoms.extend(self.names.iter().map(|name| Self { names: one(name), ..atom.clone() }));
-                }
-            }
-        }
-        atoms
+        self.verbs.iter().flat_map(move |verb| {
+            let paths = self.paths.iter();
+            let of_paths =
+                paths.map(move |path| Self { verbs: one(verb), paths: one(path), ..Self::default() });
+            let pairs = self.groups.iter().flat_map(|group| self.resources.iter().map(move |it| (group, it)));
+            let of_resources = pairs.flat_map(move |(group, resource)| {
+                let atom = Self {
+                    verbs: one(verb),
+                    groups: one(group),
+                    resources: one(resource),
+                    ..Self::default()
+                };
+                let nameless = self.names.is_empty().then(|| atom.clone());
+                let named = self.names.iter().map(move |name| Self { names: one(name), ..atom.clone() });
+                nameless.into_iter().chain(named)
+            });
+            of_paths.chain(of_resources)
+        })
+    }
+
+    /// The number of [atoms](Self::atoms).
+    pub(super) fn atom_count(&self) -> usize {
+        let names = self.names.len().max(1);
+        let resources = self.groups.len().saturating_mul(self.resources.len()).saturating_mul(names);
+        self.verbs.len().saturating_mul(self.paths.len().saturating_add(resources))
     }
 
     /// Whether this rule allows everything that the atom allows.

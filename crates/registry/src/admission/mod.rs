@@ -10,6 +10,7 @@ pub mod accounts;
 pub mod limits;
 pub mod priority;
 pub mod quota;
+pub mod runtime_class;
 pub mod services;
 
 use serde_json::Value;
@@ -33,6 +34,8 @@ pub enum AdmissionCheck {
     OneDefaultClass,
     /// [`limits`]: resources are within the LimitRanges of the namespace.
     Limits,
+    /// [`runtime_class`]: the runtime class of a pod exists.
+    RuntimeClass,
 }
 
 /// Adds to a new object, stamped and named, what depends on no other object.

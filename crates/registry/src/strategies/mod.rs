@@ -18,6 +18,7 @@ mod devices;
 mod disruption_budget;
 mod endpoints;
 mod event;
+mod flow_control;
 mod ingress;
 mod job;
 mod lease;
@@ -172,6 +173,8 @@ pub(crate) fn built_in(group: &str, version: &str, kind: &str) -> &'static KindS
         ("coordination.k8s.io", "Lease") => &lease::STRATEGY,
         ("discovery.k8s.io", "EndpointSlice") => &endpoints::SLICE,
         ("events.k8s.io", "Event") => &event::EVENTS,
+        ("flowcontrol.apiserver.k8s.io", "FlowSchema") => &flow_control::SCHEMA,
+        ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration") => &flow_control::LEVEL,
         ("networking.k8s.io", "Ingress") => &ingress::STRATEGY,
         ("networking.k8s.io", "NetworkPolicy") => &network_policy::STRATEGY,
         ("policy", "PodDisruptionBudget") => &disruption_budget::STRATEGY,

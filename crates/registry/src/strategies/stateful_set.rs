@@ -162,20 +162,17 @@ fn as_pod_template(spec: &Value) -> Value {
     if let Some(pod) = spec.pointer_mut("/template/spec").and_then(Value::as_object_mut) {
         pod.retain(|field, _| !matches!(field.as_str(), "hostname" | "subdomain"));
     }
-    let names: BTreeSet<_> =
-        list(&spec, "volumeClaimTemplates").iter().map(|claim| text(&claim["metadata"], "name")).collect();
-    let claims: Vec<_> = names
-        .into_iter()
-        .map(|name| json!({"name": name, "persistentVolumeClaim": {"claimName": name}}))
-        .collect();
-    if claims.is_empty() {
+    let templates = list(&spec, "volumeClaimTemplates").iter();
+    let names: BTreeSet<_> = templates.map(|claim| text(&claim["metadata"], "name").to_owned()).collect();
+    if names.is_empty() {
         return spec;
     }
+    let claim = |name: &String| json!({"name": name, "persistentVolumeClaim": {"claimName": name}});
     let volumes = &mut spec["template"]["spec"]["volumes"];
     let given = volumes.as_array().cloned().unwrap_or_default();
-    let is_replaced = |volume: &Value| claims.iter().any(|claim| claim["name"] == volume["name"]);
-    let others: Vec<_> = given.into_iter().filter(|volume| !is_replaced(volume)).collect();
-    *volumes = others.into_iter().chain(claims.iter().cloned()).collect();
+    let is_replaced = |volume: &Value| volume["name"].as_str().is_some_and(|name| names.contains(name));
+    let others = given.into_iter().filter(|volume| !is_replaced(volume));
+    *volumes = others.chain(names.iter().map(claim)).collect();
     spec
 }
 

@@ -8,17 +8,20 @@ pub(crate) mod cell;
 pub(crate) mod column;
 mod partial;
 
+use std::cmp::Ordering;
+
 use serde_json::{Value, json};
 
-use crate::custom::Columns;
+use crate::custom::{CellBudget, Columns};
 use crate::kinds::{Kind, Nature};
 use crate::{FieldError, Refusal, Timestamp, strategies};
 use cell::{created, name};
 use column::{CREATED, NAME};
+use gantry_schema::encode;
 
 pub(crate) use gantry_primitives::age;
 pub use gantry_schema::custom::Column;
-pub use partial::{is_a_list, not_a_list, partial, partial_list};
+pub use partial::{is_a_list, not_a_list, partial, partial_list, write_partial_list};
 
 const ANY: &[Column] = &[NAME, CREATED];
 
@@ -46,6 +49,8 @@ pub(crate) struct Rows {
     pub(crate) cells: fn(&Value, Timestamp) -> Vec<Value>,
     /// The conditions of a row, which clients use to style it.
     pub(crate) conditions: fn(&Value) -> Option<Value>,
+    /// The order of rows, if it is not that of the list.
+    pub(crate) order: Option<fn(&Value, &Value) -> Ordering>,
 }
 
 impl Rows {
@@ -54,7 +59,7 @@ impl Rows {
 
     /// Rows without conditions.
     pub(crate) const fn new(columns: &'static [Column], cells: fn(&Value, Timestamp) -> Vec<Value>) -> Self {
-        Self { columns, cells, conditions: |_| None }
+        Self { columns, cells, conditions: |_| None, order: None }
     }
 }
 
@@ -133,7 +138,13 @@ impl<'k> Printer<'k> {
         layout: Layout,
         now: Timestamp,
     ) -> Value {
-        let rows: Vec<_> = objects.into_iter().map(|object| self.row(object, layout, now)).collect();
+        let mut budget = CellBudget::default();
+        let mut objects: Vec<_> = objects.into_iter().collect();
+        if let Cells::Known(Rows { order: Some(order), .. }) = self.cells {
+            objects.sort_by(|one, other| order(one, other));
+        }
+        let rows: Vec<_> =
+            objects.into_iter().map(|object| self.row(object, layout, now, &mut budget)).collect();
         // Kubernetes writes null for an empty list of a kind without columns of its own.
         let rows = if rows.is_empty() && self.is_default() { Value::Null } else { Value::Array(rows) };
         let definitions: Value = match layout.headings {
@@ -146,6 +157,20 @@ impl<'k> Printer<'k> {
         })
     }
 
+    /// Writes the Table of a list, and a newline. Objects are decoded one after another.
+    pub fn write_table<E>(
+        &self,
+        metadata: &Value,
+        objects: impl Iterator<Item = Result<Value, E>>,
+        layout: Layout,
+        now: Timestamp,
+    ) -> Result<Vec<u8>, E> {
+        let mut budget = CellBudget::default();
+        let rows = objects.map(|object| Ok(self.row(&object?, layout, now, &mut budget)));
+        // The rows come last.
+        write_list(&self.table(metadata, [], layout, now), "rows", rows)
+    }
+
     /// Returns the Table of one object: of a get, a write, a watch event or a bookmark.
     pub fn table_of_one(&self, object: &Value, layout: Layout, now: Timestamp) -> Value {
         let metadata = match &object["metadata"]["resourceVersion"] {
@@ -155,7 +180,7 @@ impl<'k> Printer<'k> {
         self.table(&metadata, [object], layout, now)
     }
 
-    fn row(&self, object: &Value, layout: Layout, now: Timestamp) -> Value {
+    fn row(&self, object: &Value, layout: Layout, now: Timestamp, budget: &mut CellBudget) -> Value {
         let included = match layout.include {
             IncludeObject::None => Value::Null,
             IncludeObject::Metadata => without_fields(partial(object, layout.version)),
@@ -163,7 +188,7 @@ impl<'k> Printer<'k> {
         };
         let mut row = json!({"object": included});
         match self.cells {
-            Cells::Custom(columns) => row["cells"] = Value::Array(columns.cells(object, now)),
+            Cells::Custom(columns) => row["cells"] = Value::Array(columns.cells(object, now, budget)),
             Cells::Known(rows) => {
                 row["cells"] = Value::Array((rows.cells)(object, now));
                 if let Some(conditions) = (rows.conditions)(object) {
@@ -173,6 +198,32 @@ impl<'k> Printer<'k> {
         }
         row
     }
+}
+
+/// Writes an object, and a newline, with these elements in place of its empty list or null of this name.
+fn write_list<E>(
+    object: &Value,
+    name: &str,
+    elements: impl Iterator<Item = Result<Value, E>>,
+) -> Result<Vec<u8>, E> {
+    let bytes = encode::plain(object);
+    let marks = ["[]", "null"].map(|empty| format!("\"{name}\":{empty}"));
+    let place = |mark: &String| bytes.windows(mark.len()).position(|window| window == mark.as_bytes());
+    let found = marks.iter().find_map(|mark| Some((place(mark)?, mark.len())));
+    let mut elements = elements.peekable();
+    let (Some((start, length)), Some(_)) = (found, elements.peek()) else {
+        return Ok([bytes, vec![b'\n']].concat());
+    };
+    let mut out = bytes[..start].to_vec();
+    for (index, element) in elements.enumerate() {
+        let before = if index == 0 { format!("\"{name}\":[") } else { ",".to_owned() };
+        out.extend_from_slice(before.as_bytes());
+        out.extend_from_slice(&encode::plain(&element?));
+    }
+    out.push(b']');
+    out.extend_from_slice(&bytes[start + length..]);
+    out.push(b'\n');
+    Ok(out)
 }
 
 /// Annotations that are fields of Kubernetes' internal version, from which it makes rows.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Version;
+use super::{Version, write_list};
 use crate::Refusal;
 
 /// Returns an object reduced to its metadata.
@@ -24,6 +24,16 @@ pub fn partial_list<'o>(
         "kind": "PartialObjectMetadataList", "apiVersion": version.api_version(), "metadata": metadata,
         "items": items,
     })
+}
+
+/// Writes a list of objects reduced to their metadata, and a newline. Objects are decoded one after another.
+pub fn write_partial_list<E>(
+    metadata: &Value,
+    objects: impl Iterator<Item = Result<Value, E>>,
+    version: Version,
+) -> Result<Vec<u8>, E> {
+    let items = objects.map(|object| Ok(partial(&object?, version)));
+    write_list(&partial_list(metadata, [], version), "items", items)
 }
 
 /// Returns the 406 for a request for a list form of one object.

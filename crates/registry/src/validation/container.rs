@@ -113,13 +113,17 @@ fn ephemeral_containers<'a>(
     pod: PodContext<'a>,
     names: &mut BTreeSet<&'a str>,
 ) {
+    let targets: BTreeSet<_> = ["containers", "initContainers"]
+        .into_iter()
+        .flat_map(|field| list(pod.spec, field))
+        .map(|container| text(container, "name"))
+        .collect();
     for (index, container) in list(pod.spec, "ephemeralContainers").iter().enumerate() {
         let at = at.index(index);
         any(errors, &at, container, pod);
         unique_name(errors, &at, container, names);
         let target = text(container, "targetContainerName");
-        let known = |field: &str| list(pod.spec, field).iter().any(|other| text(other, "name") == target);
-        if !target.is_empty() && !known("containers") && !known("initContainers") {
+        if !target.is_empty() && !targets.contains(target) {
             errors.not_found(&at.child("targetContainerName"), &json!(target));
         }
         let why = "cannot be set for an Ephemeral Container";

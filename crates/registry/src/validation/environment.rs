@@ -1,5 +1,7 @@
 //! Validates environment variables and their sources.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::downward::{self, Exposure};
@@ -109,7 +111,7 @@ fn file_key(errors: &mut ErrorList, at: &Path<'_>, file: &Value) {
 
 /// Validates that the volumes of such files exist.
 pub(crate) fn files(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
-    let exists = |name: &str| list(spec, "volumes").iter().any(|volume| text(volume, "name") == name);
+    let volumes: BTreeSet<_> = list(spec, "volumes").iter().map(|volume| text(volume, "name")).collect();
     for field in ["containers", "initContainers"] {
         for (index, container) in list(spec, field).iter().enumerate() {
             let at = at.child(field);
@@ -118,7 +120,7 @@ pub(crate) fn files(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
                 list(container, "env").iter().map(|one| &one["valueFrom"]["fileKeyRef"]).enumerate()
             {
                 let name = text(file, "volumeName");
-                if !file.is_null() && !exists(name) {
+                if !file.is_null() && !volumes.contains(name) {
                     let at = at.child("env");
                     let at = at.index(variable);
                     let at = at.child("valueFrom");
@@ -131,10 +133,10 @@ pub(crate) fn files(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
 
 /// Warns about variables that hide others of the same name.
 pub(crate) fn hidden(warnings: &mut Vec<String>, at: &Path<'_>, container: &Value) {
-    let variables = list(container, "env");
-    for (index, variable) in variables.iter().enumerate() {
+    let mut seen = BTreeSet::new();
+    for (index, variable) in list(container, "env").iter().enumerate() {
         let name = text(variable, "name");
-        if variables[..index].iter().any(|earlier| text(earlier, "name") == name) {
+        if !seen.insert(name) {
             let at = at.child("env");
             warnings.push(format!(
                 "{}: hides previous definition of {name:?}, which may be dropped when using apply",

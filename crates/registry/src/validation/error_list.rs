@@ -16,7 +16,13 @@ pub(crate) struct ErrorList {
     pub(crate) all: Vec<FieldError>,
     /// Warnings that are returned even if there are errors.
     pub(crate) warnings: Vec<String>,
+    /// The size of the values and reasons in the errors so far.
+    bytes: usize,
 }
+
+/// The size of values and reasons from which on errors are left out. Every error shows a value, which may be as large as the
+/// object; a response that shows them all is never read.
+const BYTES_MAX: usize = 8 << 20;
 
 /// Returns the string in a field, or an empty one.
 pub(crate) fn text<'a>(value: &'a Value, field: &str) -> &'a str {
@@ -63,14 +69,23 @@ impl ErrorList {
         members
     }
 
+    /// Adds an error, unless there are too many to show.
+    fn report(&mut self, at: &Path<'_>, error: impl FnOnce(String) -> FieldError) {
+        if self.bytes <= BYTES_MAX {
+            let error = error(at.to_string());
+            self.bytes += error.shown_bytes();
+            self.all.push(error);
+        }
+    }
+
     /// Reports a missing value.
     pub(crate) fn required(&mut self, at: &Path<'_>, why: &str) {
-        self.all.push(FieldError::required(at.to_string(), why));
+        self.report(at, |field| FieldError::required(field, why));
     }
 
     /// Reports an invalid value.
     pub(crate) fn invalid(&mut self, at: &Path<'_>, value: &Value, why: impl Into<String>) {
-        self.all.push(FieldError::invalid(at.to_string(), value, why));
+        self.report(at, |field| FieldError::invalid(field, value, why));
     }
 
     /// Reports an invalid string once per reason.
@@ -82,19 +97,18 @@ impl ErrorList {
 
     /// Reports an invalid value that is formatted already.
     pub(crate) fn invalid_formatted(&mut self, at: &Path<'_>, value: String, why: &str) {
-        self.all
-            .push(FieldError { field: at.to_string(), wrong: Wrong::Invalid { value, why: why.to_owned() } });
+        self.report(at, |field| FieldError { field, wrong: Wrong::Invalid { value, why: why.to_owned() } });
     }
 
     /// Reports a value that is not one of these.
     pub(crate) fn unsupported(&mut self, at: &Path<'_>, value: &Value, supported: &[&str]) {
-        self.all.push(FieldError::not_supported(at.to_string(), value, supported));
+        self.report(at, |field| FieldError::not_supported(field, value, supported));
     }
 
     /// Reports a value that is not one of these and is formatted already.
     pub(crate) fn unsupported_formatted(&mut self, at: &Path<'_>, value: String, supported: &[&str]) {
         let supported = supported.iter().map(|word| format!("\"{word}\"")).collect();
-        self.all.push(FieldError { field: at.to_string(), wrong: Wrong::NotSupported { value, supported } });
+        self.report(at, |field| FieldError { field, wrong: Wrong::NotSupported { value, supported } });
     }
 
     /// Reports a string that is absent or not one of these.
@@ -115,45 +129,46 @@ impl ErrorList {
 
     /// Reports a forbidden value.
     pub(crate) fn forbidden(&mut self, at: &Path<'_>, why: impl Into<String>) {
-        self.all.push(FieldError::forbidden(at.to_string(), why));
+        self.report(at, |field| FieldError::forbidden(field, why));
     }
 
     /// Reports an internal error.
     pub(crate) fn internal(&mut self, at: &Path<'_>, why: &str) {
-        self.all.push(FieldError { field: at.to_string(), wrong: Wrong::Internal(why.to_owned()) });
+        self.report(at, |field| FieldError { field, wrong: Wrong::Internal(why.to_owned()) });
     }
 
     /// Reports a duplicate.
     pub(crate) fn duplicate(&mut self, at: &Path<'_>, value: &Value) {
-        self.all.push(FieldError::duplicate(at.to_string(), value));
+        self.report(at, |field| FieldError::duplicate(field, value));
     }
 
     /// Reports a duplicate that is formatted already.
     pub(crate) fn duplicate_formatted(&mut self, at: &Path<'_>, value: String) {
-        self.all.push(FieldError { field: at.to_string(), wrong: Wrong::Duplicate { value } });
+        self.report(at, |field| FieldError { field, wrong: Wrong::Duplicate { value } });
     }
 
     /// Reports a reference to something that does not exist.
     pub(crate) fn not_found(&mut self, at: &Path<'_>, value: &Value) {
-        self.all
-            .push(FieldError { field: at.to_string(), wrong: Wrong::NotFound { value: value.to_string() } });
+        self.report(at, |field| FieldError { field, wrong: Wrong::NotFound { value: value.to_string() } });
     }
 
     /// Reports a reference to something that does not exist, with a reason.
-    pub(crate) fn not_found_because(&mut self, at: &Path<'_>, value: &Value, why: &str) {
-        let wrong = Wrong::NotFound { value: format!("{value}: {why}") };
-        self.all.push(FieldError { field: at.to_string(), wrong });
+    pub(crate) fn not_found_because(&mut self, at: &Path<'_>, value: &Value, why: impl FnOnce() -> String) {
+        self.report(at, |field| {
+            let wrong = Wrong::NotFound { value: format!("{value}: {}", why()) };
+            FieldError { field, wrong }
+        });
     }
 
     /// Reports a value that is too long.
     pub(crate) fn too_long(&mut self, at: &Path<'_>, most_bytes: usize) {
         let wrong = Wrong::TooLong { most: format!("{most_bytes} bytes") };
-        self.all.push(FieldError { field: at.to_string(), wrong });
+        self.report(at, |field| FieldError { field, wrong });
     }
 
     /// Reports a list or map that has too many items.
     pub(crate) fn too_many(&mut self, at: &Path<'_>, actual: usize, most: usize) {
-        self.all.push(FieldError { field: at.to_string(), wrong: Wrong::TooMany { actual, most } });
+        self.report(at, |field| FieldError { field, wrong: Wrong::TooMany { actual, most } });
     }
 
     /// Reports a negative number in a field of an object.

@@ -63,7 +63,7 @@ fn write_structure(out: &mut String, id: MessageId, value: &Value) {
                 let mut shown = String::new();
                 let is_pointer = field.pointer && !is_plain_in_go(id, field.json);
                 write_member(&mut shown, kind, is_pointer, member);
-                members.push(format!("\"{}\":{shown}", go_name(field.json)));
+                members.push(format!("\"{}\":{shown}", go_name_in(id, field.json)));
             }
         }
     }
@@ -106,6 +106,7 @@ fn is_plain_in_go(id: MessageId, field: &str) -> bool {
     match schema().message(id).name {
         "apps/v1.RollingUpdateDeployment" | "apps/v1.RollingUpdateDaemonSet" => true,
         "apps/v1.RollingUpdateStatefulSetStrategy" => field == "partition",
+        "flowcontrol/v1.LimitedPriorityLevelConfiguration" => field == "nominalConcurrencyShares",
         _ => false,
     }
 }
@@ -139,6 +140,14 @@ fn zero(kind: &Type) -> &'static str {
         Type::Int32 | Type::Int64 | Type::Float64 | Type::IntOrString => "0",
         Type::Quantity => "\"0\"",
         _ => "null",
+    }
+}
+
+/// Returns the Go name of a field of a message.
+fn go_name_in(id: MessageId, json: &str) -> String {
+    match (schema().message(id).name, json) {
+        ("flowcontrol/v1.Subject", "serviceAccount") => "ServiceAccount".to_owned(),
+        _ => go_name(json),
     }
 }
 

@@ -99,15 +99,14 @@ fn attached(errors: &mut ErrorList, at: &Path<'_>, metadata: &Value) {
 /// Drops owner references that are repeated exactly, and returns a warning about them, which says when they were found.
 pub(crate) fn deduplicate_owners(object: &mut Value, when: &str) -> Option<String> {
     let Some(Value::Array(owners)) = object.pointer_mut("/metadata/ownerReferences") else { return None };
-    let (mut kept, mut repeated): (Vec<Value>, Vec<String>) = (Vec::with_capacity(owners.len()), Vec::new());
-    for owner in owners.drain(..) {
-        if kept.contains(&owner) {
-            repeated.push(text(&owner, "uid").to_owned());
-        } else {
-            kept.push(owner);
+    let (mut kept, mut repeated) = (BTreeSet::new(), Vec::new());
+    owners.retain(|owner| {
+        let is_new = kept.insert(owner.to_string());
+        if !is_new {
+            repeated.push(text(owner, "uid").to_owned());
         }
-    }
-    *owners = kept;
+        is_new
+    });
     (!repeated.is_empty()).then(|| {
         format!(
             ".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner references in 1.20+, \
@@ -227,9 +226,7 @@ fn known_finalizers(errors: &mut ErrorList, kind: &Kind, at: &Path<'_>, metadata
 
 /// Returns warnings about finalizers without a domain that were added to a custom resource.
 pub(crate) fn finalizer_warnings(old: &Value, new: &Value) -> Vec<String> {
-    let before = list(&old["metadata"], "finalizers");
-    let added = list(&new["metadata"], "finalizers").iter().filter(|name| !before.contains(name));
-    let added: BTreeSet<_> = added.filter_map(Value::as_str).collect();
+    let added = added_finalizers(&old["metadata"], &new["metadata"]);
     let is_odd = |name: &&str| !name.contains('/') && !STANDARD_FINALIZERS.contains(name);
     let warning = |name: &str| {
         let path = if name.contains('.') { " including a path (/)" } else { "" };
@@ -241,6 +238,12 @@ pub(crate) fn finalizer_warnings(old: &Value, new: &Value) -> Vec<String> {
     added.into_iter().filter(is_odd).map(warning).collect()
 }
 
+/// Returns the finalizers that the old metadata does not have.
+fn added_finalizers<'v>(old: &Value, new: &'v Value) -> BTreeSet<&'v str> {
+    let before: BTreeSet<_> = list(old, "finalizers").iter().filter_map(Value::as_str).collect();
+    list(new, "finalizers").iter().filter_map(Value::as_str).filter(|name| !before.contains(name)).collect()
+}
+
 fn known_finalizer(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
     if !name.contains('/') && !STANDARD_FINALIZERS.contains(&name) {
         let why = "name is neither a standard finalizer name nor is it fully qualified";
@@ -249,12 +252,7 @@ fn known_finalizer(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
 }
 
 fn no_new_finalizers(errors: &mut ErrorList, at: &Path<'_>, old: &Value, new: &Value) {
-    let before = list(old, "finalizers");
-    let added: BTreeSet<_> = list(new, "finalizers")
-        .iter()
-        .filter(|name| !before.contains(name))
-        .filter_map(Value::as_str)
-        .collect();
+    let added = added_finalizers(old, new);
     if !added.is_empty() {
         let shown: Vec<_> = added.into_iter().map(|name| format!("{name:?}")).collect();
         let why = "no new finalizers can be added if the object is being deleted, found new finalizers";

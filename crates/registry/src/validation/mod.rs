@@ -18,6 +18,7 @@ pub(crate) mod overlap;
 pub(crate) mod pod;
 pub(crate) mod pod_resources;
 pub(crate) mod pod_warnings;
+mod port_warnings;
 pub(crate) mod ports;
 pub(crate) mod probe;
 pub(crate) mod resource_names;
@@ -30,7 +31,7 @@ pub(crate) mod status;
 pub(crate) mod template;
 pub(crate) mod unified_diff;
 pub(crate) mod volume;
-pub(crate) mod warnings;
+pub mod warnings;
 pub(crate) mod windows;
 pub(crate) mod workload;
 

@@ -14,15 +14,17 @@ const PROPAGATIONS: [&str; 3] = ["Bidirectional", "HostToContainer", "None"];
 pub(crate) fn mounts(errors: &mut ErrorList, at: &Path<'_>, container: &Value, volumes: &Mountable<'_>) {
     let (mounts_at, devices_at) = (at.child("volumeMounts"), at.child("volumeDevices"));
     let (mounts, devices) = (list(container, "volumeMounts"), list(container, "volumeDevices"));
+    let device_names: BTreeSet<_> = devices.iter().map(|device| text(device, "name")).collect();
+    let device_paths: BTreeSet<_> = devices.iter().map(|device| text(device, "devicePath")).collect();
     let mut paths = BTreeSet::new();
     for (index, mount) in mounts.iter().enumerate() {
         let at = mounts_at.index(index);
         let (name, path) = (text(mount, "name"), text(mount, "mountPath"));
         place(errors, &at, (name, path), volumes, &mut paths);
-        if devices.iter().any(|device| text(device, "name") == name) {
+        if device_names.contains(name) {
             errors.invalid(&at.child("name"), &json!(name), "must not already exist in volumeDevices");
         }
-        if devices.iter().any(|device| text(device, "devicePath") == path) {
+        if device_paths.contains(path) {
             errors.invalid(
                 &at.child("mountPath"),
                 &json!(path),
@@ -33,10 +35,12 @@ pub(crate) fn mounts(errors: &mut ErrorList, at: &Path<'_>, container: &Value, v
         // The path has no index, as in Kubernetes.
         propagation(errors, &mounts_at, mount, container);
     }
+    let mount_names: BTreeSet<_> = mounts.iter().map(|mount| text(mount, "name")).collect();
+    let mount_paths: BTreeSet<_> = mounts.iter().map(|mount| text(mount, "mountPath")).collect();
     let (mut names, mut paths) = (BTreeSet::new(), BTreeSet::new());
     for (index, device) in devices.iter().enumerate() {
         one_device(errors, &devices_at.index(index), device, volumes, (&mut names, &mut paths));
-        overlap(errors, &devices_at.index(index), device, mounts);
+        overlap(errors, &devices_at.index(index), device, (&mount_names, &mount_paths));
     }
 }
 
@@ -117,12 +121,17 @@ fn one_device<'a>(
     }
 }
 
-fn overlap(errors: &mut ErrorList, at: &Path<'_>, device: &Value, mounts: &[Value]) {
+fn overlap(
+    errors: &mut ErrorList,
+    at: &Path<'_>,
+    device: &Value,
+    (mount_names, mount_paths): (&BTreeSet<&str>, &BTreeSet<&str>),
+) {
     let (name, path) = (text(device, "name"), text(device, "devicePath"));
-    if mounts.iter().any(|mount| text(mount, "name") == name) {
+    if mount_names.contains(name) {
         errors.invalid(&at.child("name"), &json!(name), "must not already exist in volumeMounts");
     }
-    if mounts.iter().any(|mount| text(mount, "mountPath") == path) {
+    if mount_paths.contains(path) {
         let why = "must not already exist as a path in volumeMounts";
         errors.invalid(&at.child("devicePath"), &json!(path), why);
     }

@@ -67,11 +67,13 @@ pub(crate) fn spec(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     names(errors, at, spec);
     scheduling::tolerations(errors, &at.child("tolerations"), list(spec, "tolerations"));
     host_aliases(errors, &at.child("hostAliases"), list(spec, "hostAliases"));
-    for field in ["priorityClassName", "runtimeClassName"] {
-        let name = text(spec, field);
-        if !name.is_empty() {
-            errors.invalid_text(&at.child(field), name, subdomain(name));
-        }
+    let priority_class = text(spec, "priorityClassName");
+    if !priority_class.is_empty() {
+        errors.invalid_text(&at.child("priorityClassName"), priority_class, subdomain(priority_class));
+    }
+    if is_set(spec, "runtimeClassName") {
+        let runtime_class = text(spec, "runtimeClassName");
+        errors.invalid_text(&at.child("runtimeClassName"), runtime_class, subdomain(runtime_class));
     }
     if is_set(spec, "preemptionPolicy") {
         let supported = ["PreemptLowerPriority", "Never"];

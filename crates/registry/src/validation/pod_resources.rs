@@ -1,5 +1,7 @@
 //! Validates pod-level resources and resource claims.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::error_list::{ErrorList, Path, is_set, text};
@@ -9,11 +11,12 @@ use super::resources::{self, is_huge_pages, resource_name};
 
 /// Validates resource claims: unique names, each with one claim or template.
 pub(crate) fn claims(errors: &mut ErrorList, at: &Path<'_>, claims: &[Value]) {
+    let mut names = BTreeSet::new();
     for (index, claim) in claims.iter().enumerate() {
         let (at, name) = (at.index(index), text(claim, "name"));
         if name.is_empty() {
             errors.required(&at.child("name"), "");
-        } else if claims[..index].iter().any(|earlier| text(earlier, "name") == name) {
+        } else if !names.insert(name) {
             errors.duplicate(&at.child("name"), &json!(name));
         } else {
             errors.invalid_text(&at.child("name"), name, label(name));

@@ -1,8 +1,11 @@
 //! Warnings about pods and templates, in Kubernetes' order.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::error_list::{Path, is_set, list, members, number, text};
+use super::port_warnings::PortWarnings;
 use super::{environment, overlap, resources};
 
 /// Deprecated labels of nodes: the old one, the version, the new one.
@@ -142,9 +145,10 @@ fn volumes(warnings: &mut Vec<String>, at: &Path<'_>, volumes: &[Value]) {
 
 /// Warns about elements of a list with the same value as an earlier one.
 fn repeated(warnings: &mut Vec<String>, at: &Path<'_>, elements: &[Value], field: &str) {
+    let mut seen = BTreeSet::new();
     for (index, element) in elements.iter().enumerate() {
         let name = text(element, field);
-        if elements[..index].iter().any(|earlier| text(earlier, field) == name) {
+        if !seen.insert(name) {
             warnings.push(format!("{}: duplicate {field} {name:?}", at.index(index).child(field)));
         }
     }
@@ -169,6 +173,7 @@ fn containers(
     for field in ["initContainers", "containers"] {
         let containers = list(spec, field);
         let list_at = spec_at.child(field);
+        let mut ports = PortWarnings::new(&list_at);
         for (index, container) in containers.iter().enumerate() {
             let at = list_at.index(index);
             for (prefix, profile, why) in
@@ -181,48 +186,11 @@ fn containers(
             }
             resources::fractions(warnings, &at.child("resources"), &container["resources"]);
             environment::hidden(warnings, &at, container);
-            // Init containers run one after another.
-            let together = if field == "containers" { 0..=index } else { index..=index };
-            ports(warnings, &list_at, containers, together);
-        }
-    }
-}
-
-/// Warns about ports of the last container that it or an earlier one has already.
-fn ports(
-    warnings: &mut Vec<String>,
-    at: &Path<'_>,
-    containers: &[Value],
-    range: std::ops::RangeInclusive<usize>,
-) {
-    let last = *range.end();
-    let place = |port: &Value| (number(port, "containerPort"), text(port, "protocol").to_owned());
-    let host = |port: &Value| (text(port, "hostIP").to_owned(), number(port, "hostPort").unwrap_or(0));
-    for (index, port) in list(&containers[last], "ports").iter().enumerate() {
-        for container in range.clone() {
-            let earlier = list(&containers[container], "ports").iter().enumerate();
-            let is_before = |(other, _): &(usize, &Value)| container < last || *other < index;
-            for (other_index, other) in
-                earlier.filter(is_before).filter(|(_, other)| place(other) == place(port))
-            {
-                let how = match (host(port), host(other)) {
-                    (here, there) if here == there => "duplicate",
-                    ((_, 0), _) | (_, (_, 0)) => "overlapping",
-                    ((ip, here), (other_ip, there))
-                        if here == there && ip.is_empty() != other_ip.is_empty() =>
-                    {
-                        "dangerously ambiguous"
-                    }
-                    _ => continue,
-                };
-                let (here, there) = (at.index(last), at.index(container));
-                let (here, there) = (here.child("ports"), there.child("ports"));
-                warnings.push(format!(
-                    "{}: {how} port definition with {}",
-                    here.index(index),
-                    there.index(other_index)
-                ));
+            if field == "initContainers" {
+                // They run one after another.
+                ports.forget();
             }
+            ports.add(warnings, index, list(container, "ports"));
         }
     }
 }

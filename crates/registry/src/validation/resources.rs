@@ -88,6 +88,11 @@ fn huge_pages(errors: &mut ErrorList, at: &Path<'_>, name: &str, amount: &Value)
 /// Validates references to resource claims of the pod.
 pub(crate) fn claims(errors: &mut ErrorList, at: &Path<'_>, container: &Value, spec: &Value) {
     let made: BTreeSet<_> = list(spec, "resourceClaims").iter().map(|claim| text(claim, "name")).collect();
+    let names: Vec<_> = made.iter().copied().filter(|name| !name.is_empty()).collect();
+    let which = match names.join(", ") {
+        none if none.is_empty() => " which is empty".to_owned(),
+        names => format!(": {names}"),
+    };
     let mut seen = BTreeSet::new();
     for (index, claim) in list(&container["resources"], "claims").iter().enumerate() {
         let (at, name) = (at.index(index), text(claim, "name"));
@@ -105,13 +110,8 @@ pub(crate) fn claims(errors: &mut ErrorList, at: &Path<'_>, container: &Value, s
         }
         seen.insert(key);
         if !made.contains(name) {
-            let names: Vec<_> = made.iter().copied().filter(|name| !name.is_empty()).collect();
-            let which = match names.join(", ") {
-                none if none.is_empty() => " which is empty".to_owned(),
-                names => format!(": {names}"),
-            };
-            let why = format!("must be one of the names in pod.spec.resourceClaims{which}");
-            errors.not_found_because(&at, &json!(name), &why);
+            let why = || format!("must be one of the names in pod.spec.resourceClaims{which}");
+            errors.not_found_because(&at, &json!(name), why);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Validates affinity, topology spread constraints, tolerations and scheduling gates.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
@@ -53,6 +53,9 @@ pub(crate) fn gates(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
 
 /// Validates topology spread constraints.
 pub(crate) fn spread(errors: &mut ErrorList, at: &Path<'_>, constraints: &[Value]) {
+    let pair = |constraint| (text(constraint, "topologyKey"), text(constraint, "whenUnsatisfiable"));
+    let last: BTreeMap<_, _> =
+        constraints.iter().enumerate().map(|(index, constraint)| (pair(constraint), index)).collect();
     for (index, constraint) in constraints.iter().enumerate() {
         let at = at.index(index);
         if number(constraint, "maxSkew").unwrap_or(0) <= 0 {
@@ -66,11 +69,8 @@ pub(crate) fn spread(errors: &mut ErrorList, at: &Path<'_>, constraints: &[Value
             let actions = ["DoNotSchedule", "ScheduleAnyway"];
             errors.unsupported(&at.child("whenUnsatisfiable"), &constraint["whenUnsatisfiable"], &actions);
         }
-        let pair = |constraint: &Value| {
-            (text(constraint, "topologyKey").to_owned(), text(constraint, "whenUnsatisfiable").to_owned())
-        };
-        if constraints[index + 1..].iter().any(|later| pair(later) == pair(constraint)) {
-            let (key, action) = pair(constraint);
+        let (key, action) = pair(constraint);
+        if last.get(&(key, action)).is_some_and(|last| *last > index) {
             let at = at.child("{topologyKey, whenUnsatisfiable}");
             errors.duplicate(&at, &json!(format!("{{{key}, {action}}}")));
         }
@@ -127,9 +127,13 @@ fn label_keys(errors: &mut ErrorList, at: &Path<'_>, term: &Value) {
             errors.invalid_text(&at.index(index), key, qualified_name(key));
         }
     }
+    let expressions: BTreeSet<_> = list(selector, "matchExpressions")
+        .iter()
+        .filter_map(|expression| expression["key"].as_str())
+        .collect();
     let is_selected = |key: &Value| {
-        key.as_str().is_some_and(|key| !selector["matchLabels"][key].is_null())
-            && list(selector, "matchExpressions").iter().any(|expression| expression["key"] == *key)
+        let is_in_both = |key| !selector["matchLabels"][key].is_null() && expressions.contains(key);
+        key.as_str().is_some_and(is_in_both)
     };
     for (index, key) in keys.iter().enumerate() {
         if is_selected(key) {
@@ -137,7 +141,9 @@ fn label_keys(errors: &mut ErrorList, at: &Path<'_>, term: &Value) {
             errors.invalid(&at.index(index), key, "exists in both matchLabelKeys and labelSelector");
         }
     }
-    for (index, key) in keys.iter().enumerate().filter(|(_, key)| others.contains(key)) {
+    let others: BTreeSet<_> = others.iter().filter_map(Value::as_str).collect();
+    let is_mismatched = |key: &Value| key.as_str().is_some_and(|key| others.contains(key));
+    for (index, key) in keys.iter().enumerate().filter(|(_, key)| is_mismatched(key)) {
         let at = at.child("matchLabelKeys");
         errors.invalid(&at.index(index), key, "exists in both matchLabelKeys and mismatchLabelKeys");
     }

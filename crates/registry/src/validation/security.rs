@@ -1,5 +1,7 @@
 //! Validates security contexts.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::error_list::{ErrorList, Path, list, text};
@@ -68,7 +70,9 @@ pub(crate) fn of_container(errors: &mut ErrorList, at: &Path<'_>, context: &Valu
 /// Validates sysctls: unique names, none of a host namespace.
 fn parameters(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let parameters = list(&spec["securityContext"], "sysctls");
+    let mut names = BTreeSet::new();
     for (index, parameter) in parameters.iter().enumerate() {
+        let is_new = names.insert(text(parameter, "name"));
         let (at, name) = (at.index(index), text(parameter, "name"));
         let at = at.child("name");
         if name.is_empty() {
@@ -76,7 +80,7 @@ fn parameters(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
         } else if !is_parameter(name) {
             let why = format!("must have at most {PARAMETER_MAX} characters and match regex {PARAMETER}");
             errors.invalid(&at, &json!(name), why);
-        } else if parameters[..index].iter().any(|earlier| text(earlier, "name") == name) {
+        } else if !is_new {
             errors.duplicate(&at, &json!(name));
         }
         for (host, prefixes) in [("hostNetwork", &["net."][..]), ("hostIPC", &IPC)] {

@@ -1,5 +1,7 @@
 //! The counters of a status.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::error_list::{ErrorList, Path, is_set, number, text};
@@ -48,9 +50,10 @@ pub(crate) fn not_decremented(errors: &mut ErrorList, old: &Value, new: &Value) 
 pub(crate) fn conditions(errors: &mut ErrorList, conditions: &[Value]) {
     let status_at = Path::new("status");
     let conditions_at = status_at.child("conditions");
+    let mut kinds = BTreeSet::new();
     for (index, condition) in conditions.iter().enumerate() {
         let (at, kind) = (conditions_at.index(index), text(condition, "type"));
-        if conditions[..index].iter().any(|earlier| text(earlier, "type") == kind) {
+        if !kinds.insert(kind) {
             errors.duplicate(&at, &json!(kind));
         }
         if kind.is_empty() {

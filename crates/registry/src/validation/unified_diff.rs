@@ -8,6 +8,9 @@ use serde_json::Value;
 use crate::empties::is_omitted;
 use crate::schema::{Field, MessageId, Type, schema};
 
+/// The most pairs of lines that are compared to find the longest run of equal ones; of longer texts only the equal lines at
+/// the start and at the end are found.
+const PAIRS_MAX: usize = 4 << 20;
 /// The number of context lines.
 const CONTEXT: usize = 3;
 /// Fields whose Go name is not their capitalized JSON name.
@@ -185,7 +188,15 @@ fn shown(lines: &Range<usize>) -> String {
 
 fn steps(old: &[&str], new: &[&str]) -> Vec<Step> {
     let mut matches = Vec::new();
-    find_matches(old, new, 0..old.len(), 0..new.len(), &mut matches);
+    if old.len().saturating_mul(new.len()) <= PAIRS_MAX {
+        find_matches(old, new, 0..old.len(), 0..new.len(), &mut matches);
+    } else {
+        let start = old.iter().zip(new).take_while(|(old, new)| old == new).count();
+        let (rest_old, rest_new) = (&old[start..], &new[start..]);
+        let same = rest_old.iter().rev().zip(rest_new.iter().rev()).take_while(|(old, new)| old == new);
+        let end = same.count();
+        matches.extend([(0, 0, start), (old.len() - end, new.len() - end, end)]);
+    }
     matches.push((old.len(), new.len(), 0));
     let (mut steps, mut at_old, mut at_new) = (Vec::new(), 0, 0);
     for (start_old, start_new, length) in matches {
@@ -209,12 +220,12 @@ fn find_matches(
     matches: &mut Vec<(usize, usize, usize)>,
 ) {
     let mut best = (in_old.start, in_new.start, 0);
-    let mut lengths = vec![0_usize; new.len() + 1];
+    let mut lengths = vec![0_usize; in_new.len() + 1];
     for line_old in in_old.clone() {
-        let mut next = vec![0_usize; new.len() + 1];
+        let mut next = vec![0_usize; in_new.len() + 1];
         for line_new in in_new.clone().filter(|line| new[*line] == old[line_old]) {
-            let length = lengths[line_new] + 1;
-            next[line_new + 1] = length;
+            let length = lengths[line_new - in_new.start] + 1;
+            next[line_new - in_new.start + 1] = length;
             if length > best.2 {
                 best = (line_old + 1 - length, line_new + 1 - length, length);
             }

@@ -1,10 +1,17 @@
 //! Warnings that several kinds share.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::error_list::{Path, list, text};
 use super::names::label;
 use super::pod_warnings::{self, newer_label};
+
+/// The number of characters of warnings that a response shows; Kubernetes truncates more.
+pub const SHOWN_CHARS_MAX: usize = 4096;
+/// The number of characters that each warning is truncated to if all of them would be longer than that.
+pub const SHOWN_ITEM_CHARS_MAX: usize = 256;
 
 /// Warns about the template at `spec.template`, unless the spec of an object is unchanged.
 pub(crate) fn template(warnings: &mut Vec<String>, old: Option<&Value>, new: &Value) {
@@ -40,6 +47,7 @@ pub(crate) fn new_only(
         find(&mut before, old);
     }
     find(&mut after, new);
+    let before: BTreeSet<_> = before.into_iter().collect();
     warnings.extend(after.into_iter().filter(|warning| !before.contains(warning)));
 }
 

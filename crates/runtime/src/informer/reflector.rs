@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use gantry_client::{RequestError, WatchLines};
 use gantry_model::ResourceVersion;
 use tokio::time::Instant;
@@ -23,7 +24,12 @@ const LIST_MAX: Duration = Duration::from_secs(60);
 /// A watch that ends sooner, without an event, counts as closed at once.
 const AT_ONCE: Duration = Duration::from_secs(1);
 
-pub(super) async fn run(source: &dyn Sink, api: &Api, shutdown: &Shutdown) {
+/// Follows the server until shutdown.
+pub(super) fn run<'a>(source: &'a dyn Sink, api: &'a Api, shutdown: &'a Shutdown) -> BoxFuture<'a, ()> {
+    Box::pin(follow_server(source, api, shutdown))
+}
+
+async fn follow_server(source: &dyn Sink, api: &Api, shutdown: &Shutdown) {
     let resource = &source.watched().resource.plural;
     let mut protocol = Protocol::new();
     loop {

@@ -8,7 +8,7 @@ use gantry_formats::rfc3339::{self, TimeLayout};
 use gantry_primitives::Timestamp;
 use gantry_primitives::age::short;
 
-use crate::jsonpath::{JsonPath, shown};
+use crate::jsonpath::{JsonPath, VisitBudget, shown};
 
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,16 +90,48 @@ impl Columns {
         &self.headings
     }
 
-    /// The cells of an object; `null` where the path finds no suitable value.
-    pub fn cells(&self, object: &Value, now: Timestamp) -> Vec<Value> {
-        let mut cells = Vec::with_capacity(self.headings.len());
-        cells.push(Value::from(text(&object["metadata"], "name")));
-        cells.extend(self.contents.iter().map(|(content, path)| {
+    /// The cells of an object; `null` where the path finds no suitable value. They end where the budget of the table is used
+    /// up.
+    pub fn cells(&self, object: &Value, now: Timestamp, budget: &mut CellBudget) -> Vec<Value> {
+        let mut cells = vec![Value::from(text(&object["metadata"], "name"))];
+        for (content, path) in &self.contents {
+            if budget.is_spent() {
+                break;
+            }
             // Of several values only the first is shown.
-            let found = path.find(object).ok().and_then(|found| found.first().copied());
-            found.and_then(|value| content.cell(value, now)).unwrap_or(Value::Null)
-        }));
+            let found = path.find_within(object, &mut budget.visits).ok();
+            let found = found.and_then(|found| found.first().copied());
+            let cell = found.and_then(|value| content.cell(value, now)).unwrap_or(Value::Null);
+            budget.bytes = budget.bytes.saturating_sub(CELL_BYTES + cell.as_str().map_or(0, str::len));
+            cells.push(cell);
+        }
         cells
+    }
+}
+
+/// Limits the work and the size of the cells of one table, whatever the columns and the objects.
+#[derive(Debug)]
+pub struct CellBudget {
+    visits: VisitBudget,
+    bytes: usize,
+}
+
+/// The values that the columns of a table may visit: many times those of the largest clusters.
+const TABLE_VISITS_MAX: usize = 16 << 20;
+/// The size of the cells of a table.
+const TABLE_BYTES_MAX: usize = 64 << 20;
+/// The size of a cell besides its text.
+const CELL_BYTES: usize = 32;
+
+impl CellBudget {
+    fn is_spent(&self) -> bool {
+        self.bytes == 0 || self.visits.is_spent()
+    }
+}
+
+impl Default for CellBudget {
+    fn default() -> Self {
+        Self { visits: VisitBudget::of(TABLE_VISITS_MAX), bytes: TABLE_BYTES_MAX }
     }
 }
 
@@ -201,7 +233,7 @@ mod tests {
 
     fn cell(kind: &str, path: &str) -> Value {
         let version = json!({"additionalPrinterColumns": [{"name": "X", "type": kind, "jsonPath": path}]});
-        let mut cells = Columns::read(&version).cells(&object(), now());
+        let mut cells = Columns::read(&version).cells(&object(), now(), &mut CellBudget::default());
         assert_eq!((cells.len(), &cells[0]), (2, &json!("blue")), "{path}");
         cells.remove(1)
     }
@@ -256,6 +288,22 @@ mod tests {
         }
     }
 
+    /// A path that descends again and again is not followed for ever, and neither do large values fill a table.
+    #[test]
+    fn the_cells_of_a_table_are_limited() {
+        let deep = (0..100).fold(json!({}), |inner, _| json!({"a": inner}));
+        let column = |path: &str| json!({"name": "X", "type": "string", "jsonPath": path});
+        let columns = [column(".spec.n"), column(".spec..a..a..a..a..a"), column(".spec.n")];
+        let columns = Columns::read(&json!({"additionalPrinterColumns": columns}));
+        let object = json!({"metadata": {"name": "a"}, "spec": {"n": 1, "deep": deep}});
+        let budget = &mut CellBudget::default();
+        assert_eq!(columns.cells(&object, now(), budget), [json!("a"), json!("1"), json!(null)]);
+        assert_eq!(columns.cells(&object, now(), budget), [json!("a")]);
+        let large = json!({"metadata": {"name": "a"}, "spec": "x".repeat(1 << 20)});
+        let columns = Columns::read(&json!({"additionalPrinterColumns": vec![column(".spec"); 200]}));
+        assert!(columns.cells(&large, now(), &mut CellBudget::default()).len() < 70);
+    }
+
     fn named(columns: &Columns) -> Vec<&str> {
         columns.headings().iter().map(|column| column.name.as_ref()).collect()
     }
@@ -267,8 +315,14 @@ mod tests {
             let columns = Columns::read(&version);
             assert_eq!(named(&columns), ["Name", "Age"]);
             assert_eq!(columns.headings()[1].kind, "date");
-            assert_eq!(columns.cells(&object(), now()), [json!("blue"), json!("12h")]);
-            assert_eq!(columns.cells(&json!({}), now()), [json!(""), json!(null)]);
+            assert_eq!(
+                columns.cells(&object(), now(), &mut CellBudget::default()),
+                [json!("blue"), json!("12h")]
+            );
+            assert_eq!(
+                columns.cells(&json!({}), now(), &mut CellBudget::default()),
+                [json!(""), json!(null)]
+            );
         }
     }
 

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use gantry_primitives::Refusal;
 
-pub use columns::{Column, Columns};
+pub use columns::{CellBudget, Column, Columns};
 pub use definition::{CLEANUP, Ending, Intern, end, hold, is_stuck, kinds_of, settle, stored_kind_of};
 pub use definition::{approval, certificates, condition, storage_version};
 pub use paths::{FieldPath, TypeMismatch};

@@ -5,9 +5,12 @@ use super::tree::{Document, Tree};
 /// The nesting limit (A0.11).
 const DEEPEST: usize = 10_000;
 
+/// The most objects of a document: each takes many times the memory of the two bytes that it may consist of.
+const OBJECTS_MAX: usize = 150_000;
+
 /// Parses one JSON document; the error is Go's.
 pub(super) fn read(bytes: &[u8]) -> Result<Document, String> {
-    let mut reader = Reader { bytes, at: 0, open: Vec::new(), depth: 0 };
+    let mut reader = Reader { bytes, at: 0, open: Vec::new(), depth: 0, objects: 0 };
     let read = reader.document();
     let (open, depth) = (reader.open, reader.depth);
     match read {
@@ -27,6 +30,8 @@ struct Reader<'a> {
     /// The enclosing lists and objects of the current position.
     open: Vec<Open>,
     depth: usize,
+    /// The number of objects so far.
+    objects: usize,
 }
 
 enum Open {
@@ -88,6 +93,10 @@ impl Reader<'_> {
         let tree = match first {
             b'{' => {
                 self.enter(Open::Object(Vec::new(), String::new()))?;
+                self.objects += 1;
+                if self.objects > OBJECTS_MAX {
+                    return Err(format!("more than {OBJECTS_MAX} objects"));
+                }
                 if self.peek() != Some(b'}') {
                     self.key()?;
                     return Ok(Begun::Opened);

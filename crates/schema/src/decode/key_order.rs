@@ -4,6 +4,7 @@
 //! the order of insertion. For a JSON body that is the order of the document; for other formats keys are sorted.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use super::json;
 use super::tree::Tree;
@@ -12,17 +13,22 @@ use super::tree::Tree;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyOrder {
     by_place: BTreeMap<String, Vec<String>>,
+    /// The size of these paths.
+    place_bytes: usize,
 }
 
 /// Maps with more keys than these have no predictable order in Go.
 const SMALL: usize = 8;
+
+/// The size of paths from which on no more are kept: many maps below a long key would take much memory.
+const PLACE_BYTES_MAX: usize = 4 << 20;
 
 impl KeyOrder {
     /// The order in a JSON body; empty if it is invalid.
     pub fn of_json(body: &[u8]) -> Self {
         let mut order = Self::default();
         if let Ok(document) = json::read(body) {
-            order.collect(&document.root, String::new());
+            order.collect(&document.root, &mut String::new());
         }
         order
     }
@@ -39,21 +45,28 @@ impl KeyOrder {
         }
     }
 
-    fn collect(&mut self, tree: &Tree, place: String) {
+    /// Adds the maps in a tree at this place; it is the same afterwards.
+    fn collect(&mut self, tree: &Tree, place: &mut String) {
+        let length = place.len();
         match tree {
             Tree::Object(members) => {
                 for (key, member) in members {
-                    let dot = if place.is_empty() { "" } else { "." };
-                    self.collect(member, format!("{place}{dot}{key}"));
+                    let dot = if length == 0 { "" } else { "." };
+                    place.extend([dot, key]);
+                    self.collect(member, place);
+                    place.truncate(length);
                 }
                 let keys: Vec<_> = members.iter().map(|(key, _)| key.clone()).collect();
-                if keys.len() <= SMALL && !keys.is_sorted() {
-                    self.by_place.insert(place, keys);
+                if keys.len() <= SMALL && !keys.is_sorted() && self.place_bytes <= PLACE_BYTES_MAX {
+                    self.place_bytes += length;
+                    self.by_place.insert(place.clone(), keys);
                 }
             }
             Tree::List(elements) => {
                 for (index, element) in elements.iter().enumerate() {
-                    self.collect(element, format!("{place}[{index}]"));
+                    let _ = write!(place, "[{index}]");
+                    self.collect(element, place);
+                    place.truncate(length);
                 }
             }
             _ => {}

@@ -83,6 +83,8 @@ pub enum Finding {
 
 /// The most findings that are reported.
 const MOST_FINDINGS: usize = 100;
+/// The size of paths from which on no more findings are kept: many fields below a long key would take much memory.
+const FINDINGS_BYTES_MAX: usize = 4 << 20;
 /// The scheme that Kubernetes names in errors about unknown kinds.
 const SCHEME: &str = "pkg/api/legacyscheme/scheme.go:30";
 
@@ -404,8 +406,16 @@ fn hexadecimal(four_bits: u8) -> Option<char> {
 impl Finding {
     /// Adds a finding, unless it is a duplicate or there are enough.
     fn note(self, findings: &mut Vec<Self>) {
-        if findings.len() < MOST_FINDINGS && !findings.contains(&self) {
+        let bytes: usize = findings.iter().map(Self::path_bytes).sum();
+        if findings.len() < MOST_FINDINGS && bytes <= FINDINGS_BYTES_MAX && !findings.contains(&self) {
             findings.push(self);
+        }
+    }
+
+    fn path_bytes(&self) -> usize {
+        match self {
+            Self::Unknown(path) | Self::Duplicate(path) | Self::Yaml(path) => path.len(),
+            Self::Operation(finding) => finding.path_bytes(),
         }
     }
 }

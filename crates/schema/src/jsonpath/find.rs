@@ -16,33 +16,75 @@ enum Comparable<'v> {
     Text(&'v str),
 }
 
+/// Limits the values that evaluations visit: every recursive descent multiplies them by the depth of the object.
+#[derive(Debug)]
+pub struct VisitBudget {
+    left: usize,
+}
+
+impl VisitBudget {
+    /// A budget of this many values.
+    pub fn of(values: usize) -> Self {
+        Self { left: values }
+    }
+
+    /// Whether it is used up.
+    pub fn is_spent(&self) -> bool {
+        self.left == 0
+    }
+
+    fn visit(&mut self, values: usize) -> Result<(), Problem> {
+        self.left = self.left.saturating_sub(values);
+        if self.is_spent() {
+            return Err("the path visits too many values".into());
+        }
+        Ok(())
+    }
+}
+
 /// The results of the steps from these values on.
-pub(super) fn all<'v>(steps: &[Step], from: Vec<&'v Value>) -> Result<Vec<&'v Value>, Problem> {
-    steps.iter().try_fold(from, |values, step| step.take(&values))
+pub(super) fn all<'v>(
+    steps: &[Step],
+    from: Vec<&'v Value>,
+    budget: &mut VisitBudget,
+) -> Result<Vec<&'v Value>, Problem> {
+    steps.iter().try_fold(from, |values, step| step.take(&values, budget))
 }
 
 impl Step {
-    fn take<'v>(&self, values: &[&'v Value]) -> Result<Vec<&'v Value>, Problem> {
+    fn take<'v>(&self, values: &[&'v Value], budget: &mut VisitBudget) -> Result<Vec<&'v Value>, Problem> {
         let mut found = Vec::new();
+        budget.visit(values.len())?;
         match self {
             Self::Member(name) => found.extend(values.iter().filter_map(|value| value.get(name.as_str()))),
-            Self::Each => found.extend(values.iter().flat_map(|value| inside(value))),
-            Self::Descend => values.iter().for_each(|value| descend(value, &mut found)),
+            Self::Each => {
+                for value in values {
+                    let inside = inside(value);
+                    budget.visit(inside.len())?;
+                    found.extend(inside);
+                }
+            }
+            Self::Descend => {
+                for value in values {
+                    descend(value, &mut found, budget)?;
+                }
+            }
             Self::Nth(nth) => {
                 // The end of the last element is the end of the list, not zero.
                 let to = Some(nth.saturating_add(1)).filter(|to| *to != 0);
-                return elements(values, Some(*nth), to, None);
+                return elements(values, (Some(*nth), to, None), budget);
             }
-            Self::Slice(from, to, by) => return elements(values, *from, *to, *by),
+            Self::Slice(from, to, by) => return elements(values, (*from, *to, *by), budget),
             Self::Union(paths) => {
                 for JsonPath(steps) in paths {
-                    found.extend(all(steps, values.to_vec())?);
+                    found.extend(all(steps, values.to_vec(), budget)?);
                 }
             }
             Self::Filter(left, compared) => {
                 for value in values {
                     for one in list(value, " and cannot be filtered", as_go_prints)? {
-                        if holds(one, left, compared.as_ref())? {
+                        budget.visit(1)?;
+                        if holds(one, left, compared.as_ref(), budget)? {
                             found.push(one);
                         }
                     }
@@ -61,14 +103,17 @@ fn inside(value: &Value) -> Vec<&Value> {
     }
 }
 
-fn descend<'v>(value: &'v Value, found: &mut Vec<&'v Value>) {
+fn descend<'v>(
+    value: &'v Value,
+    found: &mut Vec<&'v Value>,
+    budget: &mut VisitBudget,
+) -> Result<(), Problem> {
     let inside = inside(value);
+    budget.visit(inside.len())?;
     if !inside.is_empty() {
         found.push(value);
     }
-    for one in inside {
-        descend(one, found);
-    }
+    inside.into_iter().try_for_each(|one| descend(one, found, budget))
 }
 
 /// The elements of a list; other values have none.
@@ -80,9 +125,8 @@ fn list<'v>(value: &'v Value, why: &str, shown: impl Fn(&Value) -> String) -> Re
 /// A slice. An empty slice of one list ends the search in all lists after it, as in Kubernetes.
 fn elements<'v>(
     values: &[&'v Value],
-    from: Option<i64>,
-    to: Option<i64>,
-    by: Option<i64>,
+    (from, to, by): (Option<i64>, Option<i64>, Option<i64>),
+    budget: &mut VisitBudget,
 ) -> Result<Vec<&'v Value>, Problem> {
     let mut found = Vec::new();
     for value in values.iter().filter(|value| !value.is_null()) {
@@ -102,17 +146,23 @@ fn elements<'v>(
             .get(first..end)
             .ok_or_else(|| format!("starting index {from} is greater than ending index {to}"))?;
         let step = by.map_or(Some(1), index).filter(|step| *step > 0).ok_or("step must be > 0")?;
+        budget.visit(some.len() / step)?;
         found.extend(some.iter().step_by(step));
     }
     Ok(found)
 }
 
-fn holds(one: &Value, left: &Operand, compared: Option<&(Comparison, Operand)>) -> Result<bool, Problem> {
+fn holds(
+    one: &Value,
+    left: &Operand,
+    compared: Option<&(Comparison, Operand)>,
+    budget: &mut VisitBudget,
+) -> Result<bool, Problem> {
     let Some((comparison, right)) = compared else {
-        return Ok(left.values(one).is_ok_and(|found| !found.is_empty()));
+        return Ok(left.values(one, budget).is_ok_and(|found| !found.is_empty()));
     };
-    let Some(left) = only(&left.values(one)?)? else { return Ok(false) };
-    let Some(right) = only(&right.values(one)?)? else { return Ok(false) };
+    let Some(left) = only(&left.values(one, budget)?)? else { return Ok(false) };
+    let Some(right) = only(&right.values(one, budget)?)? else { return Ok(false) };
     let (left, right) = (Comparable::of(left)?, Comparable::of(right)?);
     if std::mem::discriminant(&left) != std::mem::discriminant(&right) {
         return Err("incompatible types for comparison".into());
@@ -141,10 +191,10 @@ fn only<'v>(found: &[&'v Value]) -> Result<Option<&'v Value>, Problem> {
 }
 
 impl Operand {
-    fn values<'v>(&'v self, here: &'v Value) -> Result<Vec<&'v Value>, Problem> {
+    fn values<'v>(&'v self, here: &'v Value, budget: &mut VisitBudget) -> Result<Vec<&'v Value>, Problem> {
         match self {
             Self::Value(value) => Ok(vec![value]),
-            Self::JsonPath(JsonPath(steps)) => all(steps, vec![here]),
+            Self::JsonPath(JsonPath(steps)) => all(steps, vec![here], budget),
             Self::Word(word) => Err(format!("unrecognized identifier {word}").into()),
         }
     }

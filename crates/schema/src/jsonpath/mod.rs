@@ -11,7 +11,11 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::encode;
+pub use find::VisitBudget;
 pub use gantry_primitives::go_print::as_go_prints;
+
+/// The most values that one evaluation visits, unless its caller has a smaller budget.
+const VISITS_MAX: usize = 1 << 26;
 
 /// A parsed template.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,10 +92,10 @@ impl Template {
 
     /// The results of all its paths.
     pub fn find<'v>(&self, object: &'v Value) -> Result<Vec<&'v Value>, Problem> {
-        let mut found = Vec::new();
+        let (mut found, mut budget) = (Vec::new(), VisitBudget::of(VISITS_MAX));
         for part in &self.0 {
             if let Part::JsonPath(path) | Part::Range(path, _) = part {
-                found.extend(path.find(object)?);
+                found.extend(path.find_within(object, &mut budget)?);
             }
         }
         Ok(found)
@@ -100,7 +104,7 @@ impl Template {
     /// Evaluates it on an object, part by part.
     pub fn pieces<'t, 'v>(&'t self, object: &'v Value) -> Result<Vec<Piece<'t, 'v>>, Problem> {
         let mut pieces = Vec::new();
-        collect(&self.0, object, &mut pieces)?;
+        collect(&self.0, object, &mut pieces, &mut VisitBudget::of(VISITS_MAX))?;
         Ok(pieces)
     }
 }
@@ -113,7 +117,16 @@ impl JsonPath {
 
     /// The results.
     pub fn find<'v>(&self, object: &'v Value) -> Result<Vec<&'v Value>, Problem> {
-        find::all(&self.0, vec![object])
+        self.find_within(object, &mut VisitBudget::of(VISITS_MAX))
+    }
+
+    /// The results, within a budget.
+    pub fn find_within<'v>(
+        &self,
+        object: &'v Value,
+        budget: &mut VisitBudget,
+    ) -> Result<Vec<&'v Value>, Problem> {
+        find::all(&self.0, vec![object], budget)
     }
 }
 
@@ -131,14 +144,15 @@ fn collect<'t, 'v>(
     parts: &'t [Part],
     here: &'v Value,
     pieces: &mut Vec<Piece<'t, 'v>>,
+    budget: &mut VisitBudget,
 ) -> Result<(), Problem> {
     for part in parts {
         match part {
             Part::Text(text) => pieces.push(Piece::Text(text)),
-            Part::JsonPath(path) => pieces.push(Piece::Found(path.find(here)?)),
+            Part::JsonPath(path) => pieces.push(Piece::Found(path.find_within(here, budget)?)),
             Part::Range(path, inside) => {
-                for one in path.find(here)? {
-                    collect(inside, one, pieces)?;
+                for one in path.find_within(here, budget)? {
+                    collect(inside, one, pieces, budget)?;
                 }
             }
         }
@@ -284,6 +298,18 @@ mod tests {
         for (template, problem) in cases {
             assert_eq!(said(template, &pods()), Err(problem.into()), "{template}");
         }
+    }
+
+    /// Every descent multiplies the values by the depth of the object; a path with very many ends with an error.
+    #[test]
+    fn an_evaluation_ends() {
+        let deep = (0..100).fold(json!({}), |inner, _| json!({"a": inner, "b": 1}));
+        let find = |path: &str| {
+            let found = JsonPath::parse(path).unwrap().find_within(&deep, &mut VisitBudget::of(1 << 20));
+            found.map(|found| found.len())
+        };
+        assert_eq!(find("..b"), Ok(100));
+        assert_eq!(find("..a..a..a..a..a"), Err("the path visits too many values".into()));
     }
 
     proptest! {

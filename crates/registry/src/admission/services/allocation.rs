@@ -1,6 +1,6 @@
 //! Allocation of the addresses and ports of a service.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
 use serde_json::{Value, json};
@@ -108,25 +108,28 @@ impl Allocation<'_> {
 impl NodePorts<'_> {
     /// Allocates the ports of a new service: the same port with another protocol gets the same node port.
     fn new_ports(&mut self, spec: &mut Object, is_allocating: bool) -> Result<(), AllocationError> {
-        let asked: Vec<(Value, Option<u16>)> = each(spec, "ports").map(|port| numbers_of(port)).collect();
-        let mut by_port: Vec<(Value, u16)> = Vec::new();
+        let mut asked: BTreeMap<String, u16> = BTreeMap::new();
+        for (number, wanted) in each(spec, "ports").map(|port| numbers_of(port)) {
+            if let Some(wanted) = wanted {
+                asked.entry(number).or_insert(wanted);
+            }
+        }
+        let mut by_port: BTreeMap<String, u16> = BTreeMap::new();
         for (index, port) in each(spec, "ports").enumerate() {
             let (number, wanted) = numbers_of(port);
             if wanted.is_none() && !is_allocating {
                 continue;
             }
-            let known = by_port.iter().find(|(other, _)| *other == number).map(|(_, node_port)| *node_port);
-            let node_port = match (known, wanted) {
+            let node_port = match (by_port.get(&number).copied(), wanted) {
                 (Some(known), None) => known,
                 (Some(known), Some(wanted)) if known == wanted => known,
                 (Some(_), Some(wanted)) => self.take_for(index, wanted)?,
                 (None, _) => {
-                    let wanted = asked.iter().find_map(|(other, wanted)| wanted.filter(|_| *other == number));
-                    let node_port = match wanted {
-                        Some(wanted) => self.take_for(index, wanted)?,
+                    let node_port = match asked.get(&number) {
+                        Some(wanted) => self.take_for(index, *wanted)?,
                         None => self.next()?,
                     };
-                    by_port.push((number, node_port));
+                    by_port.insert(number, node_port);
                     node_port
                 }
             };
@@ -200,9 +203,9 @@ impl NodePorts<'_> {
     }
 }
 
-/// A port of a service, with the node port that it requests.
-fn numbers_of(port: &Object) -> (Value, Option<u16>) {
-    (port.get("port").cloned().unwrap_or(Value::Null), port_number(port.get("nodePort")))
+/// The number of a port of a service, as JSON, with the node port that it requests.
+fn numbers_of(port: &Object) -> (String, Option<u16>) {
+    (port.get("port").unwrap_or(&Value::Null).to_string(), port_number(port.get("nodePort")))
 }
 
 fn port_number(value: Option<&Value>) -> Option<u16> {

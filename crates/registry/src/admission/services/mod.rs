@@ -8,7 +8,7 @@ mod allocation;
 mod families;
 mod ranges;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::net::Ipv4Addr;
 
@@ -146,17 +146,18 @@ fn keep_ports(spec: &mut Object, before: &Value) {
     if !has_node_ports(before) || !has_node_ports(&Value::Object(spec.clone())) {
         return;
     }
+    let key = |port: &Value| (port["port"].to_string(), port["protocol"].to_string());
+    let ports = before["ports"].as_array().into_iter().flatten().rev();
+    let ports_before: BTreeMap<_, _> = ports.map(|port| (key(port), &port["nodePort"])).collect();
     let port_before = |port: &Object| {
-        let mut ports = before["ports"].as_array().into_iter().flatten();
-        let same = |other: &&Value| {
-            ["port", "protocol"].iter().all(|field| Some(&other[*field]) == port.get(*field))
-        };
-        ports.find(same).map(|other| other["nodePort"].clone()).filter(|number| !is_zero(Some(number)))
+        let field = |name: &str| port.get(name).map(Value::to_string);
+        let number = ports_before.get(&(field("port")?, field("protocol")?))?;
+        (!is_zero(Some(number))).then(|| (*number).clone())
     };
-    let mut used: Vec<Value> = each(spec, "ports").filter_map(|port| port.get("nodePort").cloned()).collect();
+    let mut used: BTreeSet<String> =
+        each(spec, "ports").filter_map(|port| port.get("nodePort").map(Value::to_string)).collect();
     for port in each(spec, "ports").filter(|port| is_zero(port.get("nodePort"))) {
-        if let Some(number) = port_before(port).filter(|number| !used.contains(number)) {
-            used.push(number.clone());
+        if let Some(number) = port_before(port).filter(|number| used.insert(number.to_string())) {
             port.insert("nodePort".to_owned(), number);
         }
     }
@@ -177,10 +178,10 @@ fn drop_leftovers(spec: &mut Object, before: &Value) {
         }
     }
     if has_node_ports(before) && !has_node_ports(&after) {
-        let old: Vec<&Value> =
-            before["ports"].as_array().into_iter().flatten().map(|port| &port["nodePort"]).collect();
+        let ports = before["ports"].as_array().into_iter().flatten();
+        let old: BTreeSet<_> = ports.map(|port| port["nodePort"].to_string()).collect();
         for port in each(spec, "ports") {
-            if port.get("nodePort").is_some_and(|number| old.contains(&number)) {
+            if port.get("nodePort").is_some_and(|number| old.contains(&number.to_string())) {
                 port.remove("nodePort");
             }
         }

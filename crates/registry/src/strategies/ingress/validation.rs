@@ -1,5 +1,7 @@
 //! Validates Ingresses.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use crate::validation::addresses::{ip, ip_warning, parse_ip};
@@ -55,13 +57,13 @@ pub(crate) fn warnings(warnings: &mut Vec<String>, object: &Value) {
 /// Validates the addresses in the status of an Ingress or a Service.
 pub(crate) fn balancer_addresses(errors: &mut ErrorList, old: &Value, new: &Value) {
     let addresses = |object: &Value| list(&object["status"]["loadBalancer"], "ingress").to_vec();
-    let stored: Vec<_> = addresses(old).iter().map(|one| text(one, "ip").to_owned()).collect();
+    let stored: BTreeSet<_> = addresses(old).iter().map(|one| text(one, "ip").to_owned()).collect();
     let at = Path::new("status");
     let at = at.child("loadBalancer");
     for (index, one) in addresses(new).iter().enumerate() {
         let at = at.child("ingress");
         let (at, address) = (at.index(index), text(one, "ip"));
-        if !address.is_empty() && !stored.iter().any(|stored| stored == address) {
+        if !address.is_empty() && !stored.contains(address) {
             ip(errors, &at.child("ip"), address);
         }
         let name = text(one, "hostname");

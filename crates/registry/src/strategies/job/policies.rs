@@ -1,5 +1,7 @@
 //! Validates pod failure policies and success policies of Jobs.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use crate::validation::error_list::{ErrorList, Path, is_set, list, number, text};
@@ -77,12 +79,12 @@ fn exit_codes(errors: &mut ErrorList, at: &Path<'_>, codes: &Value, spec: &Value
         errors.too_many(&at, values.len(), MAX_CODES);
     }
     let numbers: Vec<_> = values.iter().filter_map(Value::as_i64).collect();
-    let mut is_ordered = true;
+    let (mut seen, mut is_ordered) = (BTreeSet::new(), true);
     for (index, code) in numbers.iter().enumerate() {
         if operator == "In" && *code == 0 {
             errors.invalid(&at.index(index), &json!(code), "must not be 0 for the In operator");
         }
-        if numbers[..index].contains(code) {
+        if !seen.insert(code) {
             errors.duplicate(&at.index(index), &json!(code));
         } else if index > 0 && numbers[index - 1] > *code {
             is_ordered = false;

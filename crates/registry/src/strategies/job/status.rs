@@ -190,10 +190,20 @@ fn overlap(completed: &str, failed: &str, completions: i64) -> Option<i64> {
     let intervals = |indexes: &str| -> Vec<(i64, i64)> {
         indexes.split(',').filter_map(|part| interval(part, completions).ok()).collect()
     };
-    let failed = intervals(failed);
+    let mut failed = intervals(failed);
+    // They are in order, unless they are malformed.
+    failed.sort_unstable();
+    let mut ends_so_far = i64::MIN;
+    let ends: Vec<_> = failed
+        .iter()
+        .map(|(_, end)| {
+            ends_so_far = ends_so_far.max(*end);
+            ends_so_far
+        })
+        .collect();
     let common = |(first, last): (i64, i64)| {
-        let meets = failed.iter().find(|(start, end)| first <= *end && *start <= last);
-        meets.map(|(start, _)| first.max(*start))
+        let (start, _) = failed.get(ends.partition_point(|end| *end < first))?;
+        (*start <= last).then(|| first.max(*start))
     };
     intervals(completed).into_iter().find_map(common)
 }

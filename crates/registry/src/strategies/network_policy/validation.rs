@@ -1,5 +1,7 @@
 //! Validates NetworkPolicies.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use crate::validation::addresses::{cidr, cidr_warning, parse_cidr};
@@ -78,8 +80,8 @@ fn each_block<'a>(spec: &'a Value, mut visit: impl FnMut(&Path<'_>, &'a Value)) 
 }
 
 /// Returns all CIDR blocks of a policy. Stored ones are accepted in any form.
-fn blocks(object: &Value) -> Vec<&str> {
-    let mut all = Vec::new();
+fn blocks(object: &Value) -> BTreeSet<&str> {
+    let mut all = BTreeSet::new();
     each_block(&object["spec"], |_, block| {
         all.extend(block["cidr"].as_str());
         all.extend(list(block, "except").iter().filter_map(Value::as_str));
@@ -117,7 +119,7 @@ fn policy_port(errors: &mut ErrorList, at: &Path<'_>, one: &Value) {
     }
 }
 
-fn peer(errors: &mut ErrorList, at: &Path<'_>, peer: &Value, stored: &[&str]) {
+fn peer(errors: &mut ErrorList, at: &Path<'_>, peer: &Value, stored: &BTreeSet<&str>) {
     let mut selects = false;
     for field in ["podSelector", "namespaceSelector"].into_iter().filter(|field| is_set(peer, field)) {
         selects = true;
@@ -134,16 +136,16 @@ fn peer(errors: &mut ErrorList, at: &Path<'_>, peer: &Value, stored: &[&str]) {
     }
 }
 
-fn block(errors: &mut ErrorList, at: &Path<'_>, block: &Value, stored: &[&str]) {
+fn block(errors: &mut ErrorList, at: &Path<'_>, block: &Value, stored: &BTreeSet<&str>) {
     let whole = text(block, "cidr");
-    if !whole.is_empty() && !stored.contains(&whole) {
+    if !whole.is_empty() && !stored.contains(whole) {
         cidr(errors, &at.child("cidr"), whole);
     }
     let Some(parsed) = parse_cidr(whole) else { return };
     for (index, except) in list(block, "except").iter().filter_map(Value::as_str).enumerate() {
         let at = at.child("except");
         let at = at.index(index);
-        if !stored.contains(&except) {
+        if !stored.contains(except) {
             cidr(errors, &at, except);
         }
         if parse_cidr(except).is_some_and(|except| !parsed.strictly_contains(except)) {

@@ -1,5 +1,7 @@
 //! Validates Nodes.
 
+use std::collections::BTreeSet;
+
 use gantry_formats::quantity::Quantity;
 use serde_json::{Value, json};
 
@@ -28,8 +30,9 @@ pub(crate) fn warnings(spec: &Value) -> Vec<String> {
 pub(crate) fn status(errors: &mut ErrorList, object: &Value) {
     resources(errors, &object["status"]);
     let (at, addresses) = (Path::new("status"), list(&object["status"], "addresses"));
+    let mut seen = BTreeSet::new();
     for (index, address) in addresses.iter().enumerate() {
-        if addresses[..index].contains(address) {
+        if !seen.insert(address.to_string()) {
             let (kind, value) = (json!(text(address, "type")), json!(text(address, "address")));
             let shown = format!(r#"{{"Type":{kind},"Address":{value}}}"#);
             errors.duplicate_formatted(&at.child("addresses").index(index), shown);
@@ -84,6 +87,7 @@ fn ranges(errors: &mut ErrorList, ranges: &[Value]) {
 fn taints(errors: &mut ErrorList, taints: &[Value]) {
     let at = Path::new("metadata");
     let at = at.child("taints");
+    let mut seen = BTreeSet::new();
     for (index, taint) in taints.iter().enumerate() {
         let at = at.index(index);
         let (key, value) = (text(taint, "key"), text(taint, "value"));
@@ -93,8 +97,7 @@ fn taints(errors: &mut ErrorList, taints: &[Value]) {
             errors.invalid(&at.child("value"), &json!(value), wrong.join(";"));
         }
         errors.one_of(&at.child("effect"), &taint["effect"], &EFFECTS);
-        let same = |other: &&Value| text(other, "key") == key && other["effect"] == taint["effect"];
-        if taints[..index].iter().any(|other| same(&other)) {
+        if !seen.insert((key, taint["effect"].to_string())) {
             // With the Go names of fields.
             let (key, value, added) = (json!(key), json!(value), &taint["timeAdded"]);
             let effect = &taint["effect"];

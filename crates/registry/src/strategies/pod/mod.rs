@@ -40,14 +40,20 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
         }
     },
     validate_status: |errors, _, old, new| status::pod(errors, &Path::new("status"), old, new),
+    // Updates of pods are frequent and rarely made by people: Kubernetes has no warnings for them.
     warnings: |warnings, old, new| {
         if old.is_none() {
             validation::warnings::name(warnings, new, "the Pod's hostname");
+            pod_warnings::of(warnings, &Path::root(), new);
         }
-        pod_warnings::of(warnings, &Path::root(), new);
     },
     delete: lifecycle::delete_gracefully,
-    admission_checks: &[AdmissionCheck::ServiceAccount, AdmissionCheck::Priority, AdmissionCheck::Limits],
+    admission_checks: &[
+        AdmissionCheck::ServiceAccount,
+        AdmissionCheck::Priority,
+        AdmissionCheck::Limits,
+        AdmissionCheck::RuntimeClass,
+    ],
     limit: limits::limit_pod,
     quota: QuotaRules::POD,
     rows: Rows { conditions: table::conditions, ..Rows::new(table::COLUMNS, table::cells) },

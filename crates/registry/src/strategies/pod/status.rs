@@ -1,5 +1,6 @@
 //! The status of a pod.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use serde_json::{Value, json};
@@ -22,9 +23,10 @@ pub(crate) fn pod(errors: &mut ErrorList, at: &Path<'_>, old: &Value, new: &Valu
     for field in ["containerStatuses", "initContainerStatuses"] {
         stays_terminated(errors, &at.child(field), list(before, field), list(now, field), &old["spec"]);
     }
+    let known: BTreeSet<_> = list(before, "podIPs").iter().map(Value::to_string).collect();
     for (index, address) in list(now, "podIPs").iter().enumerate() {
         let ip = text(address, "ip");
-        if ip.parse::<IpAddr>().is_err() && !list(before, "podIPs").contains(address) {
+        if ip.parse::<IpAddr>().is_err() && !known.contains(&address.to_string()) {
             let at = at.child("podIPs");
             let why = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
             errors.invalid(&at.index(index), &json!(ip), why);
@@ -53,8 +55,9 @@ fn pod_address_families(errors: &mut ErrorList, at: &Path<'_>, addresses: &[Valu
     }
     let shown: Vec<Value> = addresses.iter().map(|address| json!({"IP": text(address, "ip")})).collect();
     errors.invalid(at, &Value::Array(shown), "may specify no more than one IP for each IP family");
+    let mut seen = BTreeSet::new();
     for (index, address) in addresses.iter().enumerate() {
-        if addresses[..index].contains(address) {
+        if !seen.insert(address.to_string()) {
             errors.duplicate(&at.index(index), &json!({"IP": text(address, "ip")}));
         }
     }
@@ -66,14 +69,17 @@ fn stays_terminated(errors: &mut ErrorList, at: &Path<'_>, old: &[Value], new: &
     if policy == "Always" {
         return;
     }
+    let mut running: BTreeMap<_, usize> = BTreeMap::new();
+    for now in new.iter().filter(|now| now["state"]["terminated"].is_null()) {
+        *running.entry(text(now, "name")).or_default() += 1;
+    }
     for (index, before) in old.iter().enumerate() {
         let end = &before["state"]["terminated"];
         let may_restart = policy == "OnFailure" && number(end, "exitCode").unwrap_or(0) != 0;
         if end.is_null() || may_restart {
             continue;
         }
-        let now = new.iter().filter(|now| text(now, "name") == text(before, "name"));
-        for _ in now.filter(|now| now["state"]["terminated"].is_null()) {
+        for _ in 0..running.get(text(before, "name")).copied().unwrap_or(0) {
             let why = "may not be transitioned to non-terminated state";
             errors.forbidden(&at.index(index).child("state"), why);
         }

@@ -1,5 +1,7 @@
 //! Rows of Pods.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use crate::Timestamp;
@@ -95,9 +97,11 @@ fn first_reason(pod: &Value) -> String {
 /// such an init container.
 fn add_init_containers(pod: &Value, summary: &mut Summary) -> (Restarts, bool) {
     let specs = list(pod, "spec.initContainers");
+    let sidecars: BTreeSet<_> =
+        specs.iter().filter(|spec| is_sidecar(spec)).map(|spec| spec["name"].as_str()).collect();
     let mut of_sidecars = Restarts::default();
     for (index, status) in list(pod, "status.initContainerStatuses").iter().enumerate() {
-        let sidecar = specs.iter().any(|spec| spec["name"] == status["name"] && is_sidecar(spec));
+        let sidecar = sidecars.contains(&status["name"].as_str());
         summary.restarts.add(status);
         if sidecar {
             of_sidecars.add(status);

@@ -1,5 +1,6 @@
 //! Validates updates of pods, most of whose fields are immutable.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use serde_json::{Value, json};
@@ -39,10 +40,11 @@ pub(crate) fn ephemeral_containers(errors: &mut ErrorList, old: &Value, new: &Va
     let (old, new) = (&old["spec"], &new["spec"]);
     let at = Path::new("spec");
     let at = at.child("ephemeralContainers");
-    let now = list(new, "ephemeralContainers");
+    let names = list(new, "ephemeralContainers").iter().rev();
+    let now: BTreeMap<_, _> = names.map(|container| (text(container, "name"), container)).collect();
     for before in list(old, "ephemeralContainers") {
         let name = text(before, "name");
-        match now.iter().find(|container| text(container, "name") == name) {
+        match now.get(name) {
             None => {
                 let why = format!("existing ephemeral containers {name:?} may not be removed\n");
                 errors.forbidden(&at, why);
@@ -85,18 +87,18 @@ fn added_tolerations(errors: &mut ErrorList, at: &Path<'_>, old: &Value, new: &V
         if let Some(fields) = toleration.as_object_mut() {
             fields.remove("tolerationSeconds");
         }
-        toleration
+        toleration.to_string()
     };
-    let now: Vec<_> = list(new, "tolerations").iter().map(but_seconds).collect();
+    let now: BTreeSet<_> = list(new, "tolerations").iter().map(but_seconds).collect();
     if list(old, "tolerations").iter().any(|before| !now.contains(&but_seconds(before))) {
         errors.forbidden(at, "existing toleration can not be modified except its tolerationSeconds");
     }
 }
 
 fn removed_gates(errors: &mut ErrorList, at: &Path<'_>, old: &Value, new: &Value) {
-    let before = list(old, "schedulingGates");
+    let before: BTreeSet<_> = list(old, "schedulingGates").iter().map(|gate| text(gate, "name")).collect();
     for (index, gate) in list(new, "schedulingGates").iter().enumerate() {
-        if !before.iter().any(|earlier| text(earlier, "name") == text(gate, "name")) {
+        if !before.contains(text(gate, "name")) {
             let why =
                 format!("only deletion is allowed, but found new scheduling gate '{}'", text(gate, "name"));
             errors.forbidden(&at.index(index).child("name"), why);

@@ -122,12 +122,13 @@ fn named_elements(errors: &mut ErrorList, at: &Path<'_>, schema: &Value) {
         errors.forbidden(&at.child("nullable"), why);
     }
     let keys = list(schema, "x-kubernetes-list-map-keys").iter().filter(|_| kind == "map");
+    let required: BTreeSet<_> = list(items, "required").iter().filter_map(Value::as_str).collect();
     for key in keys.filter_map(Value::as_str) {
         let (at, property) = (at.child("properties"), &items["properties"][key]);
         if property.is_null() {
             continue;
         }
-        if !list(items, "required").iter().any(|name| name == key) && !is_set(property, "default") {
+        if !required.contains(key) && !is_set(property, "default") {
             let why = "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required \
                        property";
             errors.required(&at.key(key).child("default"), why);

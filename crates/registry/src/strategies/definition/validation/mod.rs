@@ -15,6 +15,8 @@ mod structural;
 mod versions;
 mod warnings;
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use crate::FieldError;
@@ -147,8 +149,9 @@ fn stored_versions(errors: &mut ErrorList, definition: &Value) {
             errors.invalid(&at, &json!(stored), why);
         }
     }
+    let names: BTreeSet<_> = versions.iter().map(|version| version["name"].as_str()).collect();
     for (index, name) in stored.iter().enumerate() {
-        if !versions.iter().any(|version| version["name"] == *name) {
+        if !names.contains(&name.as_str()) {
             let shown = name.as_str().unwrap_or_default();
             let why = format!(
                 "missing from spec.versions; {shown} was previously a storage version, and must remain in \

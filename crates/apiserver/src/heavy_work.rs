@@ -1,0 +1,119 @@
+//! Runs work on large bodies and objects beside the threads that serve connections, and little of it at a time.
+//!
+//! Decoding, validating and encoding a few megabytes takes many milliseconds in one go. On a worker thread of the
+//! runtime, all other requests of that thread would wait; and every such request takes many times the memory of its
+//! body. The runtime's other tasks are therefore moved to another thread meanwhile, and there are only a few slots.
+
+use std::future::poll_fn;
+use std::pin::pin;
+
+use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+/// Larger bodies and objects are heavy.
+pub(crate) const HEAVY_BYTES: usize = 128 << 10;
+
+/// Fewer slots would let one slow request hold up all others.
+const SLOTS_MIN: usize = 2;
+
+tokio::task_local! {
+    /// Set while a request has a slot, so that it does not wait for a second one.
+    static HAS_SLOT: ();
+}
+
+/// The slots of heavy work.
+#[derive(Debug)]
+pub(crate) struct HeavyWork {
+    slots: Semaphore,
+}
+
+impl Default for HeavyWork {
+    fn default() -> Self {
+        let cores = std::thread::available_parallelism().map_or(SLOTS_MIN, usize::from);
+        Self { slots: Semaphore::new(cores.max(SLOTS_MIN)) }
+    }
+}
+
+impl HeavyWork {
+    /// Computes a value from this many bytes.
+    pub(crate) async fn run<T>(&self, bytes: usize, work: impl FnOnce() -> T) -> T {
+        if bytes <= HEAVY_BYTES {
+            return work();
+        }
+        let _slot = self.slot().await;
+        off_worker(work)
+    }
+
+    /// Awaits a future that computes with this many bytes; it has its slot to the end.
+    pub(crate) async fn run_future<F: Future>(&self, bytes: usize, future: F) -> F::Output {
+        if bytes <= HEAVY_BYTES {
+            return future.await;
+        }
+        let _slot = self.slot().await;
+        let mut future = pin!(future);
+        HAS_SLOT.scope((), poll_fn(|context| off_worker(|| future.as_mut().poll(context)))).await
+    }
+
+    /// Waits for a slot; `None` if the request has one.
+    async fn slot(&self) -> Option<SemaphorePermit<'_>> {
+        if HAS_SLOT.try_with(|()| ()).is_ok() {
+            return None;
+        }
+        // The semaphore is never closed.
+        self.slots.acquire().await.ok()
+    }
+}
+
+/// Computes a value while other tasks of this thread run on another one, if the runtime has several.
+pub(crate) fn off_worker<T>(work: impl FnOnce() -> T) -> T {
+    let is_multi_threaded =
+        Handle::try_current().is_ok_and(|handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread);
+    if is_multi_threaded { tokio::task::block_in_place(work) } else { work() }
+}
+
+/// As [`off_worker`], if there is much to do.
+pub(crate) fn off_worker_if_heavy<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
+    if bytes > HEAVY_BYTES { off_worker(work) } else { work() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
+
+    use super::*;
+
+    /// On one worker thread, a task goes on while another one computes.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn other_tasks_go_on() {
+        static IS_ANSWERED: AtomicBool = AtomicBool::new(false);
+        let computing = tokio::spawn(async {
+            let work = || {
+                for _ in 0..10_000 {
+                    if IS_ANSWERED.load(Ordering::Relaxed) {
+                        return true;
+                    }
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                false
+            };
+            HeavyWork::default().run(HEAVY_BYTES + 1, work).await
+        });
+        let quick = tokio::spawn(async { IS_ANSWERED.store(true, Ordering::Relaxed) });
+        assert!(computing.await.unwrap(), "the quick task ran before the long one ended");
+        quick.await.unwrap();
+    }
+
+    /// A request with a slot gets by with it, even if there is no other.
+    #[tokio::test]
+    async fn a_request_needs_one_slot() {
+        let work = HeavyWork { slots: Semaphore::new(1) };
+        let inner = work.run_future(HEAVY_BYTES + 1, async {
+            assert_eq!(work.slots.available_permits(), 0);
+            work.run(HEAVY_BYTES + 1, || 7).await
+        });
+        assert_eq!(work.run_future(HEAVY_BYTES + 1, inner).await, 7);
+        assert_eq!(work.slots.available_permits(), 1);
+        assert_eq!(work.run(HEAVY_BYTES, || 8).await, 8);
+    }
+}

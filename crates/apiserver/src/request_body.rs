@@ -1,0 +1,155 @@
+//! Reads the bodies of requests: up to the size limit each, and up to another limit in total.
+//!
+//! The rest of a body that is not read is discarded up to a limit, because clients that still send when the connection
+//! closes do not see the response.
+
+use std::fmt::Display;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http::HeaderMap;
+use http::header::EXPECT;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::error::ApiError;
+use crate::handlers::BODY_BYTES_MAX;
+
+/// The most bytes of a body that are discarded, the timeout of each read, and that of all of them.
+const DISCARDED_BYTES_MAX: usize = 64 << 20;
+const DISCARD_PATIENCE: Duration = Duration::from_secs(1);
+const DISCARD_TIMEOUT: Duration = Duration::from_secs(10);
+/// Smaller bodies are not counted.
+const COUNTED_FROM: usize = 16 << 10;
+/// How long a body waits for room.
+const ROOM_PATIENCE: Duration = Duration::from_secs(1);
+/// The unit in which bodies are counted.
+const UNIT: usize = 1 << 10;
+
+/// The room for the bodies of all requests in progress.
+#[derive(Clone, Debug)]
+pub(crate) struct BodyRoom {
+    units: Arc<Semaphore>,
+}
+
+/// A body, and its share of the room.
+pub(crate) struct ReadBody {
+    pub(crate) bytes: Bytes,
+    #[expect(dead_code, reason = "dropping it is what it is for")]
+    room: Option<OwnedSemaphorePermit>,
+}
+
+impl ReadBody {
+    /// A body that was in memory before.
+    pub(crate) fn in_memory(bytes: Bytes) -> Self {
+        Self { bytes, room: None }
+    }
+}
+
+impl BodyRoom {
+    /// Room for this many bytes.
+    pub(crate) fn of(bytes: usize) -> Self {
+        Self { units: Arc::new(Semaphore::new(bytes / UNIT)) }
+    }
+
+    /// Reads a body. Returns 413 if it is too large, and 429 if there is no room for it.
+    pub(crate) async fn read<B>(&self, headers: &HeaderMap, body: B) -> Result<ReadBody, ApiError>
+    where
+        B: http_body::Body<Data = Bytes>,
+        B::Error: Display,
+    {
+        let mut body = pin!(body);
+        if body.size_hint().lower() > BODY_BYTES_MAX as u64 {
+            discard(headers, body).await;
+            return Err(ApiError::BodyTooLarge);
+        }
+        let mut room = None;
+        let mut first = Bytes::new();
+        let mut all = BytesMut::new();
+        while let Some(frame) = poll_fn(|context| body.as_mut().poll_frame(context)).await {
+            let Ok(data) = frame.map_err(unreadable)?.into_data() else { continue };
+            let length = first.len() + all.len() + data.len();
+            if length > BODY_BYTES_MAX {
+                discard(headers, body).await;
+                return Err(ApiError::BodyTooLarge);
+            }
+            self.reserve(length, &mut room).await?;
+            // Most bodies arrive in one piece, which needs no copy.
+            if first.is_empty() && all.is_empty() {
+                first = data;
+                continue;
+            }
+            all.extend_from_slice(&std::mem::take(&mut first));
+            all.extend_from_slice(&data);
+        }
+        Ok(ReadBody { bytes: if all.is_empty() { first } else { all.freeze() }, room })
+    }
+
+    /// Reserves room for a body that has this length so far.
+    async fn reserve(&self, length: usize, room: &mut Option<OwnedSemaphorePermit>) -> Result<(), ApiError> {
+        let has = room.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
+        let needs = if length > COUNTED_FROM { length.div_ceil(UNIT) } else { 0 };
+        let Ok(missing @ 1..) = u32::try_from(needs.saturating_sub(has)) else { return Ok(()) };
+        let waiting = Arc::clone(&self.units).acquire_many_owned(missing);
+        match tokio::time::timeout(ROOM_PATIENCE, waiting).await {
+            Ok(Ok(more)) => match room {
+                Some(room) => room.merge(more),
+                None => *room = Some(more),
+            },
+            _ => return Err(ApiError::TooManyRequests),
+        }
+        Ok(())
+    }
+}
+
+/// Discards the rest of a body.
+pub(crate) async fn discard<B>(headers: &HeaderMap, mut body: Pin<&mut B>)
+where
+    B: http_body::Body<Data = Bytes>,
+{
+    // A client that expects `100 Continue` has not started to send.
+    if headers.contains_key(EXPECT) {
+        return;
+    }
+    let discarding = async {
+        let mut discarded = 0;
+        while discarded <= DISCARDED_BYTES_MAX {
+            let frame = poll_fn(|context| body.as_mut().poll_frame(context));
+            let Ok(Some(Ok(frame))) = tokio::time::timeout(DISCARD_PATIENCE, frame).await else { return };
+            discarded += frame.data_ref().map_or(0, Bytes::len);
+        }
+    };
+    // Too slow or too much: the connection closes while the client may still send.
+    let _ = tokio::time::timeout(DISCARD_TIMEOUT, discarding).await;
+}
+
+fn unreadable(error: impl Display) -> ApiError {
+    ApiError::bad_request(format!("the body of the request could not be read: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::Full;
+
+    use super::*;
+
+    fn body(length: usize) -> Full<Bytes> {
+        Full::new(vec![b' '; length].into())
+    }
+
+    /// Bodies beyond the room of all are refused until others are done; small ones never are.
+    #[tokio::test(start_paused = true)]
+    async fn bodies_have_room_together() {
+        let room = BodyRoom::of(2 << 20);
+        let headers = HeaderMap::new();
+        let first = room.read(&headers, body(1 << 20)).await.unwrap();
+        let second = room.read(&headers, body(1 << 20)).await.unwrap();
+        assert!(matches!(room.read(&headers, body(1 << 20)).await, Err(ApiError::TooManyRequests)));
+        assert_eq!(room.read(&headers, body(1000)).await.unwrap().bytes.len(), 1000);
+        drop(first);
+        assert_eq!(room.read(&headers, body(1 << 20)).await.unwrap().bytes.len(), 1 << 20);
+        drop(second);
+    }
+}

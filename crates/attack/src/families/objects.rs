@@ -1,0 +1,169 @@
+//! Objects that are valid, from which hostile ones are made.
+
+use gantry_rng::Rng;
+use serde_json::{Value, json};
+
+use crate::server::NAMESPACE;
+
+pub(super) const JSON: &str = "application/json";
+pub(super) const YAML: &str = "application/yaml";
+pub(super) const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
+pub(super) const JSON_PATCH: &str = "application/json-patch+json";
+pub(super) const MERGE: &str = "application/merge-patch+json";
+pub(super) const STRATEGIC: &str = "application/strategic-merge-patch+json";
+pub(super) const APPLY: &str = "application/apply-patch+yaml";
+pub(super) const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";
+pub(super) const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+/// Returns the path of a collection in the namespace of the attack.
+pub(super) fn collection(group_version: &str, resource: &str) -> String {
+    let root = if group_version.contains('/') { "apis" } else { "api" };
+    format!("/{root}/{group_version}/namespaces/{NAMESPACE}/{resource}")
+}
+
+/// Returns a collection and a valid object for it, of one of several kinds.
+pub(super) fn any(rng: &mut Rng, name: &str) -> (String, Value) {
+    let metadata = json!({"name": name, "labels": {"a": "b"}, "annotations": {"c": "d"}});
+    match rng.below(9) {
+        0 | 1 => (collection("apps/v1", "deployments"), deployment(name)),
+        2 => (collection("v1", "pods"), pod(name)),
+        3 => (
+            collection("v1", "services"),
+            json!({"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": {
+                "selector": {"a": "b"}, "ports": [{"name": "http", "port": 80, "targetPort": "web"}],
+            }}),
+        ),
+        4 => (collection("v1", "configmaps"), config_map(name)),
+        5 => (
+            collection("v1", "secrets"),
+            json!({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": {"k": "dmFsdWU="}}),
+        ),
+        6 => (
+            "/apis/rbac.authorization.k8s.io/v1/clusterroles".to_owned(),
+            json!({
+                "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": metadata,
+                "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}],
+            }),
+        ),
+        7 => (
+            collection("policy/v1", "poddisruptionbudgets"),
+            json!({
+                "apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": metadata,
+                "spec": {"minAvailable": "50%", "selector": {"matchLabels": {"a": "b"}}},
+            }),
+        ),
+        _ => (DEFINITIONS.to_owned(), definition(name, &json!({"type": "object"}), &[])),
+    }
+}
+
+pub(super) fn pod_spec() -> Value {
+    json!({"containers": [{
+        "name": "web", "image": "nginx:1", "ports": [{"containerPort": 80, "name": "http"}],
+        "env": [{"name": "A", "value": "b"}], "resources": {"requests": {"cpu": "100m", "memory": "64Mi"}},
+    }]})
+}
+
+pub(super) fn pod(name: &str) -> Value {
+    json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": {"a": "b"}}, "spec": pod_spec()})
+}
+
+pub(super) fn deployment(name: &str) -> Value {
+    json!({
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name, "labels": {"a": "b"}},
+        "spec": {"replicas": 0, "selector": {"matchLabels": {"a": "b"}}, "template": {
+            "metadata": {"labels": {"a": "b"}}, "spec": pod_spec(),
+        }},
+    })
+}
+
+pub(super) fn config_map(name: &str) -> Value {
+    json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {"k": "v"}})
+}
+
+/// Returns the group of the custom resource of a case.
+pub(super) fn group(name: &str) -> String {
+    format!("{name}.attack.example.com")
+}
+
+/// Returns the collection of the custom resource of a case.
+pub(super) fn widgets(name: &str) -> String {
+    collection(&format!("{}/v1", group(name)), "widgets")
+}
+
+/// Returns a definition of widgets in a group of their own. `schema` is that of `spec`.
+pub(super) fn definition(name: &str, schema: &Value, columns: &[Value]) -> Value {
+    let group = group(name);
+    let schema = json!({"type": "object", "properties": {"spec": schema}});
+    let mut version = json!({
+        "name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema},
+    });
+    if !columns.is_empty() {
+        version["additionalPrinterColumns"] = Value::Array(columns.to_vec());
+    }
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": format!("widgets.{group}")},
+        "spec": {
+            "group": group, "scope": "Namespaced", "versions": [version],
+            "names": {"plural": "widgets", "singular": "widget", "kind": "Widget", "listKind": "WidgetList"},
+        },
+    })
+}
+
+/// Returns a custom object of such a definition.
+pub(super) fn widget(name: &str, object: &str, spec: &Value) -> Value {
+    json!({
+        "apiVersion": format!("{}/v1", group(name)), "kind": "Widget", "metadata": {"name": object}, "spec": spec,
+    })
+}
+
+/// Returns a value nested in lists and objects.
+pub(super) fn nested(rng: &mut Rng, depth: usize, inner: Value) -> Value {
+    let is_list = rng.one_in(2);
+    (0..depth).fold(inner, |inner, _| if is_list { Value::Array(vec![inner]) } else { json!({"a": inner}) })
+}
+
+/// Replaces one value somewhere in the object by one of another type.
+pub(super) fn disfigure(rng: &mut Rng, value: &mut Value) {
+    let stops = rng.one_in(5);
+    match value {
+        Value::Array(elements) if !stops && !elements.is_empty() => {
+            let index = rng.index(elements.len());
+            disfigure(rng, &mut elements[index]);
+        }
+        Value::Object(members) if !stops && !members.is_empty() => {
+            let index = rng.index(members.len());
+            if let Some(member) = members.values_mut().nth(index) {
+                disfigure(rng, member);
+            }
+        }
+        other => *other = strange(rng, other),
+    }
+}
+
+fn strange(rng: &mut Rng, value: &Value) -> Value {
+    match rng.below(18) {
+        0 => Value::Null,
+        1 => json!(true),
+        2 => json!(i64::MIN),
+        3 => json!(u64::MAX),
+        4 => json!(1e300),
+        5 => json!(""),
+        6 => json!([]),
+        7 => json!({}),
+        8 => json!([value, value, null]),
+        9 => json!({"name": value, "metadata": value, "$patch": "replace"}),
+        10 => nested(rng, 200, value.clone()),
+        11 => json!("é\u{0}\"\\\u{202e}"),
+        12 => json!("x".repeat(size_of_text(rng))),
+        13 => json!("1e999999999"),
+        14 => json!("9999999999999999999Ei"),
+        15 => json!("0001-01-01T00:00:00Z"),
+        16 => json!(vec![value; 1000]),
+        _ => json!({"matchExpressions": [{"key": value, "operator": "In", "values": [value]}]}),
+    }
+}
+
+fn size_of_text(rng: &mut Rng) -> usize {
+    super::size(rng, 1, 300_000)
+}

@@ -1,0 +1,153 @@
+//! The probe: a client that asks for little at regular times, on a connection and a thread of its own.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crate::case::Message;
+use crate::connection::{Connection, Endpoint};
+use crate::http1::Answer;
+use crate::machine::Counters;
+
+/// When a request is given up.
+const GIVE_UP: Duration = Duration::from_secs(30);
+const NAP: Duration = Duration::from_millis(10);
+
+/// What a probe saw of one request.
+#[derive(Clone, Debug)]
+pub(crate) struct Sample {
+    /// The request in one line.
+    pub(crate) request: String,
+    pub(crate) started: Instant,
+    /// From the moment the request was due to be sent to its answer.
+    pub(crate) waited: Duration,
+    /// How much of that the machine is to blame for.
+    pub(crate) machine: Duration,
+    /// The status, or why there is no answer.
+    pub(crate) outcome: Result<u16, String>,
+}
+
+impl Sample {
+    /// Returns the wait without the share of the machine.
+    pub(crate) fn judged(&self) -> Duration {
+        self.waited.saturating_sub(self.machine)
+    }
+}
+
+/// A probe on its own thread.
+pub(crate) struct Probe {
+    stop: Arc<AtomicBool>,
+    samples: Arc<Mutex<Vec<Sample>>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Probe {
+    /// Starts to send the requests in turn, one in each period.
+    pub(crate) fn start(
+        endpoint: Endpoint,
+        token: String,
+        server: u32,
+        requests: Vec<Message>,
+        period: Duration,
+    ) -> Self {
+        let (stop, samples) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(Vec::new())));
+        let lateness = Arc::new(AtomicU64::new(0));
+        let sleeper = {
+            let (stop, lateness) = (Arc::clone(&stop), Arc::clone(&lateness));
+            std::thread::spawn(move || measure_lateness(&stop, &lateness))
+        };
+        let asker = {
+            let (stop, samples) = (Arc::clone(&stop), Arc::clone(&samples));
+            std::thread::spawn(move || {
+                let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
+                    return;
+                };
+                let mut asker = Asker { endpoint, token, server, lateness, connection: None };
+                runtime.block_on(async {
+                    for request in requests.iter().cycle() {
+                        if stop.load(Ordering::Relaxed) {
+                            break;
+                        }
+                        let sample = asker.ask(request).await;
+                        let rest = period.saturating_sub(sample.started.elapsed());
+                        samples.lock().unwrap_or_else(PoisonError::into_inner).push(sample);
+                        tokio::time::sleep(rest).await;
+                    }
+                });
+            })
+        };
+        Self { stop, samples, threads: vec![sleeper, asker] }
+    }
+
+    /// Takes the samples since the last call.
+    pub(crate) fn take(&self) -> Vec<Sample> {
+        std::mem::take(&mut *self.samples.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Stops the probe and returns the samples that are left.
+    pub(crate) fn finish(mut self) -> Vec<Sample> {
+        self.stop.store(true, Ordering::Relaxed);
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+        self.take()
+    }
+}
+
+struct Asker {
+    endpoint: Endpoint,
+    token: String,
+    server: u32,
+    lateness: Arc<AtomicU64>,
+    connection: Option<Connection>,
+}
+
+impl Asker {
+    async fn ask(&mut self, request: &Message) -> Sample {
+        let before = Counters::read(self.server);
+        let late_before = self.lateness.load(Ordering::Relaxed);
+        let started = Instant::now();
+        let outcome = match tokio::time::timeout(GIVE_UP, self.answer(request)).await {
+            Ok(Ok(answer)) => {
+                if !answer.keeps_connection() {
+                    self.connection = None;
+                }
+                Ok(answer.status)
+            }
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(_) => Err(format!("no answer in {} s", GIVE_UP.as_secs())),
+        };
+        let waited = started.elapsed();
+        if outcome.is_err() {
+            self.connection = None;
+        }
+        let late = Duration::from_micros(self.lateness.load(Ordering::Relaxed).saturating_sub(late_before));
+        let machine = Counters::read(self.server).machine_delay_since(&before).max(late);
+        Sample { request: request.line(), started, waited, machine, outcome }
+    }
+
+    /// Asks on the open connection. One that was closed since the last answer is replaced, and the time for that counts.
+    async fn answer(&mut self, message: &Message) -> std::io::Result<Answer> {
+        if let Some(connection) = &mut self.connection
+            && let Ok(answer) = connection.send(message, &self.token).await
+        {
+            return Ok(answer);
+        }
+        let connection = self.connection.insert(Connection::open(&self.endpoint).await?);
+        connection.send(message, &self.token).await
+    }
+}
+
+/// Sleeps again and again, and sums up by how much each sleep was longer than asked for.
+fn measure_lateness(stop: &AtomicBool, lateness: &AtomicU64) {
+    while !stop.load(Ordering::Relaxed) {
+        let started = Instant::now();
+        std::thread::sleep(NAP);
+        let late = started.elapsed().saturating_sub(NAP);
+        // Timers are never exact; only what a person could notice counts.
+        if late > NAP {
+            lateness.fetch_add(u64::try_from(late.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        }
+    }
+}

@@ -1,0 +1,341 @@
+//! The attack: rounds of cases against a server, watched from outside.
+//!
+//! A round ends when the time is over, and when the server died or took too much memory: then the next one starts with a new server.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::case::{CaseId, Message};
+use crate::connection::Connection;
+use crate::latency::Latency;
+use crate::machine;
+use crate::play::{Outcome, Target, play};
+use crate::probe::{Probe, Sample};
+use crate::server::{NAMESPACE, ServerProcess, create_account, expect};
+use crate::{AttackOptions, say};
+
+const MEGABYTE: u64 = 1 << 20;
+const WATCH_PERIOD: Duration = Duration::from_millis(50);
+const PROBE_PERIOD: Duration = Duration::from_millis(100);
+/// The longest that the probe may wait.
+const PROBE_LIMIT: Duration = Duration::from_secs(1);
+const REPORT_PERIOD: Duration = Duration::from_secs(60);
+/// How long a case counts as a cause after its end.
+const AFTERMATH: Duration = Duration::from_secs(2);
+/// How many findings of a class are shown, and how many cases of each.
+const SHOWN_OF_A_CLASS: usize = 5;
+const SHOWN_CASES: usize = 12;
+const PLAY_LIMIT: Duration = Duration::from_secs(120);
+
+/// What the server did that it must not do.
+#[derive(Clone, Debug)]
+pub(crate) struct Finding {
+    what: String,
+    /// The cases that were played at the time.
+    cases: Vec<CaseId>,
+}
+
+/// The figures of an attack.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    cases: usize,
+    statuses: BTreeMap<u16, usize>,
+    unanswered: usize,
+    samples: Vec<Sample>,
+    peak: u64,
+    /// Resident after the last round.
+    rest: u64,
+    findings: Vec<Finding>,
+}
+
+/// Which cases are played now, and which were until recently.
+#[derive(Debug, Default)]
+struct Schedule {
+    waiting: VecDeque<CaseId>,
+    next_seed: u64,
+    running: BTreeMap<CaseId, Instant>,
+    ended: VecDeque<(CaseId, Instant, Instant)>,
+}
+
+/// Everything that the players of a round share.
+struct Round {
+    options: AttackOptions,
+    schedule: Mutex<Schedule>,
+    report: Mutex<Report>,
+    is_over: AtomicBool,
+}
+
+/// Attacks until the time is over or the seeds are used up.
+pub(crate) async fn attack(options: AttackOptions) -> Result<Report, String> {
+    let end = Instant::now() + Duration::from_secs(options.minutes * 60);
+    let schedule = Schedule { next_seed: options.seeds.0, ..Schedule::default() };
+    let round = Arc::new(Round {
+        options,
+        schedule: Mutex::new(schedule),
+        report: Mutex::default(),
+        is_over: AtomicBool::new(false),
+    });
+    loop {
+        round.is_over.store(false, Ordering::Relaxed);
+        round.run(end).await?;
+        if Instant::now() >= end || round.is_exhausted() {
+            break;
+        }
+        say("the server is started anew");
+    }
+    let mut report = round.report.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(std::mem::take(&mut report))
+}
+
+impl Round {
+    async fn run(self: &Arc<Self>, end: Instant) -> Result<(), String> {
+        let mut server = ServerProcess::start(&self.options.binary, &self.options.directory, 0)?;
+        let access = server.ready().await?;
+        let mut admin = Connection::open(&access.admin).await.map_err(|error| error.to_string())?;
+        let (token, probe_token) = prepare(&mut admin).await?;
+        let requests = vec![small(), Message::get("/readyz")];
+        let probe = Probe::start(access.plain.clone(), probe_token, server.id(), requests, PROBE_PERIOD);
+        let target = Arc::new(Target { access, token });
+        let players: Vec<_> = (0..self.options.jobs.max(1))
+            .map(|_| tokio::spawn(Arc::clone(self).work(Arc::clone(&target))))
+            .collect();
+        self.watch(&mut server, &probe, end, || players.iter().all(tokio::task::JoinHandle::is_finished))
+            .await;
+        self.is_over.store(true, Ordering::Relaxed);
+        for player in players {
+            player.abort();
+            let _ = player.await;
+        }
+        self.judge_samples(probe.finish());
+        let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
+        report.rest = machine::memory(server.id()).map_or(0, |memory| memory.resident);
+        Ok(())
+    }
+
+    /// Watches the server from outside until the round ends.
+    async fn watch(
+        &self,
+        server: &mut ServerProcess,
+        probe: &Probe,
+        end: Instant,
+        are_players_done: impl Fn() -> bool,
+    ) {
+        let (mut reported, mut panics) = (Instant::now(), 0);
+        while Instant::now() < end && !are_players_done() {
+            tokio::time::sleep(WATCH_PERIOD).await;
+            self.judge_samples(probe.take());
+            if let Some(status) = server.exit_status() {
+                self.find(format!("the server died: {status}; {}", server.log_tail()), Duration::ZERO);
+                return;
+            }
+            let memory = machine::memory(server.id()).unwrap_or_default();
+            self.note_peak(memory.peak);
+            let limit = self.options.memory_limit * MEGABYTE;
+            if memory.peak > limit {
+                self.find(format!("the server took {} MB", memory.peak / MEGABYTE), Duration::ZERO);
+                return;
+            }
+            let lines = server.panic_lines();
+            for line in lines.iter().skip(panics) {
+                self.find(format!("a panic: {line}"), WATCH_PERIOD);
+            }
+            panics = lines.len();
+            if reported.elapsed() > REPORT_PERIOD {
+                reported = Instant::now();
+                self.report
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .figures()
+                    .iter()
+                    .for_each(|line| say(line));
+            }
+        }
+    }
+
+    async fn work(self: Arc<Self>, target: Arc<Target>) {
+        while !self.is_over.load(Ordering::Relaxed) {
+            let Some(id) = self.begin() else { return };
+            let case = id.case();
+            let outcome = tokio::time::timeout(PLAY_LIMIT, play(&target, &case)).await.unwrap_or_default();
+            self.end(id, outcome);
+        }
+    }
+
+    fn begin(&self) -> Option<CaseId> {
+        let mut schedule = self.schedule.lock().unwrap_or_else(PoisonError::into_inner);
+        if schedule.waiting.is_empty() && schedule.next_seed < self.options.seeds.1 {
+            let seed = schedule.next_seed;
+            schedule.next_seed += 1;
+            schedule
+                .waiting
+                .extend(self.options.families().iter().map(|family| CaseId { family: *family, seed }));
+        }
+        let id = schedule.waiting.pop_front()?;
+        schedule.running.insert(id, Instant::now());
+        Some(id)
+    }
+
+    fn end(&self, id: CaseId, outcome: Outcome) {
+        let mut schedule = self.schedule.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(started) = schedule.running.remove(&id) {
+            schedule.ended.push_back((id, started, Instant::now()));
+        }
+        while schedule.ended.len() > 1000 {
+            schedule.ended.pop_front();
+        }
+        drop(schedule);
+        let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
+        report.cases += 1;
+        report.unanswered += outcome.unanswered;
+        for (status, count) in outcome.statuses {
+            *report.statuses.entry(status).or_default() += count;
+        }
+        for what in outcome.findings {
+            report.find(Finding { what, cases: vec![id] });
+        }
+    }
+
+    fn is_exhausted(&self) -> bool {
+        let schedule = self.schedule.lock().unwrap_or_else(PoisonError::into_inner);
+        schedule.waiting.is_empty() && schedule.next_seed >= self.options.seeds.1
+    }
+
+    fn note_peak(&self, peak: u64) {
+        let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
+        report.peak = report.peak.max(peak);
+    }
+
+    /// Records something that happened in a span of time that ends now, with the cases that overlap it.
+    fn find(&self, what: String, span: Duration) {
+        let schedule = self.schedule.lock().unwrap_or_else(PoisonError::into_inner);
+        let recent = schedule.ended.iter().filter(|(_, _, ended)| ended.elapsed() < span + AFTERMATH);
+        let cases = recent.map(|(id, ..)| *id).chain(schedule.running.keys().copied()).collect();
+        drop(schedule);
+        self.report.lock().unwrap_or_else(PoisonError::into_inner).find(Finding { what, cases });
+    }
+
+    fn judge_samples(&self, samples: Vec<Sample>) {
+        for sample in &samples {
+            if let Some(what) = judge(sample) {
+                self.find(what, sample.started.elapsed());
+            }
+        }
+        self.report.lock().unwrap_or_else(PoisonError::into_inner).samples.extend(samples);
+    }
+}
+
+/// Returns what is wrong with what the probe saw.
+fn judge(sample: &Sample) -> Option<String> {
+    let Sample { request, waited, machine, outcome, .. } = sample;
+    match outcome {
+        Err(error) => Some(format!("the probe got no answer to {request}: {error}")),
+        Ok(status) if *status != 200 => Some(format!("the probe got {status} for {request}")),
+        Ok(_) if sample.judged() > PROBE_LIMIT => Some(format!(
+            "the probe waited {} ms for {request}, of which the machine took {} ms",
+            waited.as_millis(),
+            machine.as_millis()
+        )),
+        Ok(_) => None,
+    }
+}
+
+fn small() -> Message {
+    Message::get(format!("/api/v1/namespaces/{NAMESPACE}/configmaps/small"))
+}
+
+/// Creates the namespace, the object that the probe reads, and the accounts of attackers and probe.
+async fn prepare(admin: &mut Connection) -> Result<(String, String), String> {
+    expect(admin, "POST", "/api/v1/namespaces", &json!({"metadata": {"name": NAMESPACE}})).await?;
+    let path = format!("/api/v1/namespaces/{NAMESPACE}/configmaps");
+    expect(admin, "POST", &path, &json!({"metadata": {"name": "small"}, "data": {"k": "v"}})).await?;
+    // Pods are refused without it; its controller needs a moment.
+    let account = json!({"metadata": {"name": "default"}});
+    let _: Result<Value, String> =
+        expect(admin, "POST", &format!("/api/v1/namespaces/{NAMESPACE}/serviceaccounts"), &account).await;
+    Ok((create_account(admin, "attacker").await?, create_account(admin, "probe").await?))
+}
+
+impl Report {
+    /// Keeps a finding, and shows it unless several like it were shown before.
+    fn find(&mut self, finding: Finding) {
+        let like = self.findings.iter().filter(|other| class(&other.what) == class(&finding.what)).count();
+        if like < SHOWN_OF_A_CLASS {
+            say(&format!("FOUND {}", finding.what));
+            for id in finding.cases.iter().take(SHOWN_CASES) {
+                say(&format!("      {}", replay(*id)));
+            }
+        }
+        self.findings.push(finding);
+    }
+
+    pub(crate) fn has_findings(&self) -> bool {
+        !self.findings.is_empty()
+    }
+
+    /// Returns the figures, a line each.
+    pub(crate) fn figures(&self) -> Vec<String> {
+        let judged = Latency::of(self.samples.iter().map(Sample::judged));
+        let machine = Latency::of(self.samples.iter().map(|sample| sample.machine));
+        let statuses: Vec<String> =
+            self.statuses.iter().map(|(status, count)| format!("{status}: {count}")).collect();
+        let mut classes: BTreeMap<String, usize> = BTreeMap::new();
+        for finding in &self.findings {
+            *classes.entry(class(&finding.what)).or_default() += 1;
+        }
+        let found = classes.iter().map(|(class, count)| format!("found {count} times: {class}"));
+        let figures = [
+            format!("{} cases, {} findings", self.cases, self.findings.len()),
+            format!("answers: {}; none: {}", statuses.join(", "), self.unanswered),
+            format!("probe, without delays by the machine: {judged}"),
+            format!("delays by the machine, as far as others used its processors: {machine}"),
+            format!("memory: {} MB at most, {} MB at the end", self.peak / MEGABYTE, self.rest / MEGABYTE),
+        ];
+        figures.into_iter().chain(found).collect()
+    }
+}
+
+/// Returns what findings of the same class have in common: the words before the details, without numbers.
+fn class(what: &str) -> String {
+    let words = what.split_once("answered ").map_or(what, |(_, answer)| answer);
+    words.chars().filter(|character| !character.is_ascii_digit()).take(60).collect()
+}
+
+/// Returns the command that plays one case alone.
+fn replay(id: CaseId) -> String {
+    let CaseId { family, seed } = id;
+    format!("cargo xtask search attack --family {} --seeds {seed}:{}", family.name(), seed + 1)
+}
+
+/// Returns the directory for the server's files: below the target directory of the repository, beside the binary.
+pub(crate) fn default_directory(binary: &Path) -> std::path::PathBuf {
+    binary.parent().and_then(Path::parent).unwrap_or(Path::new(".")).join("attack")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(waited: u64, machine: u64, outcome: Result<u16, String>) -> Sample {
+        let (waited, machine) = (Duration::from_millis(waited), Duration::from_millis(machine));
+        Sample { request: "GET /a".to_owned(), started: Instant::now(), waited, machine, outcome }
+    }
+
+    #[test]
+    fn the_probe_may_wait_a_second_and_longer_only_for_the_machine() {
+        assert_eq!(judge(&sample(900, 0, Ok(200))), None);
+        assert_eq!(judge(&sample(1900, 1000, Ok(200))), None);
+        let found = judge(&sample(1900, 100, Ok(200))).unwrap();
+        assert_eq!(found, "the probe waited 1900 ms for GET /a, of which the machine took 100 ms");
+    }
+
+    #[test]
+    fn a_refused_or_unanswered_probe_is_a_finding() {
+        assert!(judge(&sample(1, 0, Ok(429))).is_some());
+        assert!(judge(&sample(1, 0, Err("closed".to_owned()))).is_some());
+    }
+}
