@@ -67,7 +67,7 @@ use http::request::Parts;
 use authentication::signing_key::SigningKeys;
 use detached_writes::DetachedWrites;
 use error::ApiError;
-use flow_control::{FlowControl, FlowObjects, Turn};
+use flow_control::{FlowControl, FlowObjects, Seat, Turn};
 use health::HealthState;
 use heavy_work::HeavyWork;
 use metrics::{Metrics, TimedStore};
@@ -164,10 +164,11 @@ impl ApiServer {
             return Ok(rejection);
         }
         authorization::authorize(self, info, user).await?;
-        self.handle_authorized(parts, info, body.await?).await
+        self.handle_authorized(parts, info, body.await?, turn.seat()).await
     }
 
-    /// Handles an authorized request. A write runs to its end even if the returned future is dropped.
+    /// Handles an authorized request. A write runs to its end, and keeps its seats until then, even if the returned future
+    /// is dropped.
     ///
     /// The future is boxed so that the handlers are compiled here, not for each kind of body that is served.
     fn handle_authorized<'a>(
@@ -175,6 +176,7 @@ impl ApiServer {
         parts: &Arc<Parts>,
         info: &'a RequestInfo<'_>,
         body: ReadBody,
+        seat: Option<Arc<Seat>>,
     ) -> HandlerFuture<'a> {
         if *info.method == Method::GET {
             return Box::pin(self.dispatch(info, body));
@@ -184,7 +186,9 @@ impl ApiServer {
             let path = gantry_formats::percent::decode_path(parts.uri.path());
             let mut info = RequestInfo::parse(&parts, &path);
             info.caller = caller;
-            server.dispatch(&info, body).await
+            let result = server.dispatch(&info, body).await;
+            drop(seat);
+            result
         }))
     }
 

@@ -86,15 +86,17 @@ pub(crate) struct FairDispatcher {
     has_sizes: AtomicBool,
 }
 
-/// A request's turn: its seats, and what its response says about them. Dropping it gives the seats back.
+/// A request's turn: its seats, and what its response says about them. Dropping it gives the seats back, unless a
+/// detached write still has them.
 #[derive(Debug, Default)]
 pub(crate) struct Turn {
     classified: Option<(Arc<ActiveConfiguration>, usize)>,
-    seat: Option<Seat>,
+    seat: Option<Arc<Seat>>,
 }
 
+/// The seats of an executing request. They are given back when the last reference is dropped.
 #[derive(Debug)]
-enum Seat {
+pub(crate) enum Seat {
     Plain { _counted: CountedRequest },
     Fair { _seat: Option<LevelSeat>, metrics: Arc<FlowMetrics>, seats: u32 },
 }
@@ -188,7 +190,7 @@ impl FairDispatcher {
         let metrics = Arc::clone(&schema.metrics);
         let Some(level) = &schema.level else {
             metrics.begin(1);
-            turn.seat = Some(Seat::Fair { _seat: None, metrics, seats: 1 });
+            turn.seat = Some(Arc::new(Seat::Fair { _seat: None, metrics, seats: 1 }));
             return Ok(());
         };
         let seats = self.seats(request.work, schema.width_max);
@@ -205,7 +207,7 @@ impl FairDispatcher {
         metrics.waited(seat.is_ok(), began.elapsed());
         let seat = seat.map_err(|reason| refuse(schema, level, reason))?;
         metrics.begin(seats);
-        turn.seat = Some(Seat::Fair { _seat: Some(seat), metrics, seats });
+        turn.seat = Some(Arc::new(Seat::Fair { _seat: Some(seat), metrics, seats }));
         if matches!(request.work, Work::List { .. }) {
             // A list runs without a pause. Requests that arrived meanwhile are to be counted first, so that they wait in the
             // queues of their flows and not behind lists that the runtime has taken up.
@@ -265,10 +267,16 @@ impl Turn {
             FlowControl::Fair(fair) => fair.admit(ArrivingRequest::of(info, user), self).await,
             FlowControl::Plain(PlainLimits(limits)) => {
                 let counted = limits.begin(is_mutating(info), user.is_master());
-                counted.map(|counted| self.seat = Some(Seat::Plain { _counted: counted })).ok_or(1)
+                let seat = counted.map(|counted| Arc::new(Seat::Plain { _counted: counted }));
+                seat.map(|seat| self.seat = Some(seat)).ok_or(1)
             }
         };
         admitted.err().map(too_many_requests)
+    }
+
+    /// The seats of the request, for work that may go on after its response is not awaited any more.
+    pub(crate) fn seat(&self) -> Option<Arc<Seat>> {
+        self.seat.clone()
     }
 
     /// Ends the turn, and adds the headers that name the FlowSchema and the level.
