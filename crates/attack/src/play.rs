@@ -67,6 +67,10 @@ const BROKEN: &[&str] = &["cannot be read", "could not be signed", "not served"]
 /// Tells whether a 500 blames the request: Kubernetes answers some bad ones so, such as patches with unknown directives, and says
 /// no reason then. Internal errors have one.
 fn is_unclassified(answer: &Answer) -> bool {
+    if answer.body_bytes > answer.body.len() {
+        // The reason is behind a very long message, and was not kept.
+        return !answer.text().contains("Internal error");
+    }
     let Ok(status) = serde_json::from_slice::<Value>(&answer.body) else { return false };
     let message = status["message"].as_str().unwrap_or_default();
     status["kind"] == "Status"
