@@ -74,10 +74,11 @@ fn is_unclassified(answer: &Answer) -> bool {
         && !BROKEN.iter().any(|words| message.contains(words))
 }
 
-/// Returns what is wrong with an answer. A server that is busy may say so with 503, or 504 after a time limit.
+/// Returns what is wrong with an answer. What is not implemented is 501; a server that is busy may say so with 503, or 504 after a
+/// time limit.
 fn judge(message: &Message, answer: &Answer) -> Option<String> {
     let line = message.line();
-    if answer.status >= 500 && !matches!(answer.status, 503 | 504) {
+    if answer.status >= 500 && !matches!(answer.status, 501 | 503 | 504) {
         let text: String = answer.text().chars().take(400).collect();
         if answer.status == 500 && is_unclassified(answer) {
             return None;

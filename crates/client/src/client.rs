@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures::future::BoxFuture;
 use futures::TryStreamExt as _;
+use futures::future::BoxFuture;
 use http::{HeaderMap, Method, Response, StatusCode, header};
 use http_body_util::BodyExt as _;
 use kube::client::Body;

@@ -29,6 +29,7 @@ pub(crate) fn run(
     work: impl Future<Output = Result<ExitCode, String>>,
 ) -> ExitCode {
     start_logging(log_format, verbosity);
+    gantry_serving::raise_file_descriptor_limit();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return fail(&format!("cannot start: {error}")),
@@ -60,6 +61,7 @@ pub(crate) async fn options(
         tokens: flags.token.as_deref().map(tokens::read).transpose()?.unwrap_or_default(),
         services: flags.service_range,
         service_accounts: flags.service_accounts(),
+        requests: flags.requests.limits()?,
         ..Options::default()
     })
 }
