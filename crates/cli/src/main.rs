@@ -25,6 +25,10 @@ mod why;
 
 use std::process::ExitCode;
 
+/// Faster than the system's allocator, and it gives memory back after a peak; see decision 0043.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     command::run(std::env::args_os().collect())
 }

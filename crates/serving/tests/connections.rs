@@ -326,6 +326,85 @@ async fn a_panic_costs_one_request_and_nothing_else() {
     assert_eq!(response.status(), 404);
 }
 
+/// Sends a request as written, and returns what comes back until the connection closes.
+async fn raw(running: &Running, sent: &str) -> String {
+    let mut stream = running.tls("http/1.1", Some(&running.pki.admin)).await.unwrap();
+    stream.write_all(sent.as_bytes()).await.unwrap();
+    let mut received = Vec::new();
+    let _ = tokio::time::timeout(TIMEOUT, stream.read_to_end(&mut received)).await.expect("it closes");
+    String::from_utf8_lossy(&received).into_owned()
+}
+
+/// Requests that two servers in a row could understand differently are rejected as kube-apiserver does.
+#[tokio::test]
+async fn ambiguous_requests_are_rejected() {
+    let running = Running::with(ConnectionLimits::default()).await;
+    let close = "connection: close\r\n\r\n";
+    for (head, status) in [
+        (format!("GET /version HTTP/1.1\r\n{close}"), 400),
+        (format!("GET /version HTTP/1.0\r\n{close}"), 200),
+        (format!("GET /version HTTP/1.1\r\nhost: a\r\nhost: a\r\n{close}"), 400),
+        (format!("GET /version HTTP/1.1\r\nhost:\r\n{close}"), 200),
+        (format!("GET /version HTTP/1.1\r\nhost: a b\r\n{close}"), 400),
+    ] {
+        let answer = raw(&running, &head).await;
+        assert!(answer.split(' ').nth(1) == Some(&status.to_string()), "{head}: {answer}");
+    }
+    for codings in ["gzip, chunked", "chunked\r\ntransfer-encoding: chunked", "chunked, chunked"] {
+        let head = format!(
+            "POST {CONFIG_MAPS} HTTP/1.1\r\nhost: a\r\ntransfer-encoding: {codings}\r\n\r\n0\r\n\r\n"
+        );
+        let answer = raw(&running, &head).await;
+        // hyper rejects some by itself.
+        let status = answer.split(' ').nth(1).unwrap_or_default();
+        assert!(status == "501" || status == "400", "{codings}: {answer}");
+    }
+}
+
+/// When all connections are taken, idle ones make room; those with a request in progress stay.
+#[tokio::test]
+async fn idle_connections_make_room_for_others() {
+    let running = Running::with(ConnectionLimits { connections: 5, ..ConnectionLimits::default() }).await;
+    let mut busy = running.http1().await;
+    let watch = busy.send_request(request("GET", &format!("{CONFIG_MAPS}?watch=true"), "")).await.unwrap();
+    assert_eq!(watch.status(), 200);
+    // Without a handshake, without a request, and after one.
+    let silent = [
+        TcpStream::connect(running.address).await.unwrap(),
+        TcpStream::connect(running.address).await.unwrap(),
+    ];
+    let idle = running.tls("http/1.1", None).await.unwrap();
+    let mut used = running.http2().await;
+    assert_eq!(used.send_request(request("GET", "/version", "")).await.unwrap().status(), 200);
+    for _ in 0..3 {
+        let mut other = tokio::time::timeout(TIMEOUT, running.http1()).await.expect("there is room");
+        let response = other.send_request(request("GET", "/version", "")).await.unwrap();
+        assert_eq!(response.status(), 200);
+        body(response).await;
+    }
+    let object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "news"}}).to_string();
+    let mut other = tokio::time::timeout(TIMEOUT, running.http1()).await.expect("there is room");
+    assert_eq!(other.send_request(request("POST", CONFIG_MAPS, object)).await.unwrap().status(), 201);
+    let mut watch = watch.into_body();
+    let event = tokio::time::timeout(TIMEOUT, watch.frame()).await.unwrap();
+    assert!(event.is_some(), "the watch goes on");
+    drop((silent, idle, used));
+}
+
+/// A client without credentials is answered at once, though it has sent no body.
+#[tokio::test]
+async fn a_body_is_not_awaited_from_clients_without_credentials() {
+    let running = Running::with(ConnectionLimits::default()).await;
+    let mut stream = running.tls("http/1.1", None).await.unwrap();
+    let head = format!(
+        "POST {CONFIG_MAPS} HTTP/1.1\r\nhost: x\r\ncontent-length: 2750000\r\nexpect: 100-continue\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = vec![0; 12];
+    tokio::time::timeout(TIMEOUT, stream.read_exact(&mut answer)).await.unwrap().unwrap();
+    assert_eq!(answer, b"HTTP/1.1 401");
+}
+
 /// A store that panics on one request.
 #[derive(Debug)]
 struct PanickingStore(MemoryStore);

@@ -140,8 +140,6 @@ impl Drop for Directory<'_> {
 mod tests {
     use serde_json::json;
 
-    use super::*;
-
     fn warnings_about(paths: &[&str]) -> Vec<String> {
         let items: Vec<_> = paths.iter().map(|path| json!({"path": path})).collect();
         let mut warnings = Vec::new();

@@ -99,3 +99,71 @@ impl<'v> SamePorts<'v> {
         self.by_host_port.entry((host.0, host.1.is_empty())).or_default().push(position);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// The warnings are those of a comparison of each port with all earlier ones.
+    #[test]
+    fn warnings_are_in_the_order_of_ports() {
+        for seed in 0..200 {
+            let mut state: u64 = seed;
+            let mut is_heads = || {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                state >> 63 == 1
+            };
+            let mut port = || {
+                let mut port = json!({"containerPort": if is_heads() { 1 } else { 2 }, "protocol": "TCP"});
+                if is_heads() {
+                    port["hostPort"] = json!(if is_heads() { 1 } else { 2 });
+                }
+                if is_heads() {
+                    port["hostIP"] = json!(if is_heads() { "10.0.0.1" } else { "10.0.0.2" });
+                }
+                port
+            };
+            let containers: Vec<Vec<_>> = (0..3).map(|_| (0..4).map(|_| port()).collect()).collect();
+            let (at, mut warnings) = (Path::new("c"), Vec::new());
+            let mut ports = PortWarnings::new(&at);
+            for (index, container) in containers.iter().enumerate() {
+                ports.add(&mut warnings, index, container);
+            }
+            assert_eq!(warnings, compared(&containers), "seed {seed}");
+        }
+    }
+
+    fn compared(containers: &[Vec<Value>]) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let mut earlier: Vec<(String, &Value)> = Vec::new();
+        for (index, container) in containers.iter().enumerate() {
+            for (port_index, port) in container.iter().enumerate() {
+                let at = format!("c[{index}].ports[{port_index}]");
+                for (other_at, other) in &earlier {
+                    if let Some(how) = meet(port, other) {
+                        warnings.push(format!("{at}: {how} port definition with {other_at}"));
+                    }
+                }
+                earlier.push((at, port));
+            }
+        }
+        warnings
+    }
+
+    fn meet(port: &Value, other: &Value) -> Option<&'static str> {
+        let same = |field: &str| port[field] == other[field];
+        if !same("containerPort") {
+            None
+        } else if same("hostPort") && same("hostIP") {
+            Some("duplicate")
+        } else if port["hostPort"].is_null() || other["hostPort"].is_null() {
+            Some("overlapping")
+        } else if same("hostPort") && port["hostIP"].is_null() != other["hostIP"].is_null() {
+            Some("dangerously ambiguous")
+        } else {
+            None
+        }
+    }
+}

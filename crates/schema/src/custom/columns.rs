@@ -296,7 +296,7 @@ mod tests {
         let columns = [column(".spec.n"), column(".spec..a..a..a..a..a"), column(".spec.n")];
         let columns = Columns::read(&json!({"additionalPrinterColumns": columns}));
         let object = json!({"metadata": {"name": "a"}, "spec": {"n": 1, "deep": deep}});
-        let budget = &mut CellBudget::default();
+        let budget = &mut CellBudget { visits: VisitBudget::of(100_000), bytes: TABLE_BYTES_MAX };
         assert_eq!(columns.cells(&object, now(), budget), [json!("a"), json!("1"), json!(null)]);
         assert_eq!(columns.cells(&object, now(), budget), [json!("a")]);
         let large = json!({"metadata": {"name": "a"}, "spec": "x".repeat(1 << 20)});

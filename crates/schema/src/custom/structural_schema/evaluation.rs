@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::expressions::{Expression, Reason};
-use super::outcome::place;
+use super::outcome::{ERROR_BYTES_MAX, place};
 use super::validate::ValidationResult;
 use super::{AdditionalProperties, ListType, SchemaType, StructuralSchema, lists};
 use gantry_cel::{self as cel, CostMeter, EvaluationError, Input, Program, ValueSchema};
@@ -27,6 +27,8 @@ const OUT_OF_BUDGET: &str =
 /// An evaluation in progress.
 struct Evaluation {
     found: ValidationResult,
+    /// The size of the errors found.
+    error_bytes: usize,
     left: u64,
     /// Whether the types of rules are checked: those of a stored definition were when it was written.
     checks_types: bool,
@@ -62,7 +64,8 @@ pub(super) fn validate(
     object: &Value,
     old: Option<&Value>,
 ) -> ValidationResult {
-    let mut evaluation = Evaluation { found: ValidationResult::default(), left: BUDGET, checks_types: false };
+    let mut evaluation =
+        Evaluation { found: ValidationResult::default(), error_bytes: 0, left: BUDGET, checks_types: false };
     let ratchet = Ratchet { itself: old.map(|old| (object, old)), around: None };
     let ruled = Ruled { by: structure, node: structure, is_resource: true };
     // If it breaks off, the error is already in the result.
@@ -76,7 +79,8 @@ pub(super) fn validate_default(
     default: &Value,
     is_resource: bool,
 ) -> Vec<FieldError> {
-    let mut evaluation = Evaluation { found: ValidationResult::default(), left: BUDGET, checks_types: true };
+    let mut evaluation =
+        Evaluation { found: ValidationResult::default(), error_bytes: 0, left: BUDGET, checks_types: true };
     let ruled = Ruled { by: structure, node: structure, is_resource };
     let changed = Changed { value: default, old: Some(default), ratchet: Ratchet::default() };
     // If it breaks off, the error is already in the result.
@@ -239,12 +243,13 @@ impl Evaluation {
                 FieldError { field, wrong: Wrong::Invalid { value: String::new(), why } }
             }
         };
+        self.error_bytes += error.shown_bytes();
         if !rule.is_transition && changed.ratchet.is_same() {
             self.found.ratcheted.push(error);
         } else {
             self.found.errors.push(error);
         }
-        ControlFlow::Continue(())
+        if self.error_bytes > ERROR_BYTES_MAX { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     /// Evaluates the `messageExpression` of a rule; `None` if it has no usable result.

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use super::outcome::Outcome;
 use super::{AdditionalProperties, ListType, StructuralSchema};
 use gantry_primitives::{FieldError, Path};
 
 /// Returns the duplicates in an object as errors.
 pub(super) fn validate(structure: &StructuralSchema, object: &Value) -> Vec<FieldError> {
-    let mut errors = Vec::new();
-    structure.validate_uniqueness(&mut errors, &Path::root(), object);
-    errors
+    let mut outcome = Outcome::default();
+    structure.validate_uniqueness(&mut outcome, &Path::root(), object);
+    outcome.errors
 }
 
 /// The elements of a list by the values of their keys; of duplicates the first.
@@ -26,26 +27,29 @@ pub(super) fn keys_of(element: &Value, keys: &[String]) -> Value {
 }
 
 impl StructuralSchema {
-    fn validate_uniqueness(&self, errors: &mut Vec<FieldError>, at: &Path<'_>, value: &Value) {
+    fn validate_uniqueness(&self, outcome: &mut Outcome, at: &Path<'_>, value: &Value) {
+        if outcome.is_full() {
+            return;
+        }
         match value {
             Value::Array(elements) => {
                 match &self.lists {
                     ListType::Atomic => {}
-                    ListType::Set => validate_set(errors, at, elements),
-                    ListType::Map(keys) => validate_map(errors, at, elements, keys),
+                    ListType::Set => validate_set(outcome, at, elements),
+                    ListType::Map(keys) => validate_map(outcome, at, elements, keys),
                 }
                 if let Some(items) = &self.items {
                     for (index, element) in elements.iter().enumerate() {
-                        items.validate_uniqueness(errors, &at.index(index), element);
+                        items.validate_uniqueness(outcome, &at.index(index), element);
                     }
                 }
             }
             Value::Object(members) => {
                 for (name, member) in members {
                     if let Some(declared) = self.properties.get(name) {
-                        declared.validate_uniqueness(errors, &at.child(name), member);
+                        declared.validate_uniqueness(outcome, &at.child(name), member);
                     } else if let AdditionalProperties::Schema(values) = &self.values {
-                        values.validate_uniqueness(errors, &at.key(name), member);
+                        values.validate_uniqueness(outcome, &at.key(name), member);
                     }
                 }
             }
@@ -54,20 +58,26 @@ impl StructuralSchema {
     }
 }
 
-fn validate_set(errors: &mut Vec<FieldError>, at: &Path<'_>, elements: &[Value]) {
+fn validate_set(outcome: &mut Outcome, at: &Path<'_>, elements: &[Value]) {
     for index in repeated(elements.iter().map(Value::to_string)) {
-        errors.push(FieldError::duplicate(at.index(index).to_string(), &elements[index]));
+        if outcome.is_full() {
+            return;
+        }
+        outcome.add(FieldError::duplicate(at.index(index).to_string(), &elements[index]));
     }
 }
 
-fn validate_map(errors: &mut Vec<FieldError>, at: &Path<'_>, elements: &[Value], keys: &[String]) {
+fn validate_map(outcome: &mut Outcome, at: &Path<'_>, elements: &[Value], keys: &[String]) {
     let no_object = elements.iter().position(|element| !element.is_object() && !element.is_null());
     if let Some(index) = no_object {
         let why = "must be an object for an array of list-type map";
-        return errors.push(FieldError::invalid(at.index(index).to_string(), &elements[index], why));
+        return outcome.add(FieldError::invalid(at.index(index).to_string(), &elements[index], why));
     }
     for index in repeated(elements.iter().map(|element| keys_of(element, keys).to_string())) {
-        errors.push(FieldError::duplicate(at.index(index).to_string(), &keys_of(&elements[index], keys)));
+        if outcome.is_full() {
+            return;
+        }
+        outcome.add(FieldError::duplicate(at.index(index).to_string(), &keys_of(&elements[index], keys)));
     }
 }
 
@@ -131,6 +141,17 @@ mod tests {
             let errors = validate(&structure, &json!({"x": value}));
             let texts: Vec<_> = errors.iter().map(ToString::to_string).collect();
             assert_eq!(texts, expected, "{value} of {schema}");
+        }
+    }
+
+    /// Errors repeat the path of their value: many of them below a long key are cut short.
+    #[test]
+    fn errors_below_a_long_key_are_cut_short() {
+        let strings = json!({"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "set"});
+        let structure = StructuralSchema::read(&json!({"type": "object", "additionalProperties": strings}));
+        let object = json!({"k".repeat(1 << 20): (0..200_000).map(|number| number / 2).collect::<Vec<_>>()});
+        for errors in [structure.validate_values(&object), structure.validate_lists(&object)] {
+            assert!(!errors.is_empty() && errors.len() < 20, "{}", errors.len());
         }
     }
 }

@@ -17,7 +17,12 @@ pub(super) struct Outcome {
     pub(super) errors: Vec<FieldError>,
     /// How many checks the value passed: of alternatives, the one with the most was probably intended.
     pub(super) matched: usize,
+    /// The size of the errors.
+    bytes: usize,
 }
+
+/// The size of errors from which on no more are reported: many values below a long key would take much memory.
+pub(super) const ERROR_BYTES_MAX: usize = 8 << 20;
 
 impl Outcome {
     /// Adds an error about an invalid value.
@@ -38,13 +43,21 @@ impl Outcome {
 
     /// Adds an error.
     pub(super) fn add(&mut self, error: FieldError) {
-        self.errors.push(error);
+        if !self.is_full() {
+            self.bytes += error.shown_bytes();
+            self.errors.push(error);
+        }
+    }
+
+    /// Whether no more errors are reported.
+    pub(super) fn is_full(&self) -> bool {
+        self.bytes > ERROR_BYTES_MAX
     }
 
     /// Adds the outcome of a part of the value, or of another check.
     pub(super) fn merge(&mut self, other: Self) {
         self.matched += other.matched;
-        self.errors.extend(other.errors);
+        other.errors.into_iter().for_each(|error| self.add(error));
     }
 }
 

@@ -3,6 +3,8 @@
 //! Errors of alternatives (`oneOf` etc.) have no path: Kubernetes writes `<nil>`. Rules are evaluated last, and only
 //! if no error prevents that.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use super::constraints::{Constraints, Count};
@@ -229,6 +231,9 @@ impl StructuralSchema {
             _ => None,
         };
         for (index, element) in elements.iter().enumerate() {
+            if outcome.is_full() {
+                return;
+            }
             let before = before
                 .as_ref()
                 .and_then(|(keys, old)| old.get(&lists::keys_of(element, keys).to_string()).copied());
@@ -251,6 +256,9 @@ impl StructuralSchema {
         };
         if let AdditionalProperties::Schema(values) = &self.values {
             for (name, member) in members.iter().filter(|(name, _)| !self.properties.contains_key(*name)) {
+                if outcome.is_full() {
+                    return;
+                }
                 outcome.merge(values.outcome(&at.child(name), member, before(name)));
             }
         }
@@ -288,9 +296,8 @@ fn validate_text(outcome: &mut Outcome, at: &Path<'_>, text: &str, constraints: 
 
 fn validate_list(outcome: &mut Outcome, at: &Path<'_>, elements: &[Value], constraints: &Constraints) {
     validate_count(outcome, at, elements.len(), constraints.items, "items");
-    let is_twice =
-        |(index, element): (usize, &Value)| elements.iter().take(index).any(|earlier| earlier == element);
-    if constraints.unique_items && elements.iter().enumerate().any(is_twice) {
+    let mut seen = BTreeSet::new();
+    if constraints.unique_items && elements.iter().any(|element| !seen.insert(element.to_string())) {
         outcome.invalid(at, &json!(""), format!("{at} in body shouldn't contain duplicates"));
     }
 }
