@@ -167,7 +167,8 @@ async fn a_gated_pod_says_that_it_waits() {
 #[tokio::test]
 async fn a_pod_needs_its_runtime_class() {
     let server = server().await;
-    let named = pod("p1", json!({"runtimeClassName": "gvisor", "containers": [{"name": "a.b", "image": "x:1"}]}));
+    let named =
+        pod("p1", json!({"runtimeClassName": "gvisor", "containers": [{"name": "a.b", "image": "x:1"}]}));
     assert_eq!(
         refused(&server, PODS, named, 403).await,
         "pods \"p1\" is forbidden: pod rejected: RuntimeClass \"gvisor\" not found"
