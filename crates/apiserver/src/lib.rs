@@ -53,8 +53,10 @@ pub use response::{Body, Chunks};
 pub use service::ApiService;
 pub use settings::{MemoryLimits, RequestLimits, ServiceAccounts, Settings, UncontrolledKind};
 
-use std::pin::Pin;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::Poll;
 
 use bytes::Bytes;
 use gantry_primitives::Refusal;
@@ -168,10 +170,25 @@ impl ApiServer {
             return Ok(rejection);
         }
         authorization::authorize(self, info, user).await?;
-        self.handle_authorized(parts, info, body.await?).await
+        let mut body = pin!(body);
+        let body = match poll_fn(|context| Poll::Ready(body.as_mut().poll(context))).await {
+            Poll::Ready(body) => body?,
+            Poll::Pending => {
+                // A client that sends slowly keeps no seat meanwhile.
+                drop(turn.take_seat());
+                let body = body.await?;
+                let user = Arc::clone(&info.caller.user);
+                if let Some(rejection) = turn.begin(&self.flow_control, info, &user).await {
+                    return Ok(rejection);
+                }
+                body
+            }
+        };
+        self.handle_authorized(parts, info, body, turn).await
     }
 
-    /// Handles an authorized request. A write runs to its end even if the returned future is dropped.
+    /// Handles an authorized request. A write runs to its end even if the returned future is dropped, and keeps its seat until
+    /// then.
     ///
     /// The future is boxed so that the handlers are compiled here, not for each kind of body that is served.
     fn handle_authorized<'a>(
@@ -179,12 +196,15 @@ impl ApiServer {
         parts: &Arc<Parts>,
         info: &'a RequestInfo<'_>,
         body: ReadBody,
+        turn: &mut Turn,
     ) -> HandlerFuture<'a> {
         if *info.method == Method::GET {
             return Box::pin(self.dispatch(info, body));
         }
         let (server, parts, caller) = (self.clone(), Arc::clone(parts), info.caller.clone());
+        let seat = turn.take_seat();
         Box::pin(self.detached_writes.detachable(async move {
+            let _seat = seat;
             let path = gantry_formats::percent::decode_path(parts.uri.path());
             let mut info = RequestInfo::parse(&parts, &path);
             info.caller = caller;
@@ -195,7 +215,9 @@ impl ApiServer {
     async fn dispatch(&self, info: &RequestInfo<'_>, body: ReadBody) -> Result<ApiResponse, ApiError> {
         let _pending = authorization::pending_write(self, info);
         let bytes = body.bytes.len();
-        self.heavy_work.run_future(bytes, handlers::dispatch(self, info, body.bytes)).await
+        // Boxed because it is large and would be moved.
+        let handled = Box::pin(handlers::dispatch(self, info, body.bytes));
+        self.heavy_work.run_future(bytes, handled).await
     }
 
     /// Returns when the writes have ended whose clients went away before the response.

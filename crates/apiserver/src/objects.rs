@@ -9,6 +9,7 @@ use bytes::Bytes;
 use gantry_registry::admission::ServiceRanges;
 use gantry_registry::admission::services::AllocationMode;
 use gantry_registry::lifecycle::Deletion;
+use gantry_schema::empties::{self, Form};
 use gantry_schema::kinds::{Kind, Scope};
 use gantry_store::{Error, Key, Op, Prefix, Revision, Store, Transaction, Versioned};
 use serde_json::Value;
@@ -109,17 +110,18 @@ impl Objects {
         storage_codec::decode(object_ref.kind, &found.value, found.revision)
     }
 
-    /// Returns the object as the result of a dry-run create, or an error if it exists.
+    /// Returns the object as the result of a dry-run create, in the form in which it would be read; or an error if it exists.
     pub(crate) async fn dry_run_create(
         &self,
         object_ref: ObjectRef<'_>,
-        object: Value,
+        mut object: Value,
     ) -> Result<ObjectResponse, ApiError> {
         let fetched = self.store.get(&key(object_ref)?).await?;
-        match fetched.found {
-            Some(current) => Err(already_exists(object_ref, Some(&current))),
-            None => Ok(object.into()),
+        if let Some(current) = fetched.found {
+            return Err(already_exists(object_ref, Some(&current)));
         }
+        empties::drop_empties(Form::Stored, &object_ref.kind.nature, &mut object);
+        Ok(object.into())
     }
 
     /// Stores a new object together with other writes in one transaction, under preconditions.

@@ -58,7 +58,7 @@ pub(crate) fn encode(kind: &Kind, object: &mut Value) -> Bytes {
             encode::object_into(&object, &other.nature, TypeMeta::Written, &mut bytes);
         }
         (Nature::BuiltIn(_), None) => {
-            encode::object_into(object, &kind.nature, TypeMeta::Written, &mut bytes)
+            encode::object_into(object, &kind.nature, TypeMeta::Written, &mut bytes);
         }
     }
     // Stored values live long: no spare capacity.

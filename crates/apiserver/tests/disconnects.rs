@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
-use gantry_apiserver::{ApiServer, Settings};
+use gantry_apiserver::{ApiServer, RequestLimits, Settings};
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use gantry_store::{
     Answer, Bounds, Fetched, Key, ListRequest, Page, Prefix, Revision, Store, Transaction, Watch,
@@ -238,6 +238,39 @@ async fn a_service_and_its_address_come_and_go_together() {
         (Method::DELETE, "/api/v1/namespaces/default/services/s", Value::Null),
     ])
     .await;
+}
+
+/// A client cannot exceed the limit of concurrent writes by disconnecting.
+#[tokio::test]
+async fn a_write_without_its_client_keeps_its_seat() {
+    let store = Arc::new(StoppingStore {
+        store: MemoryStore::new(HistoryLimits::default()),
+        calls_left: AtomicUsize::new(NEVER),
+        stopped: Semaphore::new(0),
+        released: Semaphore::new(0),
+    });
+    let requests = RequestLimits { reading: 10, mutating: 1, priority_and_fairness: false };
+    let settings = Settings { requests, ..Settings::default() };
+    let server = ApiServer::new(store.clone(), Arc::new(Noon::default()), settings);
+    server.prepare().await.unwrap();
+    let cluster = Cluster::around(server).await;
+    let map = |name: &str| {
+        let object = json!({"metadata": {"name": name}});
+        request(&(Method::POST, "/api/v1/namespaces/default/configmaps", object))
+    };
+    store.calls_left.store(1, Ordering::SeqCst);
+    let mut first = Box::pin(cluster.0.serve(map("a")));
+    tokio::select! {
+        biased;
+        _ = &mut first => panic!("it waits for the store"),
+        stopped = store.stopped.acquire() => stopped.unwrap().forget(),
+    }
+    drop(first);
+    assert_eq!(cluster.0.serve(map("b")).await.status(), 429);
+    store.released.add_permits(1);
+    cluster.0.finish_detached_writes().await;
+    assert_eq!(cluster.0.serve(map("b")).await.status(), 201);
+    assert_eq!(cluster.get("/api/v1/namespaces/default/configmaps/a").await.0, 200);
 }
 
 /// A crash between the last state of a pod and its removal, which etcd may leave.

@@ -67,6 +67,10 @@ const BROKEN: &[&str] = &["cannot be read", "could not be signed", "not served"]
 /// Tells whether a 500 blames the request: Kubernetes answers some bad ones so, such as patches with unknown directives, and says
 /// no reason then. Internal errors have one.
 fn is_unclassified(answer: &Answer) -> bool {
+    if answer.body_bytes > answer.body.len() {
+        // The reason is behind a very long message, and was not kept.
+        return !answer.text().contains("Internal error");
+    }
     let Ok(status) = serde_json::from_slice::<Value>(&answer.body) else { return false };
     let message = status["message"].as_str().unwrap_or_default();
     status["kind"] == "Status"
@@ -74,10 +78,11 @@ fn is_unclassified(answer: &Answer) -> bool {
         && !BROKEN.iter().any(|words| message.contains(words))
 }
 
-/// Returns what is wrong with an answer. A server that is busy may say so with 503, or 504 after a time limit.
+/// Returns what is wrong with an answer. What is not implemented is 501; a server that is busy may say so with 503, or 504 after a
+/// time limit.
 fn judge(message: &Message, answer: &Answer) -> Option<String> {
     let line = message.line();
-    if answer.status >= 500 && !matches!(answer.status, 503 | 504) {
+    if answer.status >= 500 && !matches!(answer.status, 501 | 503 | 504) {
         let text: String = answer.text().chars().take(400).collect();
         if answer.status == 500 && is_unclassified(answer) {
             return None;

@@ -123,6 +123,21 @@ fn the_kubeconfig_of_another_user_is_not_changed() {
     assert_eq!(fs::read_to_string(&file).unwrap(), "apiVersion: v1\nkind: Config\n");
 }
 
+/// A named pipe has no end, a directory and a device are nothing to write to.
+#[test]
+fn what_is_no_file_gets_no_kubeconfig() {
+    let scratch = Scratch::new("no-file");
+    let (pipe, link) = (scratch.join("pipe"), scratch.join("link"));
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    std::os::unix::fs::symlink(&pipe, &link).unwrap();
+    let directory = scratch.join("");
+    for path in [&pipe, &link, &directory, Path::new("/dev/null")] {
+        let said = refused(&["--in-memory", "--listen", "127.0.0.1:0", "--write-kubeconfig", &text(path)]);
+        assert!(said.contains("--write-kubeconfig: ") && said.contains("is not a regular file"), "{said}");
+        assert!(said.contains("hint: "), "{said}");
+    }
+}
+
 #[test]
 fn mistakes_are_named_with_the_flag_and_the_fix() {
     let scratch = Scratch::new("mistakes");

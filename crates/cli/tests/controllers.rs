@@ -5,6 +5,7 @@
 
 mod deployed;
 mod running;
+mod stopped_leader;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};

@@ -59,13 +59,11 @@ impl WriteFence {
     /// Returns how long it is still open.
     pub fn check(&self) -> Result<Duration, FenceClosed> {
         let closes_at = Duration::from_nanos(self.0.closes_at.load(Ordering::SeqCst));
-        match closes_at.checked_sub(self.now()).filter(|left| !left.is_zero()) {
-            Some(left) => Ok(left),
-            None => {
-                self.0.refused.send_if_modified(|refused| !std::mem::replace(refused, true));
-                Err(FenceClosed)
-            }
+        let left = closes_at.checked_sub(self.now()).filter(|left| !left.is_zero());
+        if left.is_none() {
+            self.0.refused.send_if_modified(|refused| !std::mem::replace(refused, true));
         }
+        left.ok_or(FenceClosed)
     }
 
     /// Returns when a check has failed since it was opened.

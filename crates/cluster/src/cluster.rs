@@ -11,6 +11,7 @@ use gantry_serving::kubeconfig::Kubeconfig;
 use gantry_serving::{ConnectionLimits, Stopper};
 use kube::Client;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 use crate::error::StartError;
 use crate::options::Options;
@@ -20,9 +21,11 @@ use crate::storage::OpenStore;
 
 /// How often expired events are removed.
 const REMOVE_EVENTS_EVERY: Duration = Duration::from_secs(60);
-/// How often definitions that another server left unfinished are completed.
+/// How often definitions that another server left unfinished are completed, and its changes to flow control read.
 const SETTLE_EVERY: Duration = Duration::from_secs(2);
 
+/// How often default objects of flow control that were deleted are created again.
+const MAINTAIN_FLOW_CONTROL_EVERY: Duration = Duration::from_secs(60);
 /// How long writes of clients that are gone may take to end after shutdown was requested.
 const DETACHED_WRITES_MAX: Duration = Duration::from_secs(10);
 
@@ -62,6 +65,7 @@ impl Cluster {
         let background = vec![
             tokio::spawn(remove_old_events(server.clone())),
             tokio::spawn(reconcile_definitions(server.clone())),
+            tokio::spawn(reconcile_flow_control(server.clone())),
             tokio::spawn(Arc::clone(&store).watch_disk()),
         ];
         let endpoint = socket.map(|socket| RunningEndpoint::start(&server, socket));
@@ -229,6 +233,23 @@ async fn reconcile_definitions(server: ApiServer) {
         tokio::time::sleep(SETTLE_EVERY).await;
         if let Err(refusal) = server.reconcile_definitions().await {
             tracing::warn!("definitions could not be settled: {}", refusal.message);
+        }
+    }
+}
+
+/// Follows changes to flow control, and keeps its default objects up, for as long as the server runs.
+async fn reconcile_flow_control(server: ApiServer) {
+    let mut maintained = Instant::now();
+    loop {
+        tokio::time::sleep(SETTLE_EVERY).await;
+        let reconciled = if maintained.elapsed() >= MAINTAIN_FLOW_CONTROL_EVERY {
+            maintained = Instant::now();
+            server.maintain_flow_control().await
+        } else {
+            server.refresh_flow_control().await
+        };
+        if let Err(refusal) = reconciled {
+            tracing::warn!("flow control could not be reconciled: {}", refusal.message);
         }
     }
 }

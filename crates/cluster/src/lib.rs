@@ -28,7 +28,7 @@ pub use cluster::Cluster;
 pub use error::StartError;
 pub use options::{Endpoint, Options, Storage, Tls};
 
-pub use gantry_apiserver::{ServiceAccounts, StaticToken};
+pub use gantry_apiserver::{RequestLimits, ServiceAccounts, StaticToken};
 pub use gantry_nodes::behaviour::Profile;
 pub use gantry_registry::admission::AddressRange;
 pub use gantry_serving::kubeconfig::{Kubeconfig, KubeconfigError};

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use gantry_apiserver::{ServiceAccounts, StaticToken};
+use gantry_apiserver::{RequestLimits, ServiceAccounts, StaticToken};
 use gantry_nodes::behaviour::Profile;
 use gantry_registry::admission::{AddressRange, ServiceRanges};
 use gantry_store::Store;
@@ -31,6 +31,8 @@ pub struct Options {
     pub services: AddressRange,
     /// Whether pods need an existing service account, and mount its token.
     pub service_accounts: ServiceAccounts,
+    /// The limits on requests in flight. The components of the cluster are exempt.
+    pub requests: RequestLimits,
 }
 
 /// Where objects are kept.
@@ -75,6 +77,7 @@ impl Default for Options {
             tokens: Vec::new(),
             services: ServiceRanges::default().addresses,
             service_accounts: ServiceAccounts::Required,
+            requests: RequestLimits::default(),
         }
     }
 }

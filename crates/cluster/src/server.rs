@@ -48,6 +48,7 @@ impl PreparedServer {
             advertised: address.map_or(defaults.advertised, advertised),
             client_ca: authority.clone(),
             uncontrolled: uncontrolled(options).to_vec(),
+            requests: options.requests,
             ..defaults
         };
         let socket = listener.map(|listener| socket(options, listener, pki.as_ref())).transpose()?;

@@ -138,11 +138,11 @@ impl Patching {
             "remove" => place.remove(&mut self.document).map(drop),
             "test" => {
                 let wanted = operation.get("value").unwrap_or(&Value::Null);
-                let is_same = match place.get(&mut self.document)? {
+                let is_same = place.read(&mut self.document, |found| match found {
                     Some(found) => found.equals(wanted),
                     None => wanted.is_null(),
-                };
-                is_same.then_some(())
+                });
+                is_same?.then_some(())
             }
             "move" => {
                 let from = Place::parse(text("from")?)?;
@@ -155,7 +155,8 @@ impl Patching {
             }
             "copy" => {
                 let from = Place::parse(text("from")?)?;
-                let copy = from.get(&mut self.document)?.map_or(Value::Null, |found| found.to_value());
+                let copy = from
+                    .read(&mut self.document, |found| found.map_or(Value::Null, |found| found.to_value()))?;
                 if !copy.is_null() {
                     self.copied_bytes += copy.to_string().len();
                 }
@@ -183,15 +184,15 @@ impl Place {
         Some(Self { container, key })
     }
 
-    /// The value at the location; `Some(None)` for a missing member.
-    fn get<'a>(&self, document: &'a mut Node) -> Option<Option<&'a mut Node>> {
-        match self.container_in(document)? {
-            Container::Object(members) => Some(members.get_mut(&self.key)),
+    /// Calls the function with the value at the location, or with `None` for a missing member.
+    fn read<T>(&self, document: &mut Node, read: impl FnOnce(Option<&mut Node>) -> T) -> Option<T> {
+        Some(match self.container_in(document)? {
+            Container::Object(members) => read(members.get_mut(&self.key)),
             Container::List(elements) => {
                 let index = index(&self.key, elements.len())?;
-                elements.get_mut(index).map(Some)
+                read(Some(elements.get_mut(index)?))
             }
-        }
+        })
     }
 
     fn add(&self, document: &mut Node, value: Node) -> Option<()> {

@@ -39,8 +39,14 @@ pub fn mandatory_levels() -> Vec<Value> {
 /// The FlowSchemas that must exist with these specs.
 pub fn mandatory_schemas() -> Vec<Value> {
     vec![
-        schema(EXEMPT, EXEMPT, 1, None, &everything(groups(&["system:masters"]))),
-        schema(CATCH_ALL, CATCH_ALL, 10_000, BY_USER, &everything(groups(&[UNAUTHENTICATED, AUTHENTICATED]))),
+        schema(EXEMPT, EXEMPT, 1, None, &everything(&groups(&["system:masters"]))),
+        schema(
+            CATCH_ALL,
+            CATCH_ALL,
+            10_000,
+            BY_USER,
+            &everything(&groups(&[UNAUTHENTICATED, AUTHENTICATED])),
+        ),
     ]
 }
 
@@ -72,30 +78,30 @@ pub fn suggested_schemas() -> Vec<Value> {
     let election = json!({"subjects": leaders, "resourceRules": [
         resources(&["get", "create", "update"], "coordination.k8s.io", &["leases"], false),
     ]});
-    let manager = everything(users(&["system:kube-controller-manager"]));
-    let scheduler = everything(users(&["system:kube-scheduler"]));
+    let manager = everything(&users(&["system:kube-controller-manager"]));
+    let scheduler = everything(&users(&["system:kube-scheduler"]));
     let high = "workload-high";
     vec![
-        schema("system-nodes", "system", 500, BY_USER, &everything(nodes())),
+        schema("system-nodes", "system", 500, BY_USER, &everything(&nodes())),
         schema("system-node-high", "node-high", 400, BY_USER, &node_health),
         schema("probes", EXEMPT, 2, None, &probes),
         schema("system-leader-election", "leader-election", 100, BY_USER, &election),
         schema("kube-controller-manager", high, 800, BY_NAMESPACE, &manager),
         schema("kube-scheduler", high, 800, BY_NAMESPACE, &scheduler),
-        schema("kube-system-service-accounts", high, 900, BY_NAMESPACE, &everything(kube_system_accounts())),
+        schema("kube-system-service-accounts", high, 900, BY_NAMESPACE, &everything(&kube_system_accounts())),
         schema(
             "service-accounts",
             "workload-low",
             9_000,
             BY_USER,
-            &everything(groups(&["system:serviceaccounts"])),
+            &everything(&groups(&["system:serviceaccounts"])),
         ),
         schema(
             "global-default",
             "global-default",
             9_900,
             BY_USER,
-            &everything(groups(&[UNAUTHENTICATED, AUTHENTICATED])),
+            &everything(&groups(&[UNAUTHENTICATED, AUTHENTICATED])),
         ),
     ]
 }
@@ -139,7 +145,7 @@ fn schema(name: &str, level: &str, precedence: u32, distinguisher: Option<&str>,
 }
 
 /// The rule that all requests of these subjects match.
-fn everything(subjects: Vec<Value>) -> Value {
+fn everything(subjects: &[Value]) -> Value {
     json!({
         "subjects": subjects,
         "resourceRules": [resources(&["*"], "*", &["*"], true)],

@@ -26,6 +26,11 @@ pub enum KubeconfigError {
         /// The file.
         file: PathBuf,
     },
+    /// There is something that is not a file, such as a named pipe, whose reading may never end.
+    NotAFile {
+        /// What is there, or what a symbolic link there leads to.
+        path: PathBuf,
+    },
     /// The operating system refused.
     Io {
         /// What was attempted.
@@ -88,6 +93,9 @@ impl Kubeconfig {
             let doing = format!("{doing} {}", path.display());
             |source| KubeconfigError::Io { doing, source }
         };
+        if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+            return Err(KubeconfigError::NotAFile { path: path.to_owned() });
+        }
         let before = file::read(path).map_err(io("reading"))?;
         if before.is_some_and(|text| !text.is_empty() && !text.starts_with(MARK)) {
             return Err(KubeconfigError::NotOurs { file: path.to_owned() });
@@ -105,6 +113,11 @@ impl fmt::Display for KubeconfigError {
                 "{} was not written by gantry and was left as it is\nhint: name another file, or remove it",
                 file.display()
             ),
+            Self::NotAFile { path } => write!(
+                f,
+                "{} is not a regular file\nhint: name a file, or a path where there is nothing yet",
+                path.display()
+            ),
             Self::Io { doing, .. } => f.write_str(doing),
         }
     }
@@ -113,7 +126,7 @@ impl fmt::Display for KubeconfigError {
 impl std::error::Error for KubeconfigError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::NotOurs { .. } => None,
+            Self::NotOurs { .. } | Self::NotAFile { .. } => None,
             Self::Io { source, .. } => Some(source),
         }
     }

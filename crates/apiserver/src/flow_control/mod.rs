@@ -93,8 +93,12 @@ pub(crate) struct Turn {
     seat: Option<Seat>,
 }
 
+/// The seats of a request, or its place among those that are counted.
 #[derive(Debug)]
-enum Seat {
+pub(crate) struct Seat(#[expect(dead_code, reason = "dropping it gives the seats back")] HeldSeat);
+
+#[derive(Debug)]
+enum HeldSeat {
     Plain { _counted: CountedRequest },
     Fair { _seat: Option<LevelSeat>, metrics: Arc<FlowMetrics>, seats: u32 },
 }
@@ -160,8 +164,11 @@ impl FairDispatcher {
     }
 
     fn note_list(&self, collection: CollectionHash, objects: u64, bytes: u64) {
-        let is_known = || self.sizes.read().unwrap_or_else(PoisonError::into_inner).contains(collection);
-        if !work_estimate::is_large(bytes) && !(self.has_sizes.load(Ordering::Acquire) && is_known()) {
+        let is_known = || {
+            self.has_sizes.load(Ordering::Acquire)
+                && self.sizes.read().unwrap_or_else(PoisonError::into_inner).contains(collection)
+        };
+        if !work_estimate::is_large(bytes) && !is_known() {
             return;
         }
         let mut sizes = self.sizes.write().unwrap_or_else(PoisonError::into_inner);
@@ -188,7 +195,7 @@ impl FairDispatcher {
         let metrics = Arc::clone(&schema.metrics);
         let Some(level) = &schema.level else {
             metrics.begin(1);
-            turn.seat = Some(Seat::Fair { _seat: None, metrics, seats: 1 });
+            turn.seat = Some(Seat(HeldSeat::Fair { _seat: None, metrics, seats: 1 }));
             return Ok(());
         };
         let seats = self.seats(request.work, schema.width_max);
@@ -205,7 +212,7 @@ impl FairDispatcher {
         metrics.waited(seat.is_ok(), began.elapsed());
         let seat = seat.map_err(|reason| refuse(schema, level, reason))?;
         metrics.begin(seats);
-        turn.seat = Some(Seat::Fair { _seat: Some(seat), metrics, seats });
+        turn.seat = Some(Seat(HeldSeat::Fair { _seat: Some(seat), metrics, seats }));
         if matches!(request.work, Work::List { .. }) {
             // A list runs without a pause. Requests that arrived meanwhile are to be counted first, so that they wait in the
             // queues of their flows and not behind lists that the runtime has taken up.
@@ -265,10 +272,15 @@ impl Turn {
             FlowControl::Fair(fair) => fair.admit(ArrivingRequest::of(info, user), self).await,
             FlowControl::Plain(PlainLimits(limits)) => {
                 let counted = limits.begin(is_mutating(info), user.is_master());
-                counted.map(|counted| self.seat = Some(Seat::Plain { _counted: counted })).ok_or(1)
+                counted.map(|counted| self.seat = Some(Seat(HeldSeat::Plain { _counted: counted }))).ok_or(1)
             }
         };
         admitted.err().map(too_many_requests)
+    }
+
+    /// Takes the seats out of the turn, which dropping them gives back.
+    pub(crate) fn take_seat(&mut self) -> Option<Seat> {
+        self.seat.take()
     }
 
     /// Ends the turn, and adds the headers that name the FlowSchema and the level.
@@ -284,7 +296,7 @@ impl Turn {
     }
 }
 
-impl Drop for Seat {
+impl Drop for HeldSeat {
     fn drop(&mut self) {
         if let Self::Fair { metrics, seats, .. } = self {
             metrics.end(*seats);

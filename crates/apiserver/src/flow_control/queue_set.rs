@@ -187,6 +187,7 @@ impl<W> QueueSet<W> {
     }
 
     /// Gives back the seats of a request; returns the requests that execute now.
+    #[expect(clippy::needless_pass_by_value, reason = "seats can be given back once")]
     pub(super) fn finish(&mut self, finished: ExecutingRequest, now: Duration) -> Vec<Dispatched<W>> {
         self.advance(now);
         let ExecutingRequest { queue, seats, started } = finished;

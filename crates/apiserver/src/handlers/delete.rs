@@ -2,6 +2,7 @@
 
 use gantry_registry::lifecycle::{self, DeleteOptions};
 use gantry_registry::paging::{ListOptions, integer};
+use gantry_registry::strategies;
 use gantry_schema::decode;
 use gantry_schema::kinds::{DeleteAnswer, Kind, Scope, Verb};
 use serde_json::{Value, json};
@@ -14,10 +15,6 @@ use crate::error::{ApiError, ObjectName};
 use crate::metadata::Metadata;
 use crate::objects::{Change, ChangeResult, ObjectRef};
 use crate::response::ApiResponse;
-
-/// The warning of deleting a job without a propagation policy.
-const PODS_STAY: &str = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to \
-                         remove them or set propagationPolicy=Orphan to suppress this warning";
 
 impl Call<'_> {
     pub(super) async fn delete(&self) -> Result<ApiResponse, ApiError> {
@@ -142,10 +139,12 @@ impl Call<'_> {
         Ok(DeleteOptions::parse(&options)?)
     }
 
-    /// Adds the warning about orphaned pods when a job is deleted without a propagation policy.
+    /// Adds the warning about a deletion without a propagation policy, if the kind has one.
     fn with_orphan_warning(&self, response: ApiResponse, options: &DeleteOptions) -> ApiResponse {
-        let is_job = (self.kind.group, self.kind.resource) == ("batch", "jobs");
-        if is_job && options.propagation.is_none() { response.warning(PODS_STAY) } else { response }
+        match strategies::of(self.kind).orphan_warning {
+            Some(warning) if options.propagation.is_none() => response.warning(warning),
+            _ => response,
+        }
     }
 
     /// The Status of a successful deletion.

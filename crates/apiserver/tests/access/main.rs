@@ -6,6 +6,7 @@ mod authentication;
 mod cluster;
 mod escalation;
 mod impersonation;
+mod nodes;
 mod policy;
 mod reviews;
 mod slow_watch;

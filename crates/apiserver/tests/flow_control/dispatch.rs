@@ -1,6 +1,8 @@
 //! Whose requests execute, wait and are rejected. The gate of the store decides how long requests execute.
 
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use gantry_apiserver::{ApiServer, RequestLimits, Settings};
@@ -10,7 +12,7 @@ use tokio::task::JoinHandle;
 
 use crate::gated_store::GatedStore;
 use crate::harness::ReceivedResponse;
-use crate::{FLOW_CONTROL, ask_as, get_as, user};
+use crate::{ask_as, get_as, user};
 
 /// The list that passes the gate.
 const GATED: &str = "/api/v1/namespaces/default/configmaps";
@@ -61,8 +63,9 @@ async fn settle() {
     }
 }
 
-fn queues() -> Option<Value> {
-    Some(json!({"queues": 64, "handSize": 2, "queueLengthLimit": 3}))
+/// Two queues of three for each user.
+fn queues() -> Value {
+    json!({"queues": 64, "handSize": 2, "queueLengthLimit": 3})
 }
 
 /// A value of the metrics; 0 if it is not there.
@@ -75,7 +78,7 @@ async fn metric(server: &ApiServer, sample: &str) -> f64 {
 /// A flood of lists of one user waits for its seat; the only list of another user is next, not last.
 #[tokio::test(start_paused = true)]
 async fn a_flood_does_not_delay_another_user() {
-    let (server, store) = server_with_one_seat(queues()).await;
+    let (server, store) = server_with_one_seat(Some(queues())).await;
     let first = list(&server, "noisy");
     store.arrivals(1).await;
     let flood: Vec<_> = (0..6).map(|_| list(&server, "noisy")).collect();
@@ -99,7 +102,7 @@ async fn a_flood_does_not_delay_another_user() {
 /// While one level is full, users of another and administrators get their answers.
 #[tokio::test(start_paused = true)]
 async fn a_full_level_does_not_delay_others() {
-    let (server, store) = server_with_one_seat(queues()).await;
+    let (server, store) = server_with_one_seat(Some(queues())).await;
     let _blocked: Vec<_> = (0..4).map(|_| list(&server, "noisy")).collect();
     store.arrivals(1).await;
     settle().await;
@@ -115,10 +118,9 @@ async fn a_full_level_does_not_delay_others() {
 /// A full queue rejects with 429, in the form in which Kubernetes does.
 #[tokio::test(start_paused = true)]
 async fn a_full_queue_rejects() {
-    let (server, store) = server_with_one_seat(queues()).await;
+    let (server, store) = server_with_one_seat(Some(queues())).await;
     let _executes = list(&server, "noisy");
     store.arrivals(1).await;
-    // Two queues of three.
     let _waiting: Vec<_> = (0..6).map(|_| list(&server, "noisy")).collect();
     settle().await;
     let rejected = list(&server, "noisy").await.unwrap();
@@ -134,7 +136,7 @@ async fn a_full_queue_rejects() {
 /// A request waits for a quarter of its timeout at most.
 #[tokio::test(start_paused = true)]
 async fn a_long_wait_ends_with_429() {
-    let (server, store) = server_with_one_seat(queues()).await;
+    let (server, store) = server_with_one_seat(Some(queues())).await;
     let executes = list(&server, "noisy");
     store.arrivals(1).await;
     let began = tokio::time::Instant::now();
@@ -160,7 +162,7 @@ async fn a_level_without_queues_rejects_what_it_has_no_seat_for() {
 /// A client that goes away while it waits leaves its queue, and one that goes away while it executes leaves its seat.
 #[tokio::test(start_paused = true)]
 async fn clients_that_go_away_leave_their_place() {
-    let (server, store) = server_with_one_seat(queues()).await;
+    let (server, store) = server_with_one_seat(Some(queues())).await;
     let executes = list(&server, "noisy");
     store.arrivals(1).await;
     let waits = list(&server, "noisy");
@@ -200,10 +202,44 @@ async fn a_watch_keeps_no_seat() {
     drop(stream);
 }
 
+/// A body that never arrives.
+struct PendingBody;
+
+impl http_body::Body for PendingBody {
+    type Data = bytes::Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<http_body::Frame<bytes::Bytes>, Self::Error>>> {
+        Poll::Pending
+    }
+}
+
+/// A client that sends its body slowly keeps no seat meanwhile.
+#[tokio::test(start_paused = true)]
+async fn a_slow_body_keeps_no_seat() {
+    let (server, _store) = server_with_one_seat(None).await;
+    let slow = tokio::spawn({
+        let server = server.clone();
+        async move {
+            let mut request = http::Request::post("/api/v1/namespaces").body(PendingBody).unwrap();
+            request.extensions_mut().insert(gantry_apiserver::AuthenticatedUser(user("slow", &["team"])));
+            server.serve(request).await.status().as_u16()
+        }
+    });
+    settle().await;
+    let nodes = ask_as(&server, user("quiet", &["team"]), Method::GET, "/api/v1/nodes", &Value::Null).await;
+    assert_eq!(nodes.status, 200);
+    assert!(!slow.is_finished());
+    slow.abort();
+}
+
 /// A FlowSchema and a level that are written count for the next request; so does their deletion.
 #[tokio::test(start_paused = true)]
 async fn a_written_schema_takes_effect_at_once() {
-    let (server, _store) = server_with_one_seat(queues()).await;
+    let (server, _store) = server_with_one_seat(Some(queues())).await;
     let uid = |response: &ReceivedResponse| response.header("x-kubernetes-pf-flowschema-uid").to_owned();
     let team = as_master(&server, Method::GET, &format!("{SCHEMAS}/team"), Value::Null).await.json();
     let asked =
@@ -217,7 +253,6 @@ async fn a_written_schema_takes_effect_at_once() {
     let level =
         as_master(&server, Method::GET, &format!("{LEVELS}/global-default"), Value::Null).await.json();
     assert_eq!(after.header("x-kubernetes-pf-prioritylevel-uid"), level["metadata"]["uid"]);
-    assert!(FLOW_CONTROL.ends_with("/v1"));
 }
 
 /// A level gets seats that others do not need before its requests have to wait.

@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
-use gantry_cluster::{AddressRange, ServiceAccounts};
+use clap::{ArgAction, Args, ValueEnum};
+use gantry_cluster::{AddressRange, RequestLimits, ServiceAccounts};
 
 use super::listen;
 
@@ -40,9 +40,33 @@ pub(crate) struct ServerFlags {
     /// Admission plugins to disable; comma-separated
     #[arg(long, value_name = "NAMES", value_enum, value_delimiter = ',')]
     pub(crate) disable_admission_plugins: Vec<AdmissionPlugin>,
+    #[command(flatten)]
+    pub(crate) requests: RequestFlags,
     /// The format of the log, which is written to standard error
     #[arg(long, value_enum, default_value = "text")]
     pub(crate) log_format: LogFormat,
+}
+
+/// The limits on requests in flight, named as a kube-apiserver names them.
+#[derive(Debug, Args)]
+pub(crate) struct RequestFlags {
+    /// The most requests that read at the same time
+    #[arg(long, value_name = "COUNT", default_value_t = RequestLimits::default().reading)]
+    max_requests_inflight: u32,
+    /// The most requests that write at the same time
+    #[arg(long, value_name = "COUNT", default_value_t = RequestLimits::default().mutating)]
+    max_mutating_requests_inflight: u32,
+    /// Divide the sum of both limits fairly among clients, by FlowSchemas; with `false`, each limit applies by itself
+    #[arg(
+        long,
+        value_name = "BOOL",
+        default_value_t = true,
+        action = ArgAction::Set,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true"
+    )]
+    enable_priority_and_fairness: bool,
 }
 
 /// Where data is stored.
@@ -102,6 +126,24 @@ pub(crate) enum LogFormat {
     Json,
 }
 
+impl RequestFlags {
+    /// The limits; an error if priority and fairness have nothing to divide.
+    pub(super) fn limits(&self) -> Result<RequestLimits, String> {
+        let limits = RequestLimits {
+            reading: self.max_requests_inflight,
+            mutating: self.max_mutating_requests_inflight,
+            priority_and_fairness: self.enable_priority_and_fairness,
+        };
+        if limits.priority_and_fairness && limits.reading == 0 && limits.mutating == 0 {
+            return Err("--max-requests-inflight and --max-mutating-requests-inflight are both 0: no request could be served\n\
+                 hint: name a positive number for one of them, or use --enable-priority-and-fairness=false, for which 0 is \
+                 no limit"
+                .to_owned());
+        }
+        Ok(limits)
+    }
+}
+
 impl ServerFlags {
     /// Rejects combinations of flags that are unsafe.
     pub(super) fn check(&self, address: SocketAddr) -> Result<(), String> {
@@ -111,7 +153,7 @@ impl ServerFlags {
                  hint: remove it, or --listen on loopback, such as 127.0.0.1:8080"
             ));
         }
-        Ok(())
+        self.requests.limits().map(drop)
     }
 
     /// Whether the ServiceAccount admission plugin is enabled.

@@ -27,6 +27,16 @@ pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
     chosen.copied().ok_or_else(|| format!("the host {host:?} has no address"))
 }
 
+/// The warning about an address that other machines can reach.
+pub(super) fn exposure_warning(address: SocketAddr) -> Option<String> {
+    (!address.ip().is_loopback()).then(|| {
+        format!(
+            "{address} can be reached by other machines, and accepts every certificate and token of this cluster; see \
+             docs/security.md"
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -41,6 +51,21 @@ mod tests {
         assert_eq!(read("localhost:1").as_deref(), Ok("127.0.0.1:1"));
         assert_eq!(read(":1").as_deref(), Ok("0.0.0.0:1"));
         assert_eq!(read("[::1]:8080").as_deref(), Ok("[::1]:8080"));
+    }
+
+    #[test]
+    fn an_address_beyond_loopback_is_warned_of() {
+        let warning = |text: &str| exposure_warning(address(text).unwrap());
+        for here in ["127.0.0.1:6443", "localhost:1", "[::1]:8080"] {
+            assert_eq!(warning(here), None);
+        }
+        for beyond in [":6443", "0.0.0.0:1", "[::]:1", "192.0.2.1:6443"] {
+            let said = warning(beyond).unwrap();
+            assert!(
+                said.contains("reached by other machines") && said.contains("docs/security.md"),
+                "{said}"
+            );
+        }
     }
 
     #[test]

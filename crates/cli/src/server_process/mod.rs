@@ -7,6 +7,7 @@ mod logging;
 mod start_error;
 mod tokens;
 
+use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use gantry_cluster::{Cluster, Endpoint, Options, Storage, Tls};
@@ -16,7 +17,7 @@ pub(crate) use etcd::open as open_etcd;
 pub(crate) use flags::{Etcd, EtcdFiles, LogFormat, ServerFlags, StorageTarget};
 pub(crate) use logging::{Verbosity, start as start_logging};
 
-use crate::output::fail;
+use crate::output::{fail, print_stderr};
 
 /// SIGTERM and SIGINT.
 pub(crate) struct Signals([Signal; 2]);
@@ -43,7 +44,7 @@ pub(crate) fn run(
 pub(crate) async fn options(
     flags: &ServerFlags,
     target: &StorageTarget,
-    address: std::net::SocketAddr,
+    address: SocketAddr,
 ) -> Result<Options, String> {
     let address = flags.listen.unwrap_or(address);
     flags.check(address)?;
@@ -60,6 +61,7 @@ pub(crate) async fn options(
         tokens: flags.token.as_deref().map(tokens::read).transpose()?.unwrap_or_default(),
         services: flags.service_range,
         service_accounts: flags.service_accounts(),
+        requests: flags.requests.limits()?,
         ..Options::default()
     })
 }
@@ -68,10 +70,20 @@ pub(crate) async fn options(
 pub(crate) async fn launch(options: Options) -> Result<Cluster, String> {
     let address = options.endpoint.as_ref().map(|endpoint| endpoint.address);
     let cluster = Cluster::launch(options).await.map_err(|error| start_error::explain(&error))?;
-    if let Some(address) = address.filter(|address| !address.ip().is_loopback()) {
-        tracing::warn!("{address} can be reached by other machines; clients need a certificate or a token");
+    if let Some(address) = address {
+        warn_if_exposed(address);
     }
     Ok(cluster)
+}
+
+/// Warns if other machines can connect, whatever the log level.
+pub(crate) fn warn_if_exposed(address: SocketAddr) {
+    let Some(warning) = listen::exposure_warning(address) else { return };
+    if tracing::enabled!(tracing::Level::WARN) {
+        tracing::warn!("{warning}");
+    } else {
+        print_stderr(&format!("warning: {warning}"));
+    }
 }
 
 /// Serves until a signal or a failure, then shuts down gracefully; a second signal stops immediately.

@@ -12,6 +12,7 @@ use super::startup_message::StartupMessage;
 use super::{READY_TIMEOUT, UpFlags};
 use crate::clusters::{ClusterDir, running};
 use crate::output::{fail, print};
+use crate::server_process::warn_if_exposed;
 
 /// Printed by the detached process when the API is served.
 pub(super) const SERVING: &str = "serving\n";
@@ -41,6 +42,9 @@ fn start(flags: &UpFlags) -> Result<String, String> {
     }
     dir.create()?;
     let log = log_file(&dir)?;
+    if let Some(address) = flags.server.listen {
+        warn_if_exposed(address);
+    }
     let mut child = spawn(flags, &dir, &log)?;
     let stdout = child.stdout.take().ok_or("the process has no standard output")?;
     let (source, timeout) = match flags.wait {

@@ -13,6 +13,7 @@
 )]
 
 mod definitions;
+mod rollouts;
 #[path = "../running/mod.rs"]
 mod running;
 

@@ -82,6 +82,16 @@ impl Replica {
         self.process.kill();
     }
 
+    /// Stops it until it is resumed.
+    pub(crate) fn stop(&self) {
+        self.process.signal("STOP");
+    }
+
+    /// Resumes it after a stop.
+    pub(crate) fn resume(&self) {
+        self.process.signal("CONT");
+    }
+
     /// Asks it to end, and waits until it has.
     pub(crate) async fn terminate(&mut self) -> ExitStatus {
         self.process.signal("TERM");

@@ -5,7 +5,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use gantry_runtime::Timing;
+use gantry_runtime::{Timing, WriteFence};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -194,6 +194,8 @@ async fn a_leader_that_was_stopped_writes_nothing_without_its_lease() {
                     None
                 }
             });
+            let started = Instant::now();
+            cluster.wire.put_behind(WriteFence::new(move || started.elapsed()));
             let (switch, running) = start_candidate(&cluster, "one");
             cluster.deploy("web", 3, |_| {}).await;
             seconds(5).await;

@@ -325,7 +325,7 @@ pub(crate) fn start_candidate(
         identity: identity.to_owned(),
         timing: Timing::default(),
     };
-    let options = Options { election: Some(lease), ..cluster.options() };
+    let options = Options { election: Some(lease), fence: cluster.wire.fence(), ..cluster.options() };
     (switch, tokio::spawn(run(cluster.wire.client(), options, signal)))
 }
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::StreamExt as _;
 use gantry_apiserver::ApiService;
+use gantry_runtime::WriteFence;
 use http::{Method, Request, Response};
 use http_body_util::{BodyExt as _, Full, StreamBody};
 use kube::client::Body;
@@ -49,6 +50,7 @@ struct Shared {
     /// The largest size that each set has had.
     sizes: Mutex<BTreeMap<String, usize>>,
     fault_injector: Mutex<Option<FaultInjector>>,
+    fence: Mutex<Option<WriteFence>>,
     slow: Mutex<Option<(&'static str, Duration)>>,
     cuts: watch::Sender<u32>,
 }
@@ -62,6 +64,7 @@ impl Wire {
             too_many: Mutex::default(),
             sizes: Mutex::default(),
             fault_injector: Mutex::default(),
+            fence: Mutex::default(),
             slow: Mutex::default(),
             cuts: watch::channel(0).0,
         };
@@ -93,6 +96,15 @@ impl Wire {
     /// their deletion is refused, and a rollout counts sizes.
     pub(crate) fn most_requested(&self) -> usize {
         *self.shared.most_requested.lock().unwrap()
+    }
+
+    /// Sends nothing while this fence is closed, as the connections of a fenced client do.
+    pub(crate) fn put_behind(&self, fence: WriteFence) {
+        *self.shared.fence.lock().unwrap() = Some(fence);
+    }
+
+    pub(crate) fn fence(&self) -> Option<WriteFence> {
+        self.shared.fence.lock().unwrap().clone()
     }
 
     /// Passes every request to this function, which may return a fault.
@@ -162,6 +174,9 @@ impl Wire {
     }
 
     async fn pass(self, request: Request<Body>) -> Response<AnyBody> {
+        if self.fence().is_some_and(|fence| fence.check().is_err()) {
+            return refused(503);
+        }
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
         let fault = self
             .shared

@@ -78,6 +78,8 @@ pub struct KindStrategy {
     pub(crate) any_finalizers: bool,
     /// Decides on a request to delete an object.
     pub(crate) delete: fn(&Value, &DeleteOptions, &Kind, Timestamp) -> Deletion,
+    /// The warning about a deletion without a propagation policy, which leaves dependents behind.
+    pub orphan_warning: Option<&'static str>,
     /// Whether something besides finalizers in the metadata holds an object that is being deleted.
     pub(crate) is_held: fn(&Value) -> bool,
     /// The checks of a new object that depend on other objects, in this order.
@@ -118,6 +120,7 @@ impl KindStrategy {
         warnings: |_, _, _| {},
         any_finalizers: false,
         delete: delete_at_once,
+        orphan_warning: None,
         is_held: |_| false,
         admission_checks: &[],
         limit: |_, _, _| {},

@@ -139,10 +139,6 @@ impl<'k> Printer<'k> {
         now: Timestamp,
     ) -> Value {
         let mut budget = CellBudget::default();
-        let mut objects: Vec<_> = objects.into_iter().collect();
-        if let Cells::Known(Rows { order: Some(order), .. }) = self.cells {
-            objects.sort_by(|one, other| order(one, other));
-        }
         let rows: Vec<_> =
             objects.into_iter().map(|object| self.row(object, layout, now, &mut budget)).collect();
         // Kubernetes writes null for an empty list of a kind without columns of its own.
@@ -157,7 +153,8 @@ impl<'k> Printer<'k> {
         })
     }
 
-    /// Writes the Table of a list, and a newline. Objects are decoded one after another.
+    /// Writes the Table of a list, and a newline. Objects are decoded one after another, unless their rows have an order of
+    /// their own.
     pub fn write_table<E>(
         &self,
         metadata: &Value,
@@ -166,9 +163,16 @@ impl<'k> Printer<'k> {
         now: Timestamp,
     ) -> Result<Vec<u8>, E> {
         let mut budget = CellBudget::default();
-        let rows = objects.map(|object| Ok(self.row(&object?, layout, now, &mut budget)));
         // The rows come last.
-        write_list(&self.table(metadata, [], layout, now), "rows", rows)
+        let table = self.table(metadata, [], layout, now);
+        if let Cells::Known(Rows { order: Some(order), .. }) = self.cells {
+            let mut objects = objects.collect::<Result<Vec<_>, E>>()?;
+            objects.sort_by(order);
+            let rows = objects.iter().map(|object| Ok(self.row(object, layout, now, &mut budget)));
+            return write_list(&table, "rows", rows);
+        }
+        let rows = objects.map(|object| Ok(self.row(&object?, layout, now, &mut budget)));
+        write_list(&table, "rows", rows)
     }
 
     /// Returns the Table of one object: of a get, a write, a watch event or a bookmark.

@@ -14,7 +14,7 @@ pub struct Gvk<'a> {
 }
 
 /// The groups of the API, and their names in the schema.
-const GROUPS: [(&str, &str); 17] = [
+const GROUPS: [(&str, &str); 18] = [
     ("", "core"),
     ("apiextensions.k8s.io", "apiextensions"),
     ("apps", "apps"),
@@ -26,6 +26,7 @@ const GROUPS: [(&str, &str); 17] = [
     ("coordination.k8s.io", "coordination"),
     ("discovery.k8s.io", "discovery"),
     ("events.k8s.io", "events"),
+    ("flowcontrol.apiserver.k8s.io", "flowcontrol"),
     ("meta.k8s.io", "meta"),
     ("networking.k8s.io", "networking"),
     ("rbac.authorization.k8s.io", "rbac"),

@@ -52,7 +52,7 @@ pub fn list_start(kind: &str, api_version: &str, metadata: &Value, bytes: &mut V
     match schema().find("meta/v1.ListMeta") {
         // An empty continue is only there to be written.
         Some(list_meta) if metadata["continue"] != "" => {
-            message(metadata, list_meta, TypeMeta::LeftOut, bytes)
+            message(metadata, list_meta, TypeMeta::LeftOut, bytes);
         }
         _ => anything(metadata, bytes),
     }

@@ -63,23 +63,28 @@ impl<'de> Visitor<'de> for Node<'_> {
     }
 
     fn visit_unit<E: Error>(self) -> Result<(), E> {
-        self.scalar("null")
+        self.scalar("null");
+        Ok(())
     }
 
     fn visit_bool<E: Error>(self, value: bool) -> Result<(), E> {
-        self.scalar(if value { "true" } else { "false" })
+        self.scalar(if value { "true" } else { "false" });
+        Ok(())
     }
 
     fn visit_i64<E: Error>(self, value: i64) -> Result<(), E> {
-        self.scalar(&value.to_string())
+        self.scalar(&value.to_string());
+        Ok(())
     }
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<(), E> {
-        self.scalar(&value.to_string())
+        self.scalar(&value.to_string());
+        Ok(())
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
-        if value == 0.0 { self.scalar("0") } else { self.scalar(&go_float(value)) }
+        self.scalar(&if value == 0.0 { "0".to_owned() } else { go_float(value) });
+        Ok(())
     }
 
     fn visit_str<E: Error>(mut self, value: &str) -> Result<(), E> {
@@ -99,14 +104,18 @@ impl<'de> Visitor<'de> for Node<'_> {
         {}
         if self.out.len() == start {
             self.out.truncate(before);
-            return self.scalar("[]");
+            self.scalar("[]");
+        } else {
+            self.end_block(start);
         }
-        self.end_block(start);
         Ok(())
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut members: A) -> Result<(), A::Error> {
-        let Some(mut key) = members.next_key::<String>()? else { return self.scalar("{}") };
+        let Some(mut key) = members.next_key::<String>()? else {
+            self.scalar("{}");
+            return Ok(());
+        };
         let level = self.level + usize::from(self.position != Position::Document);
         let start = self.start_block();
         let mut written = Vec::new();
@@ -129,11 +138,10 @@ impl<'de> Visitor<'de> for Node<'_> {
 }
 
 impl Node<'_> {
-    fn scalar<E>(mut self, text: &str) -> Result<(), E> {
+    fn scalar(mut self, text: &str) {
         self.start_scalar();
         self.out.push_str(text);
         self.out.push('\n');
-        Ok(())
     }
 
     /// Writes what is before a value on its line, and returns its column.

@@ -209,7 +209,7 @@ impl History {
                 self.started(dispatched);
             }
             Arrival::Rejected(_) => {
-                assert!(!self.executing.is_empty(), "seed {}: an idle level rejects", self.seed)
+                assert!(!self.executing.is_empty(), "seed {}: an idle level rejects", self.seed);
             }
         }
     }

@@ -40,7 +40,7 @@ impl QuotaRules {
         is_in_scope: scope::is_pod_in,
         unspecified: usage::unspecified_resources,
         has_ended: usage::has_terminated,
-        ..Self::new(|usage, pod| usage.add_pod(pod))
+        ..Self::new(Usage::add_pod)
     };
 
     /// An object uses more than itself.

@@ -148,10 +148,10 @@ fn keep_ports(spec: &mut Object, before: &Value) {
     }
     let key = |port: &Value| (port["port"].to_string(), port["protocol"].to_string());
     let ports = before["ports"].as_array().into_iter().flatten().rev();
-    let ports_before: BTreeMap<_, _> = ports.map(|port| (key(port), &port["nodePort"])).collect();
+    let node_ports: BTreeMap<_, _> = ports.map(|port| (key(port), &port["nodePort"])).collect();
     let port_before = |port: &Object| {
         let field = |name: &str| port.get(name).map(Value::to_string);
-        let number = ports_before.get(&(field("port")?, field("protocol")?))?;
+        let number = node_ports.get(&(field("port")?, field("protocol")?))?;
         (!is_zero(Some(number))).then(|| (*number).clone())
     };
     let mut used: BTreeSet<String> =

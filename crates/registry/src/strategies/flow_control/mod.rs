@@ -37,6 +37,7 @@ pub(super) const SCHEMA: KindStrategy = KindStrategy {
             default_number(spec, "matchingPrecedence", 1000);
         }
     },
+    initial_status: |_| Some(json!({})),
     prepare: keep_metadata,
     validate: |errors, _, _, new| validation::flow_schema(errors, new),
     validate_status: |errors, _, _, new| validation::conditions(errors, new),
@@ -47,6 +48,7 @@ pub(super) const SCHEMA: KindStrategy = KindStrategy {
 
 pub(super) const LEVEL: KindStrategy = KindStrategy {
     defaults: set_level_defaults,
+    initial_status: |_| Some(json!({})),
     prepare: keep_metadata,
     validate: |errors, _, _, new| validation::priority_level(errors, new),
     validate_status: |errors, _, _, new| validation::conditions(errors, new),

@@ -57,6 +57,10 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
         fields: &[NAME, NAMESPACE, field("status.successful", Source::Number("status.succeeded"))],
         unknown: |label| format!("field label \"{label}\" not supported for Job"),
     },
+    orphan_warning: Some(
+        "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or \
+         set propagationPolicy=Orphan to suppress this warning",
+    ),
     stored_when_new: Some(without_generated_labels),
     ..KindStrategy::DEFAULT
 };

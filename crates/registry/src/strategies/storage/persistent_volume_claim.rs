@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{add_finalizer, validation};
 use crate::Timestamp;
-use crate::admission::quota::QuotaRules;
+use crate::admission::quota::{QuotaRules, Usage};
 use crate::admission::{AdmissionCheck, limits};
 use crate::defaults::volume;
 use crate::strategies::KindStrategy;
@@ -45,7 +45,7 @@ pub(crate) const STRATEGY: KindStrategy = KindStrategy {
     warnings: |warnings, _, new| validation::claim_warnings(warnings, new),
     admission_checks: &[AdmissionCheck::Limits],
     limit: limits::limit_claim,
-    quota: QuotaRules::new(|usage, claim| usage.add_claim(claim)),
+    quota: QuotaRules::new(Usage::add_claim),
     rows: Rows::new(COLUMNS, cells),
     stored_when_new: Some(|claim| {
         let mut without_phase = claim.clone();
