@@ -6,9 +6,10 @@
 
 use std::future::poll_fn;
 use std::pin::pin;
+use std::sync::Arc;
 
 use tokio::runtime::{Handle, RuntimeFlavor};
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Larger bodies and objects are heavy.
 pub(crate) const HEAVY_BYTES: usize = 128 << 10;
@@ -24,13 +25,19 @@ tokio::task_local! {
 /// The slots of heavy work.
 #[derive(Debug)]
 pub(crate) struct HeavyWork {
-    slots: Semaphore,
+    slots: Arc<Semaphore>,
 }
+
+/// A slot, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct HeavySlot(
+    #[expect(dead_code, reason = "dropping it is what it is for")] OwnedSemaphorePermit,
+);
 
 impl Default for HeavyWork {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(SLOTS_MIN, usize::from);
-        Self { slots: Semaphore::new(cores.max(SLOTS_MIN)) }
+        Self { slots: Arc::new(Semaphore::new(cores.max(SLOTS_MIN))) }
     }
 }
 
@@ -44,6 +51,19 @@ impl HeavyWork {
         off_worker(work)
     }
 
+    /// As [`Self::run`], for a result that is large: its slot is kept with it.
+    pub(crate) async fn run_keeping_slot<T>(
+        &self,
+        bytes: usize,
+        work: impl FnOnce() -> T,
+    ) -> (T, Option<HeavySlot>) {
+        if bytes <= HEAVY_BYTES {
+            return (work(), None);
+        }
+        let slot = self.slot().await;
+        (off_worker(work), slot)
+    }
+
     /// Awaits a future that computes with this many bytes; it has its slot to the end.
     pub(crate) async fn run_future<F: Future>(&self, bytes: usize, future: F) -> F::Output {
         if bytes <= HEAVY_BYTES {
@@ -55,12 +75,12 @@ impl HeavyWork {
     }
 
     /// Waits for a slot; `None` if the request has one.
-    async fn slot(&self) -> Option<SemaphorePermit<'_>> {
+    async fn slot(&self) -> Option<HeavySlot> {
         if HAS_SLOT.try_with(|()| ()).is_ok() {
             return None;
         }
         // The semaphore is never closed.
-        self.slots.acquire().await.ok()
+        Arc::clone(&self.slots).acquire_owned().await.ok().map(HeavySlot)
     }
 }
 
@@ -107,7 +127,7 @@ mod tests {
     /// A request with a slot gets by with it, even if there is no other.
     #[tokio::test]
     async fn a_request_needs_one_slot() {
-        let work = HeavyWork { slots: Semaphore::new(1) };
+        let work = HeavyWork { slots: Arc::new(Semaphore::new(1)) };
         let inner = work.run_future(HEAVY_BYTES + 1, async {
             assert_eq!(work.slots.available_permits(), 0);
             work.run(HEAVY_BYTES + 1, || 7).await

@@ -71,7 +71,7 @@ use detached_writes::DetachedWrites;
 use error::ApiError;
 use flow_control::{FlowControl, FlowObjects, Turn};
 use health::HealthState;
-use heavy_work::HeavyWork;
+use heavy_work::{HeavyWork, off_worker};
 use metrics::{Metrics, TimedStore};
 use objects::Objects;
 use request_body::{BodyRoom, ReadBody};
@@ -143,10 +143,14 @@ impl ApiServer {
     ) -> http::Response<Body> {
         let measured = self.metrics.begin(info, &self.objects.catalogues);
         let mut turn = Turn::default();
-        let result = self.handle_in_turn(parts, info, body, &mut turn).await;
+        let mut result = self.handle_in_turn(parts, info, body, &mut turn).await;
         let bytes = result.as_ref().map_or(0, ApiResponse::whole_bytes);
+        let slot = result.as_mut().ok().and_then(ApiResponse::take_slot);
         let filter = || response_filters::apply(result, info, self.environment.as_ref());
-        let response = self.heavy_work.run(bytes, filter).await;
+        let (response, _slot) = match slot {
+            Some(slot) => (off_worker(filter), Some(slot)),
+            None => self.heavy_work.run_keeping_slot(bytes, filter).await,
+        };
         let response = self.unsent_responses.count(response).unwrap_or_else(|| {
             response_filters::apply(Err(ApiError::TooManyRequests), info, self.environment.as_ref())
         });

@@ -90,11 +90,6 @@ impl<'r> RequestInfo<'r> {
         })
     }
 
-    /// Whether JSON responses are converted to YAML or pretty-printed.
-    pub(crate) fn is_reformatted(&self) -> bool {
-        self.wants_yaml() || self.wants_pretty()
-    }
-
     /// Whether JSON responses are converted to YAML.
     pub(crate) fn wants_yaml(&self) -> bool {
         self.accept.contains("yaml") && media(self.accept) == Media::Yaml

@@ -12,6 +12,7 @@ use http_body::Frame;
 use serde_json::Value;
 
 use crate::error::ApiError;
+use crate::heavy_work::HeavySlot;
 use crate::warning_header;
 
 /// The body of a response.
@@ -41,6 +42,8 @@ pub(crate) struct ApiResponse {
     content_type: &'static str,
     headers: Vec<(header::HeaderName, String)>,
     warnings: Vec<String>,
+    /// The slot in which it was made, if that was heavy work: until it counts as unsent, there are few such responses.
+    slot: Option<HeavySlot>,
     body: Body,
 }
 
@@ -48,7 +51,14 @@ impl ApiResponse {
     /// A response with encoded JSON.
     pub(crate) fn json(status: u16, body: impl Into<Bytes>) -> Self {
         let body = Body::Whole(Some(body.into()));
-        Self { status, content_type: "application/json", headers: Vec::new(), warnings: Vec::new(), body }
+        Self {
+            status,
+            content_type: "application/json",
+            headers: Vec::new(),
+            warnings: Vec::new(),
+            slot: None,
+            body,
+        }
     }
 
     /// A response with a value as JSON.
@@ -65,13 +75,21 @@ impl ApiResponse {
             content_type: "text/plain; charset=utf-8",
             headers: Vec::new(),
             warnings: Vec::new(),
+            slot: None,
             body,
         }
     }
 
     /// A response without a body.
     pub(crate) fn empty(status: u16) -> Self {
-        Self { status, content_type: "", headers: Vec::new(), warnings: Vec::new(), body: Body::Whole(None) }
+        Self {
+            status,
+            content_type: "",
+            headers: Vec::new(),
+            warnings: Vec::new(),
+            slot: None,
+            body: Body::Whole(None),
+        }
     }
 
     pub(crate) fn stream(chunks: impl Chunks + 'static) -> Self {
@@ -81,6 +99,7 @@ impl ApiResponse {
             content_type: "application/json",
             headers: Vec::new(),
             warnings: Vec::new(),
+            slot: None,
             body,
         }
     }
@@ -93,8 +112,20 @@ impl ApiResponse {
             content_type: "application/json",
             headers: Vec::new(),
             warnings: Vec::new(),
+            slot: None,
             body,
         }
+    }
+
+    /// Keeps the slot in which it was made.
+    pub(crate) fn with_slot(mut self, slot: Option<HeavySlot>) -> Self {
+        self.slot = slot;
+        self
+    }
+
+    /// Takes the slot in which it was made.
+    pub(crate) fn take_slot(&mut self) -> Option<HeavySlot> {
+        self.slot.take()
     }
 
     /// The size of the body, if it is complete.

@@ -22,6 +22,8 @@ use crate::storage_codec;
 
 /// The page size of reads from the store when a selector is applied.
 const PAGE: usize = 500;
+/// Larger lists are not indented, whatever the client prefers: they would have to be held in memory as a whole.
+const INDENTED_BYTES_MAX: usize = 8 << 20;
 /// The size of an item beyond its stored bytes: version and comma.
 const VERSION_BYTES: usize = 48;
 /// The size of a list beyond its items.
@@ -35,7 +37,9 @@ pub(super) async fn object(call: &Call<'_>) -> Result<ApiResponse, ApiError> {
         wait_for_revision(call, version).await?;
     }
     let found = call.server.objects.fetch(call.object_ref()).await?;
-    call.server.heavy_work.run(found.value.len(), || call.render_stored(200, &found)).await
+    let render = || call.render_stored(200, &found);
+    let (response, slot) = call.server.heavy_work.run_keeping_slot(found.value.len(), render).await;
+    Ok(response?.with_slot(slot))
 }
 
 /// Lists or watches a collection.
@@ -53,10 +57,12 @@ pub(super) async fn collection(call: &Call<'_>) -> Result<ApiResponse, ApiError>
     require_verb(call.kind, Verb::List)?;
     let found = list(call, &options).await?;
     let (bytes, is_plain) = (found.bytes(), matches!(call.view, View::Plain | View::Discovery));
-    if is_plain && bytes > HEAVY_BYTES && !call.info.is_reformatted() {
+    let is_reformatted = call.info.wants_yaml() || call.info.wants_pretty() && bytes <= INDENTED_BYTES_MAX;
+    if is_plain && bytes > HEAVY_BYTES && !is_reformatted {
         return Ok(list_body::response(call.kind, found, call.info.accepts_gzip()));
     }
-    call.server.heavy_work.run(bytes, || call.render_list(&found)).await
+    let (response, slot) = call.server.heavy_work.run_keeping_slot(bytes, || call.render_list(&found)).await;
+    Ok(response?.with_slot(slot))
 }
 
 /// The query equivalent to a path of the old watch form, which may end in a name.
