@@ -153,14 +153,19 @@ impl Writer {
             let name = format!("d{}-{}", self.number, self.dice.below(DEPLOYMENTS_EACH));
             let before = self.wanted.get(&name).cloned();
             let after = self.next_state(before.as_ref(), next);
-            match self.attempt(&name, before.as_ref(), after.as_ref()).await {
+            let attempted = self.attempt(&name, before.as_ref(), after.as_ref()).await;
+            let is_acknowledged = attempted.is_ok();
+            match attempted {
                 Ok(()) => drop(self.acknowledged.fetch_add(1, Ordering::SeqCst)),
                 Err(error) => assert!(is_lost(&error), "{name}: {before:?} to {after:?}: {error}"),
             }
             let found = self.find(&name).await;
             let found = found.filter(|found| found.metadata.deletion_timestamp.is_none());
             let found = found.as_ref().and_then(state);
-            assert!(found == before || found == after, "{name}: {before:?} or {after:?}, found {found:?}");
+            assert!(
+                found == after || (!is_acknowledged && found == before),
+                "{name}: {before:?} to {after:?} (acknowledged: {is_acknowledged}), found {found:?}"
+            );
             if let Some(found) = found {
                 self.wanted.insert(name, found);
                 continue;
