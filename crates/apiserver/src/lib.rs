@@ -211,7 +211,9 @@ impl ApiServer {
     async fn dispatch(&self, info: &RequestInfo<'_>, body: ReadBody) -> Result<ApiResponse, ApiError> {
         let _pending = authorization::pending_write(self, info);
         let bytes = body.bytes.len();
-        self.heavy_work.run_future(bytes, handlers::dispatch(self, info, body.bytes)).await
+        // Boxed because it is large and would be moved.
+        let handled = Box::pin(handlers::dispatch(self, info, body.bytes));
+        self.heavy_work.run_future(bytes, handled).await
     }
 
     /// Returns when the writes have ended whose clients went away before the response.

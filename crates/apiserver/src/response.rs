@@ -132,7 +132,7 @@ impl ApiResponse {
     }
 
     pub(crate) fn into_response(self) -> Response<Body> {
-        let warnings = warning_header::truncated(self.warnings);
+        let warnings = warning_header::truncated(&self.warnings);
         let mut response = Response::new(self.body);
         *response.status_mut() =
             StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use gantry_registry::validation::warnings::{SHOWN_CHARS_MAX, SHOWN_ITEM_CHARS_MAX};
 
 /// Returns the headers of these warnings.
-pub(crate) fn truncated(warnings: Vec<String>) -> Vec<String> {
+pub(crate) fn truncated(warnings: &[String]) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let texts: Vec<_> =
         warnings.iter().filter(|text| !text.is_empty() && seen.insert(text.as_str())).collect();
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     fn headers(texts: &[&str]) -> Vec<String> {
-        truncated(texts.iter().map(|text| (*text).to_owned()).collect())
+        truncated(&texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>())
     }
 
     #[test]

@@ -136,7 +136,7 @@ async fn a_long_field_name_does_not_come_back_as_a_header() {
     let path = format!("{MAPS}?fieldValidation=Warn");
     let got = ask(&server, Method::POST, &path, &[("content-type", "application/json")], body).await;
     assert_eq!(got.status, 201);
-    let lengths: Vec<_> = got.headers.get_all("warning").iter().map(|value| value.len()).collect();
+    let lengths: Vec<_> = got.headers.get_all("warning").iter().map(http::HeaderValue::len).collect();
     assert!(lengths.len() == 2 && lengths.iter().all(|length| *length < 300), "{lengths:?}");
 }
 

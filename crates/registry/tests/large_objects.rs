@@ -13,18 +13,18 @@ fn kind(group: &str, version: &str, resource: &str) -> &'static Kind {
     kinds().resource(group, version, resource).unwrap()
 }
 
-fn pod(spec: Value) -> Value {
+fn pod(spec: &Value) -> Value {
     json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "n"}, "spec": spec})
 }
 
-fn validated(spec: Value) -> ValidationReport {
+fn validated(spec: &Value) -> ValidationReport {
     let (kind, mut pod) = (kind("", "v1", "pods"), pod(spec));
     defaults::apply(kind, &mut pod);
     validation::create(kind, &pod)
 }
 
 fn with_ports(ports: &[Value]) -> ValidationReport {
-    validated(json!({"containers": [{"name": "c", "image": "i", "ports": ports}]}))
+    validated(&json!({"containers": [{"name": "c", "image": "i", "ports": ports}]}))
 }
 
 fn many<T>(count: usize, one: impl FnMut(usize) -> T) -> Vec<T> {
@@ -53,7 +53,7 @@ fn a_container_has_thousands_of_ports() {
 #[test]
 fn containers_have_thousands_of_variables_mounts_and_volumes() {
     let variables = many(40_000, |index| json!({"name": format!("V{}", index % 30_000), "value": "x"}));
-    let report = validated(json!({"containers": [{"name": "c", "image": "i", "env": variables}]}));
+    let report = validated(&json!({"containers": [{"name": "c", "image": "i", "env": variables}]}));
     assert_eq!(report.warnings.len(), 10_000);
     let files = many(20_000, |index| {
         let file = json!({"volumeName": format!("v{index}"), "path": "p", "key": "K"});
@@ -66,12 +66,12 @@ fn containers_have_thousands_of_variables_mounts_and_volumes() {
         many(10_000, |index| json!({"name": format!("d{index}"), "devicePath": format!("/d{index}")}));
     let container =
         json!({"name": "c", "image": "i", "env": files, "volumeMounts": mounts, "volumeDevices": devices});
-    let report = validated(json!({"containers": [container], "volumes": volumes}));
+    let report = validated(&json!({"containers": [container], "volumes": volumes}));
     assert!(!report.errors.is_empty());
     let claims = many(20_000, |index| json!({"name": format!("c{index}"), "resourceClaimName": "x"}));
     let wrong = many(20_000, |index| json!({"name": format!("w{index}")}));
     let container = json!({"name": "c", "image": "i", "resources": {"claims": wrong}});
-    assert!(!validated(json!({"containers": [container], "resourceClaims": claims})).errors.is_empty());
+    assert!(!validated(&json!({"containers": [container], "resourceClaims": claims})).errors.is_empty());
 }
 
 #[test]
@@ -91,12 +91,12 @@ fn pods_are_scheduled_by_thousands_of_constraints() {
     let containers = [json!({"name": "c", "image": "i"})];
     let spec =
         json!({"containers": containers, "topologySpreadConstraints": constraints, "affinity": affinity});
-    validated(spec);
+    validated(&spec);
     let owners = many(
         20_000,
         |index| json!({"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": index.to_string()}),
     );
-    let mut owned = pod(json!({"containers": containers}));
+    let mut owned = pod(&json!({"containers": containers}));
     owned["metadata"]["ownerReferences"] = json!(owners);
     assert_eq!(validation::deduplicate_owners(&mut owned, ""), None);
     assert_eq!(owned["metadata"]["ownerReferences"], json!(owners));
@@ -117,7 +117,7 @@ fn the_changes_of_a_large_pod_are_described() {
         let ports = many(20_000, |index| json!({"containerPort": index + start, "protocol": "TCP"}));
         json!({"containers": [{"name": "c", "image": "i", "ports": ports}]})
     };
-    let (kind, mut old, mut new) = (kind("", "v1", "pods"), pod(spec(1)), pod(spec(2)));
+    let (kind, mut old, mut new) = (kind("", "v1", "pods"), pod(&spec(1)), pod(&spec(2)));
     defaults::apply(kind, &mut old);
     defaults::apply(kind, &mut new);
     let report = validation::update(kind, &old, &new);

@@ -190,8 +190,8 @@ impl Stream {
             let Some(item) = self.initial.next() else { break };
             let whole = chunk.len();
             let encoder = &mut self.encoder;
-            let encoded = off_worker_if_heavy(item.value.len(), || encoder.initial(&item, &mut chunk));
-            if let Err(error) = encoded {
+            let written = off_worker_if_heavy(item.value.len(), || encoder.initial(&item, &mut chunk));
+            if let Err(error) = written {
                 chunk.truncate(whole);
                 self.fail(&error);
                 break;

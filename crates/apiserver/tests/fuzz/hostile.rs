@@ -176,8 +176,9 @@ fn any_printer_column_is_answered() {
         "[?(@..a>1)]",
     ];
     bolero::check!().for_each(|input: &[u8]| {
-        let path: String = input.iter().take(5).map(|byte| PARTS[usize::from(*byte) % PARTS.len()]).collect();
-        let columns = json!([{"name": "C", "type": "string", "jsonPath": path}]);
+        let json_path: String =
+            input.iter().take(5).map(|byte| PARTS[usize::from(*byte) % PARTS.len()]).collect();
+        let columns = json!([{"name": "C", "type": "string", "jsonPath": json_path}]);
         let patch =
             json!([{"op": "replace", "path": "/spec/versions/0/additionalPrinterColumns", "value": columns}]);
         let definition = format!("{}/widgets.columns.example.com", custom::DEFINITIONS);

@@ -161,17 +161,16 @@ impl Writer {
             let found = found.filter(|found| found.metadata.deletion_timestamp.is_none());
             let found = found.as_ref().and_then(state);
             assert!(found == before || found == after, "{name}: {before:?} or {after:?}, found {found:?}");
-            match found {
-                Some(found) => drop(self.wanted.insert(name, found)),
-                None => {
-                    self.wanted.remove(&name);
-                    // A name is free when the dependents are gone, if they are deleted first.
-                    let deadline = Instant::now() + CONVERGENCE_TIMEOUT;
-                    while self.find(&name).await.is_some() {
-                        assert!(Instant::now() < deadline, "there is never an end of {name}");
-                        tokio::time::sleep(Duration::from_millis(20)).await;
-                    }
-                }
+            if let Some(found) = found {
+                self.wanted.insert(name, found);
+                continue;
+            }
+            self.wanted.remove(&name);
+            // A name is free when the dependents are gone, if they are deleted first.
+            let deadline = Instant::now() + CONVERGENCE_TIMEOUT;
+            while self.find(&name).await.is_some() {
+                assert!(Instant::now() < deadline, "there is never an end of {name}");
+                tokio::time::sleep(Duration::from_millis(20)).await;
             }
         }
         self.wanted
