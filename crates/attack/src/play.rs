@@ -314,9 +314,18 @@ mod tests {
         };
         assert_eq!(judged(500, 10).unwrap(), "GET /a (0 bytes): answered 500 ");
         assert!(judged(502, 10).is_some() && judged(200, HEAD_BYTES_LIMIT + 1).is_some());
-        let body =
-            br#"{"message":"requested groups, a uid or extras without impersonating a user"}"#.to_vec();
-        assert_eq!(judge(&Message::get("/a"), &Answer { status: 500, body, ..Answer::default() }), None);
-        assert!([200, 400, 429, 503, 504].iter().all(|status| judged(*status, 10).is_none()));
+        assert!([200, 400, 429, 501, 503, 504].iter().all(|status| judged(*status, 10).is_none()));
+    }
+
+    #[test]
+    fn an_error_without_a_reason_blames_the_request() {
+        let is_finding = |body: &str| {
+            let answer =
+                Answer { status: 500, body: body.into(), body_bytes: body.len(), ..Answer::default() };
+            judge(&Message::get("/a"), &answer).is_some()
+        };
+        assert!(!is_finding(r#"{"kind":"Status","message":"unknown patch type: x"}"#));
+        assert!(is_finding(r#"{"kind":"Status","message":"a stored object cannot be read: x"}"#));
+        assert!(is_finding(r#"{"kind":"Status","message":"x","reason":"InternalError"}"#));
     }
 }

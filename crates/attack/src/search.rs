@@ -112,6 +112,10 @@ impl Round {
             let _ = player.await;
         }
         self.judge_samples(probe.finish());
+        let mut schedule = self.schedule.lock().unwrap_or_else(PoisonError::into_inner);
+        schedule.running.clear();
+        schedule.ended.clear();
+        drop(schedule);
         let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
         report.rest = machine::memory(server.id()).map_or(0, |memory| memory.resident);
         Ok(())
