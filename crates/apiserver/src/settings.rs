@@ -107,6 +107,6 @@ impl Default for Settings {
 
 impl Default for MemoryLimits {
     fn default() -> Self {
-        Self { request_bodies: 64 << 20, unsent_responses: 128 << 20 }
+        Self { request_bodies: 64 << 20, unsent_responses: 48 << 20 }
     }
 }

@@ -94,6 +94,8 @@ fn main() -> ExitCode {
     let command = Command::parse();
     // What is measured is the server, not how well it competes with its attackers for processors.
     let runtime = tokio::runtime::Builder::new_multi_thread()
+        // Deeply nested values are encoded recursively.
+        .thread_stack_size(64 << 20)
         .worker_threads(2)
         .on_thread_start(|| {
             let _ = rustix::process::nice(NICENESS);
