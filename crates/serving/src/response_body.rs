@@ -1,4 +1,4 @@
-//! The body of a response: a watch ends at shutdown, any other body is sent whole.
+//! The body of a response: a watch ends at shutdown, any other body is sent whole. Both are sent in small pieces.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -6,13 +6,18 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use gantry_apiserver::Body;
-use http_body::{Frame, SizeHint};
+use http_body::{Body as _, Frame, SizeHint};
 
 use crate::activity::RequestInProgress;
 use crate::stop::Stop;
 
+/// The largest piece that is handed to the connection, which copies it: clients that do not read cost no more.
+const PIECE_BYTES: usize = 32 << 10;
+
 pub(crate) struct ResponseBody {
     content: Content,
+    /// What is left of the last chunk.
+    rest: Bytes,
     /// The request is in progress until its response is sent.
     _in_progress: RequestInProgress,
 }
@@ -31,7 +36,28 @@ impl ResponseBody {
                 Content::Watch { body, stopped: Box::pin(async move { stop.wait().await }) }
             }
         };
-        Self { content, _in_progress: in_progress }
+        Self { content, rest: Bytes::new(), _in_progress: in_progress }
+    }
+}
+
+impl Content {
+    fn poll_frame(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        match self {
+            Self::Whole(body) => Pin::new(body).poll_frame(context),
+            Self::Watch { body, stopped } => {
+                // First, or a watch that always has an event ready would never end.
+                match stopped.as_mut().poll(context) {
+                    Poll::Ready(()) => Poll::Ready(None),
+                    Poll::Pending => Pin::new(body).poll_frame(context),
+                }
+            }
+        }
+    }
+
+    fn body(&self) -> &Body {
+        match self {
+            Self::Whole(body) | Self::Watch { body, .. } => body,
+        }
     }
 }
 
@@ -43,27 +69,53 @@ impl http_body::Body for ResponseBody {
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        match &mut self.get_mut().content {
-            Content::Whole(body) => Pin::new(body).poll_frame(context),
-            Content::Watch { body, stopped } => {
-                // First, or a watch that always has an event ready would never end.
-                match stopped.as_mut().poll(context) {
-                    Poll::Ready(()) => Poll::Ready(None),
-                    Poll::Pending => Pin::new(body).poll_frame(context),
-                }
+        let this = self.get_mut();
+        if this.rest.is_empty() {
+            match std::task::ready!(this.content.poll_frame(context)).map(|Ok(frame)| frame.into_data()) {
+                Some(Ok(chunk)) => this.rest = chunk,
+                Some(Err(trailers)) => return Poll::Ready(Some(Ok(trailers))),
+                None => return Poll::Ready(None),
             }
         }
+        let piece = this.rest.split_to(this.rest.len().min(PIECE_BYTES));
+        Poll::Ready(Some(Ok(Frame::data(piece))))
     }
 
     fn is_end_stream(&self) -> bool {
-        match &self.content {
-            Content::Whole(body) | Content::Watch { body, .. } => body.is_end_stream(),
-        }
+        self.rest.is_empty() && self.content.body().is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        match &self.content {
-            Content::Whole(body) | Content::Watch { body, .. } => body.size_hint(),
+        let hint = self.content.body().size_hint();
+        let rest = self.rest.len() as u64;
+        hint.exact().map_or(hint, |exact| SizeHint::with_exact(exact + rest))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use http_body_util::BodyExt as _;
+
+    use super::*;
+    use crate::activity::Activity;
+    use crate::stop::Stopper;
+
+    #[tokio::test]
+    async fn a_large_body_is_sent_in_pieces() {
+        let (_stopper, stop) = Stopper::new();
+        let bytes: Bytes = (0..100_000_u32).map(|number| number.to_le_bytes()[0]).collect();
+        let body = Body::Whole(Some(bytes.clone()));
+        let mut response = ResponseBody::new(body, &stop, Arc::new(Activity::default()).begin());
+        assert_eq!(response.size_hint().exact(), Some(100_000));
+        let mut sent = Vec::new();
+        while let Some(Ok(frame)) = response.frame().await {
+            let piece = frame.into_data().unwrap();
+            assert!(piece.len() <= PIECE_BYTES);
+            sent.extend_from_slice(&piece);
+            assert_eq!(response.size_hint().exact(), Some(100_000 - sent.len() as u64));
         }
+        assert_eq!(sent, bytes);
     }
 }
