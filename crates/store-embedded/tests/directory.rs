@@ -158,6 +158,8 @@ async fn only_the_owner_may_read_a_store_or_a_backup() {
     let store = open(&scratch);
     create(&store, "/a", "one").await;
     assert_eq!(mode(scratch.path()), 0o700);
+    // An open store renames its files in the background.
+    drop(store);
     for entry in std::fs::read_dir(scratch.path()).unwrap() {
         let path = entry.unwrap().path();
         let expected = if path == others || path == file { 0o644 } else { 0o600 };
