@@ -48,17 +48,13 @@ pub(crate) struct ApiResponse {
 }
 
 impl ApiResponse {
+    fn new(status: u16, content_type: &'static str, body: Body) -> Self {
+        Self { status, content_type, headers: Vec::new(), warnings: Vec::new(), slot: None, body }
+    }
+
     /// A response with encoded JSON.
     pub(crate) fn json(status: u16, body: impl Into<Bytes>) -> Self {
-        let body = Body::Whole(Some(body.into()));
-        Self {
-            status,
-            content_type: "application/json",
-            headers: Vec::new(),
-            warnings: Vec::new(),
-            slot: None,
-            body,
-        }
+        Self::new(status, "application/json", Body::Whole(Some(body.into())))
     }
 
     /// A response with a value as JSON.
@@ -69,52 +65,21 @@ impl ApiResponse {
     }
 
     pub(crate) fn text(status: u16, text: impl Into<Bytes>) -> Self {
-        let body = Body::Whole(Some(text.into()));
-        Self {
-            status,
-            content_type: "text/plain; charset=utf-8",
-            headers: Vec::new(),
-            warnings: Vec::new(),
-            slot: None,
-            body,
-        }
+        Self::new(status, "text/plain; charset=utf-8", Body::Whole(Some(text.into())))
     }
 
     /// A response without a body.
     pub(crate) fn empty(status: u16) -> Self {
-        Self {
-            status,
-            content_type: "",
-            headers: Vec::new(),
-            warnings: Vec::new(),
-            slot: None,
-            body: Body::Whole(None),
-        }
+        Self::new(status, "", Body::Whole(None))
     }
 
     pub(crate) fn stream(chunks: impl Chunks + 'static) -> Self {
-        let body = Body::Stream(Box::pin(chunks));
-        Self {
-            status: 200,
-            content_type: "application/json",
-            headers: Vec::new(),
-            warnings: Vec::new(),
-            slot: None,
-            body,
-        }
+        Self::new(200, "application/json", Body::Stream(Box::pin(chunks)))
     }
 
     /// A response with JSON that is encoded while it is sent.
     pub(crate) fn chunked_json(chunks: impl Chunks + 'static) -> Self {
-        let body = Body::Chunked(Box::pin(chunks));
-        Self {
-            status: 200,
-            content_type: "application/json",
-            headers: Vec::new(),
-            warnings: Vec::new(),
-            slot: None,
-            body,
-        }
+        Self::new(200, "application/json", Body::Chunked(Box::pin(chunks)))
     }
 
     /// Keeps the slot in which it was made.

@@ -5,52 +5,18 @@
 
 mod harness;
 
-use std::sync::Arc;
-
-use gantry_apiserver::{ApiServer, Settings};
-use gantry_store::memory::{HistoryLimits, MemoryStore};
-use gantry_store::{
-    Answer, Bounds, Fetched, Key, ListRequest, Page, Prefix, Revision, Store, Transaction, Watch,
-};
+use gantry_apiserver::Settings;
+use gantry_store::{ListRequest, Prefix, Store as _};
 use http::Method;
 use serde_json::{Value, json};
-use tokio::sync::Semaphore;
 
-use harness::{Noon, call};
+use harness::call;
+use harness::gated_store::{GatedStore, StoreCall};
 
-/// A store in which every write of an object called `late` waits until it is released.
-#[derive(Debug)]
-struct Gated {
-    store: MemoryStore,
-    arrived: Semaphore,
-    gate: Semaphore,
-}
-
-impl Store for Gated {
-    fn get<'a>(&'a self, key: &'a Key) -> Answer<'a, Fetched> {
-        self.store.get(key)
-    }
-    fn list(&self, request: ListRequest) -> Answer<'_, Page> {
-        self.store.list(request)
-    }
-    fn commit(&self, transaction: Transaction) -> Answer<'_, Revision> {
-        Box::pin(async move {
-            if transaction.ops().any(|(key, _)| key.as_bytes().ends_with(b"/late")) {
-                self.arrived.add_permits(1);
-                self.gate.acquire().await.unwrap().forget();
-            }
-            self.store.commit(transaction).await
-        })
-    }
-    fn watch(&self, prefix: Prefix, after: Revision) -> Answer<'_, Watch> {
-        self.store.watch(prefix, after)
-    }
-    fn compact(&self, through: Revision) -> Answer<'_, ()> {
-        self.store.compact(through)
-    }
-    fn bounds(&self) -> Answer<'_, Bounds> {
-        self.store.bounds()
-    }
+/// Holds every write of an object called `late`.
+fn writes_late(call: &StoreCall<'_>) -> bool {
+    let StoreCall::Commit(transaction) = call else { return false };
+    transaction.ops().any(|(key, _)| key.as_bytes().ends_with(b"/late"))
 }
 
 /// Creates an object, and makes a concurrent change before it is stored.
@@ -59,13 +25,7 @@ async fn overtaken(
     create: (&str, Value),
     meanwhile: &[(Method, &str, Value)],
 ) -> (u16, Value, usize) {
-    let store = Arc::new(Gated {
-        store: MemoryStore::new(HistoryLimits::default()),
-        arrived: Semaphore::new(0),
-        gate: Semaphore::new(0),
-    });
-    let server = ApiServer::new(store.clone(), Arc::new(Noon::default()), Settings::default());
-    server.prepare().await.unwrap();
+    let (server, store) = GatedStore::server(Settings::default(), writes_late).await;
     for (method, path, body) in prepare {
         let (status, answer) = call(&server, method.clone(), path, body.clone()).await;
         assert!(status < 300, "{answer}");
@@ -75,12 +35,12 @@ async fn overtaken(
         let server = server.clone();
         async move { call(&server, Method::POST, &path, object).await }
     });
-    store.arrived.acquire().await.unwrap().forget();
+    store.arrivals(1).await;
     for (method, path, body) in meanwhile {
         let (status, answer) = call(&server, method.clone(), path, body.clone()).await;
         assert!(status < 300, "{answer}");
     }
-    store.gate.add_permits(8);
+    store.open(8);
     let (status, answer) = creating.await.unwrap();
     let everything = store.list(ListRequest::all(Prefix::new("/registry/"))).await.unwrap();
     let left = everything.items.iter().filter(|item| item.key.as_bytes().ends_with(b"/late")).count();

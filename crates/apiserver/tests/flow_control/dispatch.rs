@@ -10,9 +10,9 @@ use http::Method;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
-use crate::gated_store::GatedStore;
 use crate::harness::ReceivedResponse;
-use crate::{ask_as, get_as, user};
+use crate::harness::gated_store::GatedStore;
+use crate::{ask_as, get_as, lists_config_maps, user};
 
 /// The list that passes the gate.
 const GATED: &str = "/api/v1/namespaces/default/configmaps";
@@ -27,7 +27,8 @@ async fn as_master(server: &ApiServer, method: Method, path: &str, body: Value) 
 async fn server_with_one_seat(queuing: Option<Value>) -> (ApiServer, Arc<GatedStore>) {
     // Each of the levels gets a seat, because shares are rounded up.
     let requests = RequestLimits { reading: 1, mutating: 0, ..RequestLimits::default() };
-    let (server, store) = GatedStore::server(Settings { requests, ..Settings::default() }).await;
+    let (server, store) =
+        GatedStore::server(Settings { requests, ..Settings::default() }, lists_config_maps).await;
     let response = match queuing {
         Some(queuing) => json!({"type": "Queue", "queuing": queuing}),
         None => json!({"type": "Reject"}),
@@ -258,7 +259,7 @@ async fn a_written_schema_takes_effect_at_once() {
 /// A level gets seats that others do not need before its requests have to wait.
 #[tokio::test(start_paused = true)]
 async fn a_busy_level_borrows_idle_seats() {
-    let (server, store) = GatedStore::server(Settings::default()).await;
+    let (server, store) = GatedStore::server(Settings::default(), lists_config_maps).await;
     let seats = |kind: &'static str| {
         let server = server.clone();
         async move {

@@ -4,8 +4,8 @@ use gantry_apiserver::{RequestLimits, Settings};
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::gated_store::GatedStore;
-use crate::{FLOW_CONTROL, ask_as, get_as, user};
+use crate::harness::gated_store::GatedStore;
+use crate::{FLOW_CONTROL, ask_as, get_as, lists_config_maps, user};
 
 const GATED: &str = "/api/v1/namespaces/default/configmaps";
 
@@ -13,7 +13,8 @@ const GATED: &str = "/api/v1/namespaces/default/configmaps";
 #[tokio::test]
 async fn without_fairness_plain_limits_apply() {
     let requests = RequestLimits { reading: 1, mutating: 1, priority_and_fairness: false };
-    let (server, store) = GatedStore::server(Settings { requests, ..Settings::default() }).await;
+    let (server, store) =
+        GatedStore::server(Settings { requests, ..Settings::default() }, lists_config_maps).await;
     let executes = tokio::spawn({
         let server = server.clone();
         async move { get_as(&server, "a", GATED).await.status }

@@ -6,7 +6,6 @@
 mod harness;
 
 mod dispatch;
-mod gated_store;
 mod limits;
 mod objects;
 
@@ -17,8 +16,14 @@ use http_body_util::BodyExt as _;
 use serde_json::Value;
 
 use harness::ReceivedResponse;
+use harness::gated_store::StoreCall;
 
 const FLOW_CONTROL: &str = "/apis/flowcontrol.apiserver.k8s.io/v1";
+
+/// Holds every list of ConfigMaps.
+fn lists_config_maps(call: &StoreCall<'_>) -> bool {
+    matches!(call, StoreCall::List(request) if request.prefix.as_bytes().starts_with(b"/registry/configmaps/default/"))
+}
 
 /// A user with these groups.
 fn user(name: &str, groups: &[&str]) -> User {

@@ -49,13 +49,9 @@ pub(crate) fn seeds() -> Seeds {
         ("POST", format!("{DEFINITIONS}?dryRun=All"), "application/json", definition()),
         ("PATCH", format!("{DEFINITIONS}/widgets.example.com?dryRun=All"), merge, definition()),
     ];
-    let mutated = |(method, path, content_type, body): (&str, String, &str, Value)| Mutated {
-        method: method.into(),
-        path: path.into(),
-        content_type: content_type.into(),
-        accept: "application/json".into(),
-        headers: Vec::new(),
-        body: if body.is_null() { Vec::new() } else { body.to_string().into() },
+    let mutated = |(method, path, content_type, body): (&str, String, &str, Value)| {
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        Mutated::of(method, &path, content_type, &body)
     };
     Seeds::of(table.map(mutated).to_vec())
 }

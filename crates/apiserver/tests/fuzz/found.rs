@@ -4,14 +4,7 @@ use super::answered;
 use super::mutation::Mutated;
 
 fn sent(method: &str, path: &str, content_type: &str, body: &str) {
-    answered(&Mutated {
-        method: method.into(),
-        path: path.into(),
-        content_type: content_type.into(),
-        accept: "application/json".into(),
-        headers: Vec::new(),
-        body: body.into(),
-    });
+    answered(&Mutated::of(method, path, content_type, body));
 }
 
 /// The check must be able to fail: a valid request passes it.

@@ -34,8 +34,8 @@ fn yaml_with_any_aliases_is_answered() {
         let body = format!("metadata: {{name: a}}\ndata:\n  k: {}\n", aliases(parts));
         let path = "/api/v1/namespaces/default/configmaps";
         answered(&match choice % 2 {
-            0 => request("POST", &format!("{path}?dryRun=All"), "application/yaml", &body),
-            _ => request(
+            0 => Mutated::of("POST", &format!("{path}?dryRun=All"), "application/yaml", &body),
+            _ => Mutated::of(
                 "PATCH",
                 &format!("{path}/a?dryRun=All&fieldManager=m"),
                 "application/apply-patch+yaml",
@@ -78,7 +78,7 @@ fn any_headers_are_answered() {
     ];
     bolero::check!().for_each(|input: &[u8]| {
         let headers = headers(&NAMES, input);
-        let get = request("GET", "/api/v1/pods", "application/json", "");
+        let get = Mutated::of("GET", "/api/v1/pods", "application/json", "");
         answered(&Mutated { headers, ..get });
     });
 }
@@ -150,7 +150,7 @@ fn any_continue_token_is_answered() {
         let token = format!("{{\"v\":\"{version}\",\"rv\":{revision},\"start\":{start}}}");
         let token = gantry_formats::base64::encode_url(token.as_bytes());
         let path = format!("/api/v1/namespaces/default/configmaps?limit=1&continue={token}");
-        answered(&request("GET", &path, "", ""));
+        answered(&Mutated::of("GET", &path, "", ""));
     });
 }
 
@@ -188,7 +188,7 @@ fn any_printer_column_is_answered() {
             let kind = "application/json-patch+json";
             harness::read(harness::send(server, Method::PATCH, &definition, kind, &patch).await).await
         });
-        let list = request("GET", COLUMNS_WIDGETS, "", "");
+        let list = Mutated::of("GET", COLUMNS_WIDGETS, "", "");
         answered(&Mutated { accept: "application/json;as=Table;v=v1;g=meta.k8s.io".into(), ..list });
     });
 }
@@ -209,14 +209,3 @@ static COLUMNS: LazyLock<()> = LazyLock::new(|| {
         assert_eq!(status, 201, "{answer}");
     });
 });
-
-fn request(method: &str, path: &str, content_type: &str, body: &str) -> Mutated {
-    Mutated {
-        method: method.into(),
-        path: path.into(),
-        content_type: content_type.into(),
-        accept: "application/json".into(),
-        headers: Vec::new(),
-        body: body.into(),
-    }
-}

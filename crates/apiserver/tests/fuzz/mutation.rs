@@ -65,6 +65,18 @@ impl std::fmt::Debug for Mutated {
 }
 
 impl Mutated {
+    /// A request as it is, which accepts JSON.
+    pub(crate) fn of(method: &str, path: &str, content_type: &str, body: &str) -> Self {
+        Self {
+            method: method.into(),
+            path: path.into(),
+            content_type: content_type.into(),
+            accept: "application/json".into(),
+            headers: Vec::new(),
+            body: body.into(),
+        }
+    }
+
     fn recorded(exchange: &Value) -> Option<Self> {
         let line = exchange["request"].as_str().or(exchange["watch"].as_str())?;
         let (method, path) = line.split_once(' ')?;

@@ -3,6 +3,7 @@
 #![allow(dead_code, unreachable_pub, missing_docs, reason = "every story file uses its part of this")]
 
 pub mod cluster;
+pub mod gated_store;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -45,7 +45,8 @@ impl<W: Wire> Line<W> {
             b"BOOKMARK" => PartialMetadata::decode(event.object).map(|bookmark| Self::bookmark(&bookmark)),
             b"ERROR" => return Self::failed(event.object),
             b"DELETED" => W::decode(event.object).map(Self::Deleted),
-            _ => W::decode(event.object).map(Self::Applied),
+            b"ADDED" | b"MODIFIED" => W::decode(event.object).map(Self::Applied),
+            _ => return Self::unreadable(event.object, "an event of unknown type"),
         };
         decoded.unwrap_or_else(|error| Self::unreadable(event.object, &error.to_string()))
     }
@@ -125,6 +126,12 @@ mod tests {
         let Line::Unreadable(version, why) = line else { panic!("{line:?}") };
         assert_eq!(version, "5".into());
         assert!(why.starts_with("n/a: "), "{why}");
+    }
+
+    #[test]
+    fn an_event_of_unknown_type_changes_nothing() {
+        let line = parse(r#"{"type":"SYNC","object":{"metadata":{"name":"a","resourceVersion":"5"}}}"#);
+        assert!(matches!(line, Line::Unreadable(version, _) if version == "5".into()));
     }
 
     #[test]

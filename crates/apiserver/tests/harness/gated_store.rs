@@ -1,4 +1,4 @@
-//! A store whose ConfigMaps can be read only through a gate, so that a test decides how long requests execute.
+//! A store in memory that holds some of its calls at a gate, so that a test decides how long requests execute.
 
 use std::sync::Arc;
 
@@ -9,21 +9,30 @@ use gantry_store::{
 };
 use tokio::sync::Semaphore;
 
-use crate::harness::Noon;
+use super::Noon;
+
+/// A call that the gate may hold.
+pub enum StoreCall<'a> {
+    List(&'a ListRequest),
+    Commit(&'a Transaction),
+}
 
 #[derive(Debug)]
-pub(crate) struct GatedStore {
+pub struct GatedStore {
     store: MemoryStore,
-    /// A permit for each read that has arrived at the gate.
+    is_held: fn(&StoreCall<'_>) -> bool,
+    /// A permit for each call that has arrived at the gate.
     arrived: Semaphore,
-    /// A permit for each read that may pass.
+    /// A permit for each call that may pass.
     gate: Semaphore,
 }
 
 impl GatedStore {
-    pub(crate) async fn server(settings: Settings) -> (ApiServer, Arc<Self>) {
+    /// A server over a store that holds these calls.
+    pub async fn server(settings: Settings, is_held: fn(&StoreCall<'_>) -> bool) -> (ApiServer, Arc<Self>) {
         let store = Arc::new(Self {
             store: MemoryStore::new(HistoryLimits::default()),
+            is_held,
             arrived: Semaphore::new(0),
             gate: Semaphore::new(0),
         });
@@ -32,14 +41,21 @@ impl GatedStore {
         (server, store)
     }
 
-    /// Waits until this many reads have arrived at the gate since the last call.
-    pub(crate) async fn arrivals(&self, count: usize) {
+    /// Waits until this many calls have arrived at the gate since the last time.
+    pub async fn arrivals(&self, count: usize) {
         self.arrived.acquire_many(u32::try_from(count).unwrap()).await.unwrap().forget();
     }
 
-    /// Lets this many reads pass.
-    pub(crate) fn open(&self, count: usize) {
+    /// Lets this many calls pass.
+    pub fn open(&self, count: usize) {
         self.gate.add_permits(count);
+    }
+
+    async fn pass(&self, call: StoreCall<'_>) {
+        if (self.is_held)(&call) {
+            self.arrived.add_permits(1);
+            self.gate.acquire().await.unwrap().forget();
+        }
     }
 }
 
@@ -49,15 +65,15 @@ impl Store for GatedStore {
     }
     fn list(&self, request: ListRequest) -> Answer<'_, Page> {
         Box::pin(async move {
-            if request.prefix.as_bytes().starts_with(b"/registry/configmaps/default/") {
-                self.arrived.add_permits(1);
-                self.gate.acquire().await.unwrap().forget();
-            }
+            self.pass(StoreCall::List(&request)).await;
             self.store.list(request).await
         })
     }
     fn commit(&self, transaction: Transaction) -> Answer<'_, Revision> {
-        self.store.commit(transaction)
+        Box::pin(async move {
+            self.pass(StoreCall::Commit(&transaction)).await;
+            self.store.commit(transaction).await
+        })
     }
     fn watch(&self, prefix: Prefix, after: Revision) -> Answer<'_, Watch> {
         self.store.watch(prefix, after)
