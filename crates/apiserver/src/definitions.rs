@@ -6,12 +6,12 @@
 
 use std::sync::Arc;
 
+use gantry_json::Value;
 use gantry_primitives::{Refusal, Timestamp};
 use gantry_registry::lifecycle::{self, DeleteOptions};
 use gantry_schema::custom::{self, Ending};
 use gantry_schema::kinds::{Kind, Nature, kinds};
 use gantry_store::ListRequest;
-use serde_json::Value;
 
 use crate::ApiServer;
 use crate::catalogue::{Catalogue, DEFINITIONS, Definition, Definitions};

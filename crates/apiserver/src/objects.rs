@@ -6,13 +6,13 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use gantry_json::Value;
 use gantry_registry::admission::ServiceRanges;
 use gantry_registry::admission::services::AllocationMode;
 use gantry_registry::lifecycle::Deletion;
 use gantry_schema::empties::{self, Form};
 use gantry_schema::kinds::{Kind, Scope};
 use gantry_store::{Error, Key, Op, Prefix, Revision, Store, Transaction, Versioned};
-use serde_json::Value;
 
 use crate::admission::{self, Allocated, Preconditions, RejectedObject, is_allocation, needs_allocation};
 use crate::catalogue::Catalogues;

@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
+use gantry_json::{Value, json};
 use gantry_managed_fields::apply::{self, OnConflict};
 use gantry_managed_fields::ownership::Write;
 use gantry_primitives::{Refusal, Timestamp};
 use gantry_registry::flow_control::{AUTO_UPDATE, EXEMPT, FLOW_SCHEMA, GROUP, PRIORITY_LEVEL};
 use gantry_registry::lifecycle::{self, Part, Updated};
 use gantry_schema::kinds::{Kind, kinds};
-use serde_json::{Value, json};
 
 use super::FlowObjects;
 use crate::error::ApiError;

@@ -1,8 +1,8 @@
 //! The events of a watch: lines in, events out.
 
 use gantry_client::RequestError;
+use gantry_json::Value;
 use gantry_model::ResourceVersion;
-use serde_json::Value;
 
 use crate::wire::{Decode as _, PartialMetadata, Wire};
 
@@ -30,7 +30,7 @@ impl<W: Wire> Line<W> {
         if let Some(event) = Event::split(line) {
             return Self::of(&event);
         }
-        let event: Value = serde_json::from_slice(line).unwrap_or_default();
+        let event: Value = gantry_json::from_slice(line).unwrap_or_default();
         match event["type"].as_str() {
             Some(kind) => {
                 let object = event["object"].to_string();
@@ -58,14 +58,14 @@ impl<W: Wire> Line<W> {
     }
 
     fn failed(status: &[u8]) -> Self {
-        let status: Value = serde_json::from_slice(status).unwrap_or_default();
+        let status: Value = gantry_json::from_slice(status).unwrap_or_default();
         let code = status["code"].as_u64().and_then(|code| u16::try_from(code).ok()).unwrap_or_default();
         Self::Failed(RequestError::of_status(code, status))
     }
 
     /// An object that cannot be parsed must not stop the others; one without a version ends the watch.
     fn unreadable(object: &[u8], why: &str) -> Self {
-        let object: Value = serde_json::from_slice(object).unwrap_or_default();
+        let object: Value = gantry_json::from_slice(object).unwrap_or_default();
         let text = |field: &str| object["metadata"][field].as_str().map(str::to_owned);
         match text("resourceVersion") {
             Some(version) => {

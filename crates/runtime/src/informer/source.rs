@@ -13,9 +13,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use gantry_client::RequestError;
 use gantry_decide::gc::Resource;
+use gantry_json::Value;
 use gantry_model::{ParseError, ResourceVersion};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ListMeta;
-use serde_json::Value;
 use tokio::sync::Notify;
 
 use super::cached::Cached;
@@ -69,7 +69,7 @@ pub(super) trait Sink: Send + Sync {
     /// Adds the object in a line of a streamed list.
     fn receive_listed(&self, line: &[u8]) -> Received;
     /// Adds the objects of a page; returns its metadata.
-    fn receive_page(&self, json: &[u8]) -> serde_json::Result<ListMeta>;
+    fn receive_page(&self, json: &[u8]) -> gantry_json::Result<ListMeta>;
     /// Passes the complete list to all informers.
     fn end_list(&self, version: &ResourceVersion);
     /// Passes the change in a line to all informers.
@@ -140,13 +140,13 @@ impl<W: Wire> Sink for Source<W> {
         Received::Listed
     }
 
-    fn receive_page(&self, json: &[u8]) -> serde_json::Result<ListMeta> {
+    fn receive_page(&self, json: &[u8]) -> gantry_json::Result<ListMeta> {
         if let Ok(page) = W::decode_list(json) {
             self.listed().extend(page.items.into_iter().map(Arc::new));
             return Ok(page.metadata);
         }
         // One object that cannot be decoded does not hide the others.
-        let page: ObjectList<Value> = serde_json::from_slice(json)?;
+        let page: ObjectList<Value> = gantry_json::from_slice(json)?;
         for item in page.items {
             match W::decode(item.to_string().as_bytes()) {
                 Ok(object) => self.listed().push(Arc::new(object)),

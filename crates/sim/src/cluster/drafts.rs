@@ -1,10 +1,10 @@
 //! Objects as a user or a controller creates them.
 
+use gantry_json::json;
 use gantry_model::{
     Deployment, DeploymentStatus, Labels, Limit, Meta, Phase, Pod, PodDraft, PodNetwork, Readiness,
     ReplicaSet, ReplicaSetStatus, Replicas, Restarts, RollingLimits, Selector, SetKind, Strategy, Template,
 };
-use serde_json::json;
 
 /// The API's default for rolling updates.
 pub(crate) const DEFAULT_LIMITS: RollingLimits =
@@ -121,7 +121,7 @@ pub(crate) fn template(labels: &Labels, image: &str) -> Template {
         "metadata": {"labels": labels},
         "spec": {"containers": [{"name": "main", "image": image}]},
     });
-    Template::parse(serde_json::from_value(json).unwrap_or_default())
+    Template::parse(gantry_json::from_value(json).unwrap_or_default())
 }
 
 /// The suffix of a generated name: five characters, the same on every run.

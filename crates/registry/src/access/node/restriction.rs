@@ -3,7 +3,7 @@
 //! This is a part of the admission plugin NodeRestriction of Kubernetes, without which the Node authorizer would allow
 //! a node to write the objects of others. Labels and taints of the own node are not restricted.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::references::{MIRROR, PodReferences};
 
