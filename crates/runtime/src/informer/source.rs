@@ -14,14 +14,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use gantry_client::RequestError;
 use gantry_decide::gc::Resource;
 use gantry_model::{ParseError, ResourceVersion};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ListMeta;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use serde_json::Value;
 use tokio::sync::Notify;
 
 use super::cached::Cached;
 use super::lines::Line;
 use super::scope::InformerScope;
-use super::{Informer, Shared};
+use super::{Informer, Shared, set_error};
 use crate::request::Form;
 use crate::wire::{ObjectList, Wire};
 
@@ -208,10 +208,7 @@ impl<T: Cached, W: Wire> ParsedView<T, W> {
         match (self.parse)(informer.resource(), object) {
             Ok(object) => Some(object),
             Err(error) => {
-                let meta = object.meta();
-                let text = |field: &Option<String>| field.clone().unwrap_or_default();
-                let why = format!("{}/{}: {error}", text(&meta.namespace), text(&meta.name));
-                warn_unreadable(informer.resource(), &why);
+                warn_unparsable(informer.resource(), object.meta(), &error);
                 None
             }
         }
@@ -253,12 +250,14 @@ impl<T: Cached, W: Wire> View<W> for ParsedView<T, W> {
 
     fn set_error(&self, error: Option<&RequestError>) {
         let Some(informer) = self.informer() else { return };
-        informer.shared.error.send_if_modified(|known| {
-            let is_change = known.is_some() || error.is_some();
-            *known = error.cloned();
-            is_change
-        });
+        set_error(&informer.shared.error, error);
     }
+}
+
+fn warn_unparsable(resource: &Resource, meta: &ObjectMeta, error: &ParseError) {
+    let text = |field: &Option<String>| field.clone().unwrap_or_default();
+    let why = format!("{}/{}: {error}", text(&meta.namespace), text(&meta.name));
+    warn_unreadable(resource, &why);
 }
 
 fn warn_unreadable(resource: &Resource, why: &str) {
