@@ -42,7 +42,7 @@ use tokio::sync::watch;
 
 use crate::api::Api;
 use crate::shutdown::Shutdown;
-use source::Source;
+use source::{Decoder, Source};
 
 /// A change of an object.
 #[derive(Debug)]
@@ -136,8 +136,9 @@ impl<T: Cached> Informer<T> {
 
     /// Follows the server until shutdown, with a watch of its own.
     pub async fn run(&self, api: Api, shutdown: Shutdown) {
-        let source = Source::new(self.shared.resource.clone(), self.shared.scope.clone(), T::FORM);
-        source.attach(self, T::parse);
+        let (resource, scope) = (self.shared.resource.clone(), self.shared.scope.clone());
+        let source = Source::new(resource, scope, T::FORM, Decoder::of::<T::Wire>());
+        source.attach(self, source::parse);
         reflector::run(&source, &api, &shutdown).await;
     }
 
