@@ -13,12 +13,12 @@ use gantry_schema::kinds::{Kind, Nature, kinds};
 use gantry_store::ListRequest;
 use serde_json::Value;
 
-use crate::{ApiServer, Maintenance};
 use crate::catalogue::{Catalogue, DEFINITIONS, Definition, Definitions};
 use crate::error::ApiError;
 use crate::metadata::Metadata;
 use crate::objects::{Change, ChangeResult, ObjectRef, Objects};
 use crate::storage_codec;
+use crate::{ApiServer, Maintenance};
 
 /// The most passes: a name that one definition releases may be accepted for another.
 const PASSES_MAX: usize = 16;

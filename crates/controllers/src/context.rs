@@ -43,7 +43,7 @@ impl<'a> Assembly<'a> {
     /// Runs workers on a queue, once the caches that they read are synced.
     pub(crate) fn work<K, F, W>(
         &mut self,
-        queue: Queue<K>,
+        queue: &Queue<K>,
         (workers, policy): (usize, RetryPolicy),
         synced: impl Future<Output = ()> + Send + 'static,
         work: F,

@@ -92,13 +92,7 @@ impl Listener {
         Box::pin(self.accept(server, transport, limits, stop))
     }
 
-    async fn accept(
-        self,
-        server: ApiServer,
-        transport: Transport,
-        limits: ConnectionLimits,
-        mut stop: Stop,
-    ) {
+    async fn accept(self, server: ApiServer, transport: Transport, limits: ConnectionLimits, mut stop: Stop) {
         let (shutdown_grace, connections_max) = (limits.shutdown_grace, limits.connections);
         let pressure = Pressure::default();
         let shared = Arc::new(Connections { server, transport, limits, stop: stop.clone(), pressure });

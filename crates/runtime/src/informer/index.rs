@@ -8,6 +8,8 @@ use gantry_model::{Labels, Name, Namespace, ObjectKey, Requirement, Selector, Ui
 
 /// Where an object is in its store.
 pub(super) type Slot = usize;
+/// A key and its value.
+type Label = (String, String);
 
 #[derive(Debug, Default)]
 pub(super) struct Index {
@@ -15,7 +17,7 @@ pub(super) struct Index {
     by_uid: BTreeMap<Uid, Slot>,
     by_controller: BTreeMap<Uid, BTreeMap<ObjectKey, Slot>>,
     orphans: BTreeMap<Namespace, BTreeMap<Name, Slot>>,
-    by_label: BTreeMap<Namespace, BTreeMap<(String, String), BTreeMap<Name, Slot>>>,
+    by_label: BTreeMap<Namespace, BTreeMap<Label, BTreeMap<Name, Slot>>>,
     /// Slots that are free again.
     free: Vec<Slot>,
     /// The first slot that was never used.

@@ -42,8 +42,10 @@ pub(super) struct Source {
 #[derive(Clone, Copy)]
 pub(super) struct Decoder {
     pub(super) object: fn(&[u8]) -> serde_json::Result<WireObject>,
-    list: fn(&[u8]) -> serde_json::Result<(ListMeta, Vec<WireObject>)>,
+    list: fn(&[u8]) -> serde_json::Result<Page>,
 }
+
+type Page = (ListMeta, Vec<WireObject>);
 
 /// What a source requests.
 pub(super) struct Watched {
