@@ -3,6 +3,8 @@
 //! The functions are not generic on purpose. The derived code of a Kubernetes type is large, and generic code is compiled
 //! again in every crate that uses it; these are compiled here, once.
 
+use std::any::Any;
+
 use gantry_json::Value;
 use gantry_model::{Name, ResourceVersion};
 use k8s_openapi::api::{
@@ -36,6 +38,23 @@ pub trait Wire: Decode + Encode {
     }
     /// Decodes a list of such objects.
     fn decode_list(json: &[u8]) -> gantry_json::Result<ObjectList<Self>>;
+}
+
+/// An object of any wire type, so that code that does not look into objects is compiled once.
+pub(crate) trait AnyWire: Any + Send + Sync {
+    /// Its metadata.
+    fn meta(&self) -> &ObjectMeta;
+    /// Its resource version.
+    fn version(&self) -> ResourceVersion;
+}
+
+impl<W: Wire + Sync> AnyWire for W {
+    fn meta(&self) -> &ObjectMeta {
+        Wire::meta(self)
+    }
+    fn version(&self) -> ResourceVersion {
+        Wire::version(self)
+    }
 }
 
 /// A list of objects, or a page of it.

@@ -114,7 +114,7 @@ impl Call<'_> {
         &self,
         nature: &Nature,
         options: &WriteOptions,
-        mut change: impl FnMut(&Value) -> Result<(Value, Ownership), ApiError>,
+        mut change: impl FnMut(&Value) -> Result<(Value, Ownership), ApiError> + Send,
     ) -> Result<WriteResult, ApiError> {
         let now = self.server.environment.now().to_string();
         let reset = FieldSet::of_fields(&["status"]);

@@ -183,7 +183,7 @@ impl Call<'_> {
     pub(super) async fn change(
         &self,
         options: &WriteOptions,
-        mut decide: impl FnMut(&Value) -> Result<PlannedUpdate, ApiError>,
+        mut decide: impl FnMut(&Value) -> Result<PlannedUpdate, ApiError> + Send,
     ) -> Result<WriteResult, ApiError> {
         let (mut instead, mut warnings, mut tried, mut refused) = (None, Vec::new(), None, None);
         let objects = &self.server.objects;

@@ -36,7 +36,7 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
             pods.synced().await;
         }
     };
-    assembly.work(queue, (WORKERS, RetryPolicy::REPLICA_SET), synced, move |key| {
+    assembly.work(&queue, (WORKERS, RetryPolicy::REPLICA_SET), synced, move |key| {
         let controller = controller.clone();
         async move { controller.sync(&key).await }
     });

@@ -37,7 +37,7 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
         let volumes = controller.volumes.clone();
         async move { volumes.synced().await }
     };
-    assembly.work(queue, (WORKERS, RetryPolicy::REPLICA_SET), synced, move |key| {
+    assembly.work(&queue, (WORKERS, RetryPolicy::REPLICA_SET), synced, move |key| {
         let controller = controller.clone();
         async move { controller.sync(&key).await }
     });
