@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use http::Method;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
@@ -15,7 +14,7 @@ use crate::metrics::Counters;
 use crate::objects::{self, Deployment, PodList};
 use crate::probe::{self, Probe};
 use crate::progress::Progress;
-use crate::workload::{Step, Workload, create_namespace};
+use crate::workload::{Step, Workload, create_namespace, delete_namespace};
 
 /// How many requests about Deployments are in flight at a time.
 const WORKERS: usize = 16;
@@ -33,6 +32,8 @@ const DEPLOYMENTS: &str = "/apis/apps/v1/deployments";
 pub(crate) struct Load {
     workload: Workload,
     connection: Connection,
+    /// The probe's own, so that it does not wait for the load.
+    probing: Connection,
     state: Arc<State>,
     /// How many pods there are beside those of the load.
     others: i64,
@@ -89,7 +90,8 @@ impl Load {
         });
         tokio::spawn(follow(endpoint.connect().await?, Arc::clone(&state)));
         let others = count_pods(&connection).await?;
-        Ok(Self { workload, connection, state, others })
+        let probing = endpoint.connect().await?;
+        Ok(Self { workload, connection, probing, state, others })
     }
 
     /// Reads the server's counters.
@@ -102,7 +104,7 @@ impl Load {
     pub(crate) async fn step(&self, step: Step) -> Result<Timings, String> {
         self.state.progress().begin(step);
         let began = Instant::now();
-        let probe = Probe::start(&self.connection);
+        let probe = Probe::start(&self.probing);
         let work = async { tokio::try_join!(self.send_all(step, began), self.wait(step, began)) };
         let ((sent, mut writes), waited) = timeout(STEP_LIMIT, work).await.map_err(|_| self.late(step))??;
         let probed = probe.stop().await;
@@ -123,7 +125,7 @@ impl Load {
                 let mut latencies = Vec::new();
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
-                    if number >= workload.deployments {
+                    if number >= workload.requests_of(step) {
                         return Ok::<_, String>(latencies);
                     }
                     let request = workload.request(step, number);
@@ -145,10 +147,11 @@ impl Load {
     async fn wait(&self, step: Step, began: Instant) -> Result<Waited, String> {
         let mut waited = Waited::default();
         loop {
-            let (pods, is_complete) = if step == Step::Delete {
+            let (pods, is_complete) = if step.is_deletion() {
                 waited.polls += 1;
-                let remaining = self.count_pods().await? - self.others;
-                (remaining, remaining <= 0)
+                let remaining = count_pods(&self.connection).await? - self.others;
+                let is_gone = remaining <= 0 && (step == Step::Delete || self.are_namespaces_gone().await?);
+                (remaining, is_gone)
             } else {
                 let progress = self.state.progress();
                 (progress.ready(), progress.is_complete())
@@ -172,17 +175,30 @@ impl Load {
     pub(crate) async fn clean_up(&self) -> Result<(), String> {
         let namespaces = (0..self.workload.namespaces).map(Workload::namespace);
         for namespace in namespaces.chain([probe::NAMESPACE.to_owned()]) {
-            let path = format!("/api/v1/namespaces/{namespace}");
-            self.connection.send_ok(&ApiRequest::new(Method::DELETE, path.clone(), "", "")).await?;
-            while self.connection.send(&ApiRequest::get(path.clone())).await?.is_ok() {
+            let request = delete_namespace(&namespace);
+            let response = self.connection.send(&request).await?;
+            if !response.is_ok() && response.status != 404 {
+                return Err(response.refusal(&request));
+            }
+            while self.exists(&namespace).await? {
                 sleep(SAMPLE).await;
             }
         }
         Ok(())
     }
 
-    async fn count_pods(&self) -> Result<i64, String> {
-        count_pods(&self.connection).await
+    async fn are_namespaces_gone(&self) -> Result<bool, String> {
+        for number in 0..self.workload.namespaces {
+            if self.exists(&Workload::namespace(number)).await? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    async fn exists(&self, namespace: &str) -> Result<bool, String> {
+        let path = format!("/api/v1/namespaces/{namespace}");
+        Ok(self.connection.send(&ApiRequest::get(path)).await?.status != 404)
     }
 
     fn late(&self, step: Step) -> String {

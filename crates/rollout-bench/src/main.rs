@@ -19,9 +19,11 @@ mod workload;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use measure::Extent;
 use processes::Process;
 use setup::{Delays, Setup};
 use workload::Workload;
@@ -78,6 +80,12 @@ struct RunOptions {
     /// The processes of that Kubernetes: NAME=PID, comma-separated
     #[arg(long, value_name = "PROCESSES", value_delimiter = ',', value_parser = Process::parse)]
     pids: Vec<Process>,
+    /// Also delete namespaces with that many pods
+    #[arg(long)]
+    delete_namespaces: bool,
+    /// How long to leave the cluster alone after the last step before its memory is read again
+    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+    rest: u64,
     /// Also list the requests per pod by verb and resource
     #[arg(long)]
     requests: bool,
@@ -126,13 +134,14 @@ fn main() -> ExitCode {
 
 async fn run(options: &RunOptions) -> Result<(), String> {
     let parent = options.directory.clone().unwrap_or_else(std::env::temp_dir);
+    let extent = Extent { namespaces: options.delete_namespaces, rest: Duration::from_secs(options.rest) };
     let mut runs = Vec::new();
     for pods in &options.pods {
         let workload = options.workload(*pods);
         for setup in options.setups(*pods) {
             let Workload { deployments, replicas, .. } = workload;
             say(&format!("== {}: {deployments} Deployments × {replicas} pods", setup.title()));
-            let run = measure::measure(&setup, workload, &parent).await?;
+            let run = measure::measure(&setup, workload, extent, &parent).await?;
             say(&report::table(&run));
             if options.requests {
                 say(&report::requests(&run));

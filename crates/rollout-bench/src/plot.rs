@@ -157,6 +157,7 @@ mod tests {
                 ..Timings::default()
             },
             cpu_seconds: Vec::new(),
+            client_cpu_seconds: Vec::new(),
             peak_bytes: Vec::new(),
             counters: Counters::default(),
         });
@@ -166,6 +167,7 @@ mod tests {
             workload,
             idle_bytes: 0,
             after_bytes: 0,
+            rest: Duration::ZERO,
             steps: steps.into(),
         }
     }

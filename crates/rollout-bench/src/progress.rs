@@ -9,7 +9,8 @@ use crate::workload::{Step, Workload};
 #[derive(Debug)]
 pub(crate) struct Progress {
     workload: Workload,
-    generation: i64,
+    /// Of a complete Deployment; none if the step deletes them.
+    generation: Option<i64>,
     replicas: i32,
     deployments: Vec<Entry>,
     complete: usize,
@@ -30,7 +31,7 @@ impl Progress {
     /// The progress before the first step.
     pub(crate) fn new(workload: Workload) -> Self {
         let deployments = vec![Entry::default(); workload.deployments];
-        Self { workload, generation: 0, replicas: 0, deployments, complete: 0, ready: 0 }
+        Self { workload, generation: None, replicas: 0, deployments, complete: 0, ready: 0 }
     }
 
     /// Begins a step.
@@ -45,7 +46,9 @@ impl Progress {
 
     /// Notes when the request about a Deployment is sent.
     pub(crate) fn sent(&mut self, number: usize, now: Instant) {
-        self.deployments[number].sent = Some(now);
+        if let Some(entry) = self.deployments.get_mut(number) {
+            entry.sent = Some(now);
+        }
     }
 
     /// Notes an event of a Deployment. Returns whether it made the step complete.
@@ -55,8 +58,8 @@ impl Progress {
         let ready = if is_deleted { 0 } else { deployment.status.ready_replicas };
         self.ready += i64::from(ready) - i64::from(entry.ready);
         entry.ready = ready;
-        let Some(sent) = entry.sent else { return false };
-        if is_deleted || entry.taken.is_some() || !is_complete(deployment, self.generation, self.replicas) {
+        let (Some(sent), Some(generation)) = (entry.sent, self.generation) else { return false };
+        if is_deleted || entry.taken.is_some() || !is_complete(deployment, generation, self.replicas) {
             return false;
         }
         entry.taken = Some(now.saturating_duration_since(sent));

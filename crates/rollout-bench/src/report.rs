@@ -29,7 +29,7 @@ impl Percentiles {
 /// One line per step.
 pub(crate) fn table(run: &Run) -> String {
     let mut text = format!(
-        "\n{:<8}{:>8}{:>9}{:>9}{:>9}{:>9}{:>10}{:>9}{:>15}{:>15}{:>15}\n",
+        "\n{:<17}{:>8}{:>9}{:>9}{:>9}{:>9}{:>10}{:>9}{:>15}{:>15}{:>15}\n",
         "step",
         "pods",
         "wall s",
@@ -46,7 +46,7 @@ pub(crate) fn table(run: &Run) -> String {
         let StepCost { step, pods, timings, counters, .. } = cost;
         let _ = writeln!(
             text,
-            "{:<8}{pods:>8}{:>9.2}{:>9.2}{:>9.2}{:>9.0}{:>10.2}{:>9.2}{:>15}{:>15}{:>15}",
+            "{:<17}{pods:>8}{:>9.2}{:>9.2}{:>9.2}{:>9.0}{:>10.2}{:>9.2}{:>15}{:>15}{:>15}",
             step.name(),
             timings.wall.as_secs_f64(),
             cost.cpu_total(),
@@ -61,21 +61,34 @@ pub(crate) fn table(run: &Run) -> String {
     }
     let _ = writeln!(
         text,
-        "memory: {:.0} MB idle, {:.0} MB after the last step; latencies are p50/p99",
+        "memory: {:.0} MB idle, {:.0} MB {} s after the last step; latencies are p50/p99",
         megabytes(run.idle_bytes),
-        megabytes(run.after_bytes)
+        megabytes(run.after_bytes),
+        run.rest.as_secs()
     );
+    text.push_str(&clients(run));
     if run.steps.iter().any(|cost| cost.cpu_seconds.len() > 1) {
         text.push_str(&by_process(run));
     }
     text
 }
 
+/// CPU seconds of the load and the hollow kubelet in all steps, which are not in the table.
+fn clients(run: &Run) -> String {
+    let Some(first) = run.steps.first() else { return String::new() };
+    let names = first.client_cpu_seconds.iter().map(|(name, _)| name);
+    let totals = names.enumerate().map(|(number, name)| {
+        let seconds: f64 = run.steps.iter().map(|cost| cost.client_cpu_seconds[number].1).sum();
+        format!("{name} {seconds:.2} s")
+    });
+    format!("CPU of the clients, not counted: {}\n", totals.collect::<Vec<_>>().join(", "))
+}
+
 /// CPU seconds and peak memory of each process.
 fn by_process(run: &Run) -> String {
     let mut text = String::new();
     for cost in &run.steps {
-        let _ = write!(text, "{:<8}", cost.step.name());
+        let _ = write!(text, "{:<17}", cost.step.name());
         for ((name, seconds), (_, bytes)) in cost.cpu_seconds.iter().zip(&cost.peak_bytes) {
             let _ = write!(text, "  {name}: {seconds:.2} s, {:.0} MB", megabytes(*bytes));
         }
@@ -127,7 +140,7 @@ fn ratios(run: &Run, reference: &Run) -> String {
         let wall = (cost.timings.wall.as_secs_f64(), other.timings.wall.as_secs_f64());
         let memory = (number(cost.peak_total()), number(other.peak_total()));
         let [wall, cpu, memory] = [wall, (cost.cpu_total(), other.cpu_total()), memory].map(part);
-        let _ = writeln!(text, "{:<8}  wall {wall:>7}  CPU {cpu:>7}  memory {memory:>7}", cost.step.name());
+        let _ = writeln!(text, "{:<17}  wall {wall:>7}  CPU {cpu:>7}  memory {memory:>7}", cost.step.name());
     }
     text
 }
@@ -139,7 +152,7 @@ fn growth(run: &Run, small: &Run) -> String {
     for (cost, other) in run.steps.iter().zip(&small.steps) {
         let ratio =
             per_pod(cost, cost.cpu_total()) / per_pod(other, other.cpu_total()).max(f64::MIN_POSITIVE);
-        let _ = writeln!(text, "{:<8}  {ratio:.2}×", cost.step.name());
+        let _ = writeln!(text, "{:<17}  {ratio:.2}×", cost.step.name());
     }
     text
 }
@@ -159,6 +172,7 @@ fn run_json(run: &Run) -> Value {
         "namespaces": run.workload.namespaces,
         "idle_bytes": run.idle_bytes,
         "after_bytes": run.after_bytes,
+        "rest_seconds": run.rest.as_secs(),
         "steps": steps,
     })
 }
@@ -183,6 +197,7 @@ fn step_json(cost: &StepCost) -> Value {
         "cpu_seconds": cost.cpu_total(),
         "peak_bytes": cost.peak_total(),
         "processes": by_process,
+        "client_cpu_seconds": cost.client_cpu_seconds,
         "requests": cost.counters.requests,
         "requests_per_pod": per_pod(cost, number(cost.counters.total())),
         "store_writes_per_pod": per_pod(cost, number(cost.counters.store_writes)),

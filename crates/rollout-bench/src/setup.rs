@@ -34,6 +34,8 @@ pub(crate) struct Running {
     pub(crate) kubeconfig: PathBuf,
     /// The processes whose cost is measured.
     pub(crate) processes: Vec<Process>,
+    /// The hollow kubelet, if there is one.
+    pub(crate) hollow: Option<Process>,
     children: Vec<Started>,
     directory: Option<Directory>,
 }
@@ -81,7 +83,8 @@ impl Setup {
             Self::Nodes { gantry, nodes, delays } => up(gantry, *nodes, *delays, parent).await,
             Self::Given { kubeconfig, processes } => {
                 let (kubeconfig, processes) = (kubeconfig.clone(), processes.clone());
-                let mut running = Running { kubeconfig, processes, children: Vec::new(), directory: None };
+                let mut running =
+                    Running { kubeconfig, processes, hollow: None, children: Vec::new(), directory: None };
                 running.add_hollow().await?;
                 Ok(running)
             }
@@ -95,6 +98,7 @@ impl Running {
         let mut command = Command::new(program);
         command.args(["hollow", "--nodes", &HOLLOW_NODES.to_string(), "--kubeconfig"]).arg(&self.kubeconfig);
         let started = started(command, |line| line == hollow::READY).await?;
+        self.hollow = started.child.id().map(|pid| Process { name: "hollow kubelet".to_owned(), pid });
         // Before the server, so that it does not lose its connection.
         self.children.insert(0, started);
         Ok(())
@@ -144,7 +148,7 @@ async fn up(gantry: &Path, nodes: usize, delays: Delays, parent: &Path) -> Resul
     let started = started(command, |line| line.contains(" is up at ")).await?;
     let pid = started.child.id().ok_or("gantry ended at once")?;
     let processes = vec![Process { name: "gantry".to_owned(), pid }];
-    Ok(Running { kubeconfig, processes, children: vec![started], directory: Some(directory) })
+    Ok(Running { kubeconfig, processes, hollow: None, children: vec![started], directory: Some(directory) })
 }
 
 /// Starts a process and waits until it prints a line that says it is ready.

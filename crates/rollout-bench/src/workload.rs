@@ -21,6 +21,8 @@ pub(crate) enum Step {
     Scale,
     /// All are deleted.
     Delete,
+    /// The namespaces are deleted, with Deployments that were created again in them.
+    DeleteNamespaces,
 }
 
 /// How many Deployments of how many pods, in how many namespaces.
@@ -32,24 +34,29 @@ pub(crate) struct Workload {
 }
 
 impl Step {
-    pub(crate) const ALL: [Self; 4] = [Self::Create, Self::Roll, Self::Scale, Self::Delete];
-
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Create => "create",
             Self::Roll => "roll",
             Self::Scale => "scale",
             Self::Delete => "delete",
+            Self::DeleteNamespaces => "delete namespaces",
         }
     }
 
-    /// The generation of every Deployment after the step; each step changes the spec once.
-    pub(crate) fn generation(self) -> i64 {
+    /// The generation of every Deployment after the step: each changes the spec once. None if no Deployment is left.
+    pub(crate) fn generation(self) -> Option<i64> {
         match self {
-            Self::Create => 1,
-            Self::Roll => 2,
-            Self::Scale | Self::Delete => 3,
+            Self::Create => Some(1),
+            Self::Roll => Some(2),
+            Self::Scale => Some(3),
+            Self::Delete | Self::DeleteNamespaces => None,
         }
+    }
+
+    /// Whether the step ends when the pods are gone, and not when they are available.
+    pub(crate) fn is_deletion(self) -> bool {
+        self.generation().is_none()
     }
 }
 
@@ -59,8 +66,13 @@ impl Workload {
         match step {
             Step::Create | Step::Roll => self.replicas,
             Step::Scale => 2 * self.replicas,
-            Step::Delete => 0,
+            Step::Delete | Step::DeleteNamespaces => 0,
         }
+    }
+
+    /// How many requests a step sends.
+    pub(crate) fn requests_of(&self, step: Step) -> usize {
+        if step == Step::DeleteNamespaces { self.namespaces } else { self.deployments }
     }
 
     /// How many pods a step creates, replaces or deletes.
@@ -84,7 +96,7 @@ impl Workload {
         name.strip_prefix('d')?.parse().ok().filter(|number| *number < self.deployments)
     }
 
-    /// The request that a step sends about a Deployment.
+    /// A request that a step sends: about a Deployment, or about a namespace if those are deleted.
     pub(crate) fn request(&self, step: Step, number: usize) -> ApiRequest {
         let collection =
             format!("/apis/apps/v1/namespaces/{}/deployments", Self::namespace(number % self.namespaces));
@@ -104,6 +116,7 @@ impl Workload {
                 ApiRequest::new(Method::PATCH, path, STRATEGIC_PATCH, body.to_string())
             }
             Step::Delete => ApiRequest::new(Method::DELETE, path, PROTOBUF, ""),
+            Step::DeleteNamespaces => delete_namespace(&Self::namespace(number)),
         }
     }
 
@@ -133,6 +146,11 @@ pub(crate) fn create_namespace(name: &str) -> ApiRequest {
     ApiRequest::new(Method::POST, "/api/v1/namespaces".to_owned(), JSON, object.to_string())
 }
 
+/// The request that deletes a namespace.
+pub(crate) fn delete_namespace(name: &str) -> ApiRequest {
+    ApiRequest::new(Method::DELETE, format!("/api/v1/namespaces/{name}"), JSON, "")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,8 +159,10 @@ mod tests {
 
     #[test]
     fn a_step_counts_the_pods_that_it_changes() {
-        assert_eq!(Step::ALL.map(|step| WORKLOAD.pods_of(step)), [100, 100, 100, 200]);
-        assert_eq!(Step::ALL.map(|step| WORKLOAD.replicas_after(step)), [5, 5, 10, 0]);
+        let steps = [Step::Create, Step::Roll, Step::Scale, Step::Delete, Step::DeleteNamespaces];
+        assert_eq!(steps.map(|step| WORKLOAD.pods_of(step)), [100, 100, 100, 200, 100]);
+        assert_eq!(steps.map(|step| WORKLOAD.replicas_after(step)), [5, 5, 10, 0, 0]);
+        assert_eq!(steps.map(|step| WORKLOAD.requests_of(step)), [20, 20, 20, 20, 10]);
     }
 
     #[test]

@@ -59,6 +59,8 @@ Options of rollout:
   --delays                 Let pods take time to be pulled, to start and to stop on these nodes, as they do by default
   --kubernetes KUBECONFIG  Run the same on this Kubernetes and print the ratios
   --pids PROCESSES         Its processes on this machine, as NAME=PID,…
+  --delete-namespaces      Also delete namespaces with that many pods
+  --rest SECONDS           How long to wait after the last step before memory is read again (default: 0)
   --requests               Also list the requests per pod by verb and resource
   --json FILE              Write the numbers as JSON
   --svg FILE               Draw the ready pods over time
