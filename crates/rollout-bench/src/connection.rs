@@ -14,6 +14,7 @@ use kube::client::ConfigExt as _;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use rustls::pki_types::ServerName;
 use tokio::net::TcpStream;
+use tokio::sync::Mutex;
 use tokio_rustls::TlsConnector;
 
 use crate::objects::{self, Decode, Form, WatchEvent};
@@ -39,12 +40,14 @@ pub(crate) struct Endpoint {
     tls: Arc<rustls::ClientConfig>,
 }
 
-/// A connection; clones share it.
+/// A connection; clones share it. It is opened again when the server has ended it, which servers do with idle ones.
 #[derive(Clone)]
 pub(crate) struct Connection {
-    sender: http2::SendRequest<Full<Bytes>>,
+    sender: Arc<Mutex<Sender>>,
     endpoint: Endpoint,
 }
+
+type Sender = http2::SendRequest<Full<Bytes>>;
 
 /// A request as it is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,6 +101,11 @@ impl Endpoint {
 
     /// Opens a connection.
     pub(crate) async fn connect(&self) -> Result<Connection, String> {
+        let sender = self.open().await?;
+        Ok(Connection { sender: Arc::new(Mutex::new(sender)), endpoint: self.clone() })
+    }
+
+    async fn open(&self) -> Result<Sender, String> {
         let failed = |error: &dyn std::fmt::Display| format!("cannot connect to {}: {error}", self.authority);
         let socket = TcpStream::connect(&self.authority).await.map_err(|error| failed(&error))?;
         socket.set_nodelay(true).map_err(|error| failed(&error))?;
@@ -108,7 +116,7 @@ impl Endpoint {
         let (sender, connection) =
             handshake.handshake(TokioIo::new(tls)).await.map_err(|error| failed(&error))?;
         tokio::spawn(connection);
-        Ok(Connection { sender, endpoint: self.clone() })
+        Ok(sender)
     }
 }
 
@@ -143,6 +151,14 @@ impl Connection {
         Ok(Watch { body: response.into_body(), form, received: BytesMut::new() })
     }
 
+    async fn sender(&self) -> Result<Sender, String> {
+        let mut sender = self.sender.lock().await;
+        if sender.is_closed() {
+            *sender = self.endpoint.open().await?;
+        }
+        Ok(sender.clone())
+    }
+
     async fn begin(
         &self,
         request: &ApiRequest,
@@ -158,7 +174,7 @@ impl Connection {
             head = head.header(CONTENT_TYPE, request.content_type);
         }
         let message = head.body(Full::new(request.body.clone())).map_err(|error| failed(&error))?;
-        let mut sender = self.sender.clone();
+        let mut sender = self.sender().await?;
         sender.ready().await.map_err(|error| failed(&error))?;
         sender.send_request(message).await.map_err(|error| failed(&error))
     }

@@ -47,7 +47,7 @@ struct Started {
     _stdout: Lines<BufReader<ChildStdout>>,
 }
 
-/// A directory that is removed when it is dropped.
+/// A directory for a run. It stays if the run fails, with the server's log in it.
 struct Directory(PathBuf);
 
 /// The nodes of the hollow kubelet.
@@ -112,25 +112,24 @@ impl Running {
             }
             started.child.wait().await.map_err(|error| error.to_string())?;
         }
-        drop(self.directory.take());
-        Ok(())
+        let directory = self.directory.take();
+        directory.map_or(Ok(()), |Directory(path)| remove(&path))
     }
 }
 
 impl Directory {
     /// Creates it, empty.
     fn create(path: PathBuf) -> Result<Self, String> {
-        let _ = std::fs::remove_dir_all(&path);
+        if path.exists() {
+            remove(&path)?;
+        }
         std::fs::create_dir_all(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         Ok(Self(path))
     }
 }
 
-impl Drop for Directory {
-    fn drop(&mut self) {
-        // Nothing depends on the directory being gone.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+fn remove(path: &Path) -> Result<(), String> {
+    std::fs::remove_dir_all(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// Starts `gantry up` on a new directory.
@@ -145,6 +144,10 @@ async fn up(gantry: &Path, nodes: usize, delays: Delays, parent: &Path) -> Resul
         std::fs::write(&profile, NO_DELAYS).map_err(|error| format!("{}: {error}", profile.display()))?;
         command.arg("--sim-profile").arg(profile);
     }
+    let log = directory.0.join("log");
+    let file = std::fs::File::create(&log).map_err(|error| format!("{}: {error}", log.display()))?;
+    crate::say(&format!("the server's log is {}", log.display()));
+    command.stderr(file);
     let started = started(command, |line| line.contains(" is up at ")).await?;
     let pid = started.child.id().ok_or("gantry ended at once")?;
     let processes = vec![Process { name: "gantry".to_owned(), pid }];
