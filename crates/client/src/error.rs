@@ -98,10 +98,25 @@ impl RequestError {
         matches!(self.code, Some(410 | 504))
     }
 
+    /// Whether the connection ended before the response, as when a server stops.
+    pub fn is_connection_closed(&self) -> bool {
+        let first = self.cause.as_ref().map(|cause| &**cause as &(dyn Error + 'static));
+        std::iter::successors(first, |&cause| cause.source()).any(is_closed)
+    }
+
     /// Its classification for the rules.
     pub fn kind(&self) -> RefusalKind {
         self.refusal.kind
     }
+}
+
+fn is_closed(error: &(dyn Error + 'static)) -> bool {
+    use std::io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
+    if let Some(error) = error.downcast_ref::<hyper::Error>() {
+        return error.is_incomplete_message() || error.is_closed() || error.is_canceled();
+    }
+    let kind = error.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
+    matches!(kind, Some(BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof))
 }
 
 /// A `Status` for an error response that is not one.

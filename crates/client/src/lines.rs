@@ -22,6 +22,11 @@ impl WatchLines {
         Self { stream: stream.boxed(), buffer: BytesMut::new(), warnings }
     }
 
+    /// A watch that ended before its first line.
+    pub fn ended() -> Self {
+        Self::new(futures::stream::empty(), Vec::new())
+    }
+
     /// The next line; `None` at the end. An incomplete last line is dropped: it will be sent again.
     pub async fn next(&mut self) -> Option<Result<Bytes, RequestError>> {
         let mut scanned = 0;

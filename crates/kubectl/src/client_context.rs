@@ -158,11 +158,14 @@ impl ClientContext {
         Ok(serde_json::from_slice(&response.body).unwrap_or_else(|_| text()))
     }
 
-    /// Starts a watch.
+    /// Starts a watch. It has no events if the connection ends before the response, as in client-go.
     pub(crate) async fn watch(&mut self, request: ApiRequest) -> Result<WatchStream, Failure> {
         let request = request.watching();
         self.prepare(&request)?;
-        let lines = self.client.watch(&request).await.map_err(|error| self.failure(error))?;
+        let lines = match self.client.watch(&request).await {
+            Err(error) if error.is_connection_closed() => WatchLines::ended(),
+            started => started.map_err(|error| self.failure(error))?,
+        };
         self.print_warnings(&lines.warnings);
         Ok(WatchStream { lines })
     }

@@ -18,6 +18,8 @@ struct Wire {
     open: Mutex<Vec<TcpStream>>,
     /// All that clients have sent.
     sent: Mutex<String>,
+    /// The connection that sends this first ends without a response.
+    unanswered: Mutex<Option<&'static str>>,
 }
 
 impl Proxy {
@@ -35,10 +37,16 @@ impl Proxy {
                 let (to_client, to_server) = (client.try_clone().unwrap(), server.try_clone().unwrap());
                 let noted = Arc::clone(&shared);
                 std::thread::spawn(move || pass(client, to_server, |sent| noted.note(sent)));
-                std::thread::spawn(move || pass(server, to_client, |_| {}));
+                std::thread::spawn(move || pass(server, to_client, |_| true));
             }
         });
         Self { address, wire }
+    }
+
+    /// Ends the connection that is the first to send this, before the server receives it.
+    pub(crate) fn leaves_unanswered(self, text: &'static str) -> Self {
+        *self.wire.unanswered.lock().unwrap() = Some(text);
+        self
     }
 
     pub(crate) fn address(&self) -> &str {
@@ -64,15 +72,21 @@ impl Proxy {
 }
 
 impl Wire {
-    fn note(&self, sent: &[u8]) {
-        self.sent.lock().unwrap().push_str(&String::from_utf8_lossy(sent));
+    /// Notes what a client has sent; returns whether to pass it on.
+    fn note(&self, sent: &[u8]) -> bool {
+        let sent = String::from_utf8_lossy(sent);
+        self.sent.lock().unwrap().push_str(&sent);
+        self.unanswered.lock().unwrap().take_if(|text| sent.contains(*text)).is_none()
     }
 }
 
-fn pass(mut from: TcpStream, mut to: TcpStream, note: impl Fn(&[u8])) {
+fn pass(mut from: TcpStream, mut to: TcpStream, note: impl Fn(&[u8]) -> bool) {
     let mut buffer = [0; 16 * 1024];
     while let Ok(read @ 1..) = from.read(&mut buffer) {
-        note(&buffer[..read]);
+        if !note(&buffer[..read]) {
+            let _ = from.shutdown(Shutdown::Both);
+            break;
+        }
         if to.write_all(&buffer[..read]).is_err() {
             break;
         }

@@ -8,7 +8,10 @@ use super::said::Said;
 
 /// A command that waits and has begun to watch, so that it hears of what comes next only by that.
 fn watching(rollout: &Rollout, arguments: &[&str]) -> (JoinHandle<Said>, Proxy) {
-    let proxy = Proxy::before(rollout.address());
+    watching_over(Proxy::before(rollout.address()), rollout, arguments)
+}
+
+fn watching_over(proxy: Proxy, rollout: &Rollout, arguments: &[&str]) -> (JoinHandle<Said>, Proxy) {
     let kubeconfig = std::fs::read_to_string(rollout.kubeconfig()).unwrap();
     let over_proxy = kubeconfig.replace(rollout.address(), proxy.address());
     let mut command = rollout.command(arguments);
@@ -112,6 +115,18 @@ async fn a_watch_that_breaks_off_is_taken_up_again() {
     let rollout = Rollout::begin("wait-broken").await;
     let (waiting, proxy) = watching(&rollout, &["wait", "deploy/web", "--for=condition=Available"]);
     proxy.cut();
+    proxy.sees("watch=true", 2);
+    rollout.deployment_is("Available", "True").await;
+    waiting.join().unwrap().is("deployment.apps/web condition met\n");
+}
+
+/// The connection may end between the request and the response: client-go takes that for a watch without events.
+#[tokio::test]
+async fn a_watch_that_gets_no_response_is_sent_again() {
+    let rollout = Rollout::begin("wait-unanswered").await;
+    let proxy = Proxy::before(rollout.address()).leaves_unanswered("watch=true");
+    let arguments = ["wait", "deploy/web", "--for=condition=Available"];
+    let (waiting, proxy) = watching_over(proxy, &rollout, &arguments);
     proxy.sees("watch=true", 2);
     rollout.deployment_is("Available", "True").await;
     waiting.join().unwrap().is("deployment.apps/web condition met\n");
