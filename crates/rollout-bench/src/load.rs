@@ -11,7 +11,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::connection::{ApiRequest, Connection, Endpoint};
 use crate::metrics::Counters;
-use crate::objects::{self, Deployment, PodList};
+use crate::objects::{self, PodList, WatchEvent};
 use crate::probe::{self, Probe};
 use crate::progress::Progress;
 use crate::workload::{Step, Workload, create_namespace, delete_namespace};
@@ -231,13 +231,17 @@ async fn follow(connection: Connection, state: Arc<State>) {
 /// Follows one watch of the Deployments to its end.
 async fn follow_watch(connection: &Connection, state: &State) -> Result<(), String> {
     let mut watch = connection.watch(DEPLOYMENTS).await?;
-    while let Some(event) = watch.next::<Deployment>().await? {
-        match event.kind.as_str() {
-            "ADDED" | "MODIFIED" | "DELETED" => {}
-            "BOOKMARK" => continue,
-            other => return Err(format!("the watch of the Deployments sent {other}")),
-        }
-        if state.progress().observe(event.kind == "DELETED", &event.object, Instant::now()) {
+    while let Some(event) = watch.next().await? {
+        let (is_deleted, deployment) = match event {
+            WatchEvent::Changed(deployment) => (false, deployment),
+            WatchEvent::Deleted(deployment) => (true, deployment),
+            WatchEvent::Bookmark => continue,
+            WatchEvent::Failed(reason) => {
+                crate::complain(&format!("the watch of the Deployments begins again: {reason}"));
+                break;
+            }
+        };
+        if state.progress().observe(is_deleted, &deployment, Instant::now()) {
             state.complete.notify_one();
         }
     }

@@ -61,17 +61,17 @@ pub(crate) async fn measure(
     extent: Extent,
     parent: &Path,
 ) -> Result<Run, String> {
-    let running = setup.start(parent).await?;
+    let mut running = setup.start(parent).await?;
     sleep(START).await;
     let idle_bytes = resident_bytes(&running.processes)?;
     let load = Load::start(&running.kubeconfig, workload).await?;
     let mut steps = Vec::new();
     for step in [Step::Create, Step::Roll, Step::Scale, Step::Delete] {
-        steps.push(measure_step(&load, workload, step, &running).await?);
+        steps.push(measure_step(&load, workload, step, &mut running).await?);
     }
     if extent.namespaces {
         load.step(Step::Create).await?;
-        steps.push(measure_step(&load, workload, Step::DeleteNamespaces, &running).await?);
+        steps.push(measure_step(&load, workload, Step::DeleteNamespaces, &mut running).await?);
     }
     sleep(extent.rest).await;
     let after_bytes = resident_bytes(&running.processes)?;
@@ -88,16 +88,19 @@ async fn measure_step(
     load: &Load,
     workload: Workload,
     step: Step,
-    running: &Running,
+    running: &mut Running,
 ) -> Result<StepCost, String> {
-    let processes = &running.processes;
+    let processes = &running.processes.clone();
     let this = Process { name: "load".to_owned(), pid: std::process::id() };
     let clients: Vec<Process> = [this].into_iter().chain(running.hollow.clone()).collect();
     processes::wait_until_idle(processes).await?;
     let counted = load.counters().await?;
     processes.iter().try_for_each(Process::reset_peak)?;
     let (before, clients_before) = (cpu_seconds(processes)?, cpu_seconds(&clients)?);
-    let timings = load.step(step).await?;
+    let timings = tokio::select! {
+        timings = load.step(step) => timings?,
+        failure = running.ended() => return Err(failure),
+    };
     crate::say(&format!("{:<17} {:.2} s", step.name(), timings.wall.as_secs_f64()));
     processes::wait_until_idle(processes).await?;
     let (after, clients_after) = (cpu_seconds(processes)?, cpu_seconds(&clients)?);

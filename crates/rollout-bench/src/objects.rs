@@ -21,12 +21,17 @@ pub(crate) enum Form {
     Json,
 }
 
-/// A change of an object.
+/// An event of a watch.
 #[derive(Debug, PartialEq)]
-pub(crate) struct WatchEvent<M> {
-    /// `ADDED`, `MODIFIED`, `DELETED`, or what is no change.
-    pub(crate) kind: String,
-    pub(crate) object: M,
+pub(crate) enum WatchEvent<M> {
+    /// An object was added or modified.
+    Changed(M),
+    /// An object was deleted.
+    Deleted(M),
+    /// Nothing has changed.
+    Bookmark,
+    /// The watch cannot go on, with the reason: the client was too slow, for example.
+    Failed(String),
 }
 
 /// The first bytes of a protobuf message outside a watch.
@@ -287,16 +292,31 @@ impl<M: Decode> WatchEvent<M> {
         }
         let frame = received.split_to(4 + length).freeze().slice(4..);
         let EventMessage { kind, object } = EventMessage::decode(frame).map_err(|error| error.to_string())?;
-        let object = decode_protobuf(&object.unwrap_or_default().raw)?;
-        Ok(Some(Self { kind, object }))
+        let raw = object.unwrap_or_default().raw;
+        let event = match kind.as_str() {
+            "ADDED" | "MODIFIED" => Self::Changed(decode_protobuf(&raw)?),
+            "DELETED" => Self::Deleted(decode_protobuf(&raw)?),
+            "BOOKMARK" => Self::Bookmark,
+            _ => Self::Failed(decode_protobuf::<Status>(&raw)?.message),
+        };
+        Ok(Some(event))
     }
 
     /// An event is a line of JSON.
     fn next_line(received: &mut BytesMut) -> Result<Option<Self>, String> {
         let Some(end) = received.iter().position(|byte| *byte == b'\n') else { return Ok(None) };
         let line = received.split_to(end + 1);
-        let EventLine { kind, object } = serde_json::from_slice(&line).map_err(|error| error.to_string())?;
-        Ok(Some(Self { kind, object }))
+        // Nearly all events are changes, so that is tried first: the object of a failure is of another kind and may not decode.
+        if let Ok(EventLine { kind, object }) = serde_json::from_slice(&line) {
+            match kind.as_str() {
+                "ADDED" | "MODIFIED" => return Ok(Some(Self::Changed(object))),
+                "DELETED" => return Ok(Some(Self::Deleted(object))),
+                "BOOKMARK" => return Ok(Some(Self::Bookmark)),
+                _ => {}
+            }
+        }
+        let failure: EventLine<Status> = serde_json::from_slice(&line).map_err(|error| error.to_string())?;
+        Ok(Some(Self::Failed(failure.object.message)))
     }
 }
 
@@ -326,6 +346,15 @@ mod tests {
     }
 
     #[test]
+    fn a_failed_watch_says_why() {
+        let line = br#"{"type":"ERROR","object":{"kind":"Status","metadata":{},"status":"Failure","message":"too old"}}"#;
+        let mut received = BytesMut::from(&line[..]);
+        received.extend_from_slice(b"\n");
+        let taken = WatchEvent::<Pod>::next(&mut received, Form::Json).unwrap();
+        assert_eq!(taken, Some(WatchEvent::Failed("too old".to_owned())));
+    }
+
+    #[test]
     fn events_are_taken_from_a_watch_when_they_are_complete() {
         let object = RawExtension { raw: encode("v1", "Pod", &pod("web")) };
         let event = EventMessage { kind: "ADDED".to_owned(), object: Some(object) };
@@ -337,7 +366,7 @@ mod tests {
             assert_eq!(WatchEvent::<Pod>::next(&mut received, form), Ok(None));
             received.extend_from_slice(&bytes[bytes.len() - 1..]);
             let taken = WatchEvent::<Pod>::next(&mut received, form).unwrap().unwrap();
-            assert_eq!(taken, WatchEvent { kind: "ADDED".to_owned(), object: pod("web") });
+            assert_eq!(taken, WatchEvent::Changed(pod("web")));
             assert!(received.is_empty());
         }
     }

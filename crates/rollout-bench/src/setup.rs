@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
+use tokio::time::sleep;
 
 use crate::hollow;
 use crate::processes::Process;
@@ -49,6 +51,9 @@ struct Started {
 
 /// A directory for a run. It stays if the run fails, with the server's log in it.
 struct Directory(PathBuf);
+
+/// How often it is looked whether the processes still run.
+const LIVENESS: Duration = Duration::from_millis(500);
 
 /// The nodes of the hollow kubelet.
 const HOLLOW_NODES: usize = 10;
@@ -102,6 +107,18 @@ impl Running {
         // Before the server, so that it does not lose its connection.
         self.children.insert(0, started);
         Ok(())
+    }
+
+    /// Returns an error when a process that was started ends by itself.
+    pub(crate) async fn ended(&mut self) -> String {
+        loop {
+            for Started { child, .. } in &mut self.children {
+                if let Ok(Some(status)) = child.try_wait() {
+                    return format!("a process of the cluster ended: {status}");
+                }
+            }
+            sleep(LIVENESS).await;
+        }
     }
 
     /// Ends what was started, and waits for it.

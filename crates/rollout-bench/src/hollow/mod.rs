@@ -16,7 +16,7 @@ use tokio::time::sleep;
 
 use crate::connection::{ApiRequest, Connection, Endpoint, JSON, STRATEGIC_PATCH};
 use crate::objects::{
-    Binding, DeleteOptions, ObjectMeta, ObjectReference, PROTOBUF, Pod, Preconditions, encode,
+    Binding, DeleteOptions, ObjectMeta, ObjectReference, PROTOBUF, Pod, Preconditions, WatchEvent, encode,
 };
 use pod_stages::{PodAction, PodStages};
 
@@ -48,17 +48,20 @@ pub(crate) async fn run(kubeconfig: &Path, nodes: usize) -> Result<(), String> {
     let slots = Arc::new(Semaphore::new(REQUESTS_MAX));
     let mut stages = PodStages::default();
     loop {
-        let Some(event) = watch.next::<Pod>().await? else {
-            watch = watching.watch("/api/v1/pods").await?;
-            continue;
+        let (is_deleted, pod) = match watch.next().await? {
+            Some(WatchEvent::Changed(pod)) => (false, pod),
+            Some(WatchEvent::Deleted(pod)) => (true, pod),
+            Some(WatchEvent::Bookmark) => continue,
+            ended => {
+                if let Some(WatchEvent::Failed(reason)) = ended {
+                    crate::complain(&format!("the watch of the pods begins again: {reason}"));
+                }
+                watch = watching.watch("/api/v1/pods").await?;
+                continue;
+            }
         };
-        match event.kind.as_str() {
-            "ADDED" | "MODIFIED" | "DELETED" => {}
-            "BOOKMARK" => continue,
-            other => return Err(format!("the watch of the pods sent {other}")),
-        }
-        let Some(action) = stages.observe(event.kind == "DELETED", &event.object) else { continue };
-        let request = request(action, &event.object, nodes);
+        let Some(action) = stages.observe(is_deleted, &pod) else { continue };
+        let request = request(action, &pod, nodes);
         let slot = Arc::clone(&slots).acquire_owned().await.map_err(|error| error.to_string())?;
         let connection = connection.clone();
         tokio::spawn(async move {
