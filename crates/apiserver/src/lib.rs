@@ -16,6 +16,7 @@ mod authentication;
 mod authorization;
 mod bootstrap;
 mod catalogue;
+mod chunk_buffer;
 mod definitions;
 mod detached_writes;
 mod environment;
