@@ -5,11 +5,14 @@
 //! body. The runtime's other tasks are therefore moved to another thread meanwhile, and there are only a few slots.
 
 use std::future::poll_fn;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Sleep, sleep};
 
 /// Larger bodies and objects are heavy.
 pub(crate) const HEAVY_BYTES: usize = 128 << 10;
@@ -26,7 +29,21 @@ tokio::task_local! {
 #[derive(Debug)]
 pub(crate) struct HeavyWork {
     slots: Arc<Semaphore>,
+    /// Those of bodies that are encoded while they are sent.
+    body_slots: Arc<Semaphore>,
 }
+
+/// Waits for a slot to encode a part of a body.
+///
+/// A slot is held only while that part is encoded. It is not waited for in the queue of the semaphore: a body that a client does not
+/// read is not polled, and would keep a slot that it was given.
+#[derive(Debug, Default)]
+pub(crate) struct BodySlot {
+    retry: Option<Pin<Box<Sleep>>>,
+}
+
+/// How long a body waits until it tries again to get a slot.
+const BODY_SLOT_RETRY: Duration = Duration::from_millis(10);
 
 /// A slot, until it is dropped.
 #[derive(Debug)]
@@ -37,7 +54,8 @@ pub(crate) struct HeavySlot(
 impl Default for HeavyWork {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(SLOTS_MIN, usize::from);
-        Self { slots: Arc::new(Semaphore::new(cores.max(SLOTS_MIN))) }
+        let slots = || Arc::new(Semaphore::new(cores.max(SLOTS_MIN)));
+        Self { slots: slots(), body_slots: slots() }
     }
 }
 
@@ -84,6 +102,21 @@ impl HeavyWork {
     }
 }
 
+impl BodySlot {
+    /// Returns a slot if there is one; otherwise wakes the task after a while.
+    pub(crate) fn poll(&mut self, work: &HeavyWork, context: &mut Context<'_>) -> Poll<HeavySlot> {
+        loop {
+            if let Ok(slot) = Arc::clone(&work.body_slots).try_acquire_owned() {
+                self.retry = None;
+                return Poll::Ready(HeavySlot(slot));
+            }
+            let retry = self.retry.get_or_insert_with(|| Box::pin(sleep(BODY_SLOT_RETRY)));
+            std::task::ready!(retry.as_mut().poll(context));
+            self.retry = None;
+        }
+    }
+}
+
 /// Computes a value while other tasks of this thread run on another one, if the runtime has several.
 pub(crate) fn off_worker<T>(work: impl FnOnce() -> T) -> T {
     let is_multi_threaded =
@@ -124,10 +157,23 @@ mod tests {
         quick.await.unwrap();
     }
 
+    /// Many watches of large objects must not compute all at once.
+    #[tokio::test(start_paused = true)]
+    async fn bodies_wait_for_a_slot() {
+        let work = HeavyWork { body_slots: Arc::new(Semaphore::new(1)), ..HeavyWork::default() };
+        let (mut first, mut second) = (BodySlot::default(), BodySlot::default());
+        let slot = poll_fn(|context| first.poll(&work, context)).await;
+        let waiting = poll_fn(|context| Poll::Ready(second.poll(&work, context).is_pending())).await;
+        assert!(waiting);
+        drop(slot);
+        drop(poll_fn(|context| second.poll(&work, context)).await);
+        assert_eq!(work.body_slots.available_permits(), 1, "none is kept");
+    }
+
     /// A request with a slot gets by with it, even if there is no other.
     #[tokio::test]
     async fn a_request_needs_one_slot() {
-        let work = HeavyWork { slots: Arc::new(Semaphore::new(1)) };
+        let work = HeavyWork { slots: Arc::new(Semaphore::new(1)), ..HeavyWork::default() };
         let inner = work.run_future(HEAVY_BYTES + 1, async {
             assert_eq!(work.slots.available_permits(), 0);
             work.run(HEAVY_BYTES + 1, || 7).await

@@ -16,6 +16,7 @@ mod authentication;
 mod authorization;
 mod bootstrap;
 mod catalogue;
+mod chunk_buffer;
 mod definitions;
 mod detached_writes;
 mod environment;
@@ -235,14 +236,18 @@ impl ApiServer {
         self.health.set(health);
     }
 
-    /// Creates the default objects of a cluster where they are missing, completes the deletions that a crash
-    /// interrupted, and reconciles the definitions.
+    /// Creates the default objects of a cluster where they are missing, and reconciles the definitions.
     pub fn prepare(&self) -> Maintenance<'_> {
         Box::pin(async {
             bootstrap::prepare(self).await?;
-            unfinished_deletions::complete(self).await?;
             self.refresh_flow_control().await?;
             self.reconcile_definitions().await
         })
+    }
+
+    /// Completes the deletions of pods that a crash interrupted. It reads all pods: a host with a store where that can happen
+    /// calls it once the server is up.
+    pub async fn complete_deletions(&self) -> Result<(), Refusal> {
+        Ok(unfinished_deletions::complete(self).await?)
     }
 }

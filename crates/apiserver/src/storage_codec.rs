@@ -31,6 +31,9 @@ use crate::metadata::Metadata;
 /// The fields before the version in an object's metadata, in this order; all are strings.
 const BEFORE_VERSION: [&[u8]; 5] = [b"name", b"generateName", b"namespace", b"selfLink", b"uid"];
 
+/// What comes before the value of an object's metadata.
+const METADATA_MEMBER: &[u8] = b"\"metadata\":";
+
 /// Where stored bytes are split to insert the version.
 struct SplicePoints {
     /// The start of `"metadata"`, after kind and version.
@@ -91,27 +94,44 @@ pub(crate) fn decode(kind: &Kind, stored: &[u8], revision: Revision) -> Result<V
     Ok(with_version(object, revision))
 }
 
+/// Decodes what selectors by name, namespace and labels need: of objects in our own layout, only the metadata is parsed.
+pub(crate) fn decode_labels(kind: &Kind, stored: &[u8], revision: Revision) -> Result<Value, ApiError> {
+    match stored_metadata(kind, stored)? {
+        Some(StoredMetadata { name, namespace, labels, .. }) => {
+            Ok(json!({"metadata": {"name": name, "namespace": namespace, "labels": labels}}))
+        }
+        None => decode(kind, stored, revision),
+    }
+}
+
 /// Whether a stored object is being deleted; of objects in our own layout, only the metadata is parsed.
 pub(crate) fn is_deleting(kind: &Kind, stored: &[u8], revision: Revision) -> Result<bool, ApiError> {
-    if splice_points(kind, stored).is_none() {
-        return Ok(Metadata::of(&decode(kind, stored, revision)?).deletion_timestamp().is_some());
+    match stored_metadata(kind, stored)? {
+        Some(metadata) => Ok(metadata.deletion_timestamp.is_some()),
+        None => Ok(Metadata::of(&decode(kind, stored, revision)?).deletion_timestamp().is_some()),
     }
-    let head: StoredHead<'_> =
-        gantry_json::from_slice(stored).map_err(|error| unreadable(&error.to_string()))?;
-    Ok(head.metadata.deletion_timestamp.is_some())
 }
 
-/// The part of a stored object that is read without decoding all of it.
+/// The metadata of a stored object that is read without decoding all of it.
 #[derive(Deserialize)]
-struct StoredHead<'s> {
-    #[serde(borrow)]
-    metadata: StoredMetadata<'s>,
-}
-
-#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct StoredMetadata<'s> {
-    #[serde(borrow, rename = "deletionTimestamp")]
+    #[serde(borrow)]
+    name: Option<Cow<'s, str>>,
+    #[serde(borrow)]
+    namespace: Option<Cow<'s, str>>,
+    #[serde(default)]
+    labels: Value,
+    #[serde(borrow)]
     deletion_timestamp: Option<Cow<'s, str>>,
+}
+
+/// Parses the metadata of bytes in our own layout, and nothing behind it; `None` for everything else.
+fn stored_metadata<'s>(kind: &Kind, stored: &'s [u8]) -> Result<Option<StoredMetadata<'s>>, ApiError> {
+    let Some(at) = splice_points(kind, stored) else { return Ok(None) };
+    let start = at.metadata + METADATA_MEMBER.len();
+    let mut values = serde_json::Deserializer::from_slice(&stored[start..]).into_iter();
+    values.next().transpose().map_err(|error| unreadable(&error.to_string()))
 }
 
 /// Sets the resource version.
@@ -122,18 +142,38 @@ pub(crate) fn with_version(mut object: Value, revision: Revision) -> Value {
     object
 }
 
+/// Whether a stored object has to be decoded to write it: it is not in our own layout of this kind.
+pub(crate) fn needs_decoding(kind: &Kind, stored: &[u8]) -> bool {
+    splice_points(kind, stored).is_none()
+}
+
 /// Writes a stored object, as a single one or as an item of a list.
 pub(crate) fn write(
     kind: &Kind,
-    stored: &[u8],
+    stored: &Bytes,
     revision: Revision,
     type_meta: TypeMeta,
     out: &mut Vec<u8>,
 ) -> Result<(), ApiError> {
+    let rest = write_start(kind, stored, revision, type_meta, out)?;
+    out.extend_from_slice(&rest);
+    Ok(())
+}
+
+/// Writes the start of an object as [`write`] does, and returns its rest. In our own layout that is a part of the stored bytes,
+/// which is not copied.
+pub(crate) fn write_start(
+    kind: &Kind,
+    stored: &Bytes,
+    revision: Revision,
+    type_meta: TypeMeta,
+    out: &mut Vec<u8>,
+) -> Result<Bytes, ApiError> {
     let Some(at) = splice_points(kind, stored) else {
         let object = with_version(decode_foreign(kind, stored)?, revision);
-        encode::object_into(&object, &kind.nature, type_meta, out);
-        return Ok(());
+        let mut encoded = Vec::new();
+        encode::object_into(&object, &kind.nature, type_meta, &mut encoded);
+        return Ok(encoded.into());
     };
     let start = match type_meta {
         TypeMeta::Written => 0,
@@ -142,11 +182,12 @@ pub(crate) fn write(
             at.metadata
         }
     };
-    write_with_version(&stored[start..at.version], &stored[at.version..], revision, out);
-    Ok(())
+    let after = stored.slice(at.version..);
+    write_version(&stored[start..at.version], &after, revision, out);
+    Ok(after)
 }
 
-fn write_with_version(before: &[u8], after: &[u8], revision: Revision, out: &mut Vec<u8>) {
+fn write_version(before: &[u8], after: &[u8], revision: Revision, out: &mut Vec<u8>) {
     out.extend_from_slice(before);
     if before.last() != Some(&b'{') {
         out.push(b',');
@@ -158,7 +199,6 @@ fn write_with_version(before: &[u8], after: &[u8], revision: Revision, out: &mut
     if before.last() == Some(&b'{') && after.first() != Some(&b'}') {
         out.push(b',');
     }
-    out.extend_from_slice(after);
 }
 
 /// Returns where to split bytes in our own layout of this kind; `None` for everything else.
@@ -171,7 +211,7 @@ fn splice_points(kind: &Kind, stored: &[u8]) -> Option<SplicePoints> {
     };
     let rest = rest.strip_prefix(kind.version.as_bytes())?.strip_prefix(b"\",")?;
     let metadata = stored.len() - rest.len();
-    let mut rest = rest.strip_prefix(b"\"metadata\":{")?;
+    let mut rest = rest.strip_prefix(METADATA_MEMBER)?.strip_prefix(b"{")?;
     // Our own layout has no whitespace after the last brace.
     if stored.last() != Some(&b'}') || is_new_of_earlier_version(kind, stored) {
         return None;
@@ -275,6 +315,7 @@ mod tests {
 
     fn written(stored: &[u8]) -> (String, String) {
         let (mut object, mut item) = (Vec::new(), Vec::new());
+        let stored = &Bytes::copy_from_slice(stored);
         write(maps(), stored, seven(), TypeMeta::Written, &mut object).unwrap();
         write(maps(), stored, seven(), TypeMeta::LeftOut, &mut item).unwrap();
         (String::from_utf8(object).unwrap(), String::from_utf8(item).unwrap())
@@ -335,9 +376,35 @@ mod tests {
         );
         let mut out = Vec::new();
         assert!(
-            write(maps(), b"nonsense", seven(), TypeMeta::Written, &mut out).is_err(),
+            write(maps(), &Bytes::from_static(b"nonsense"), seven(), TypeMeta::Written, &mut out).is_err(),
             "and never a panic"
         );
+    }
+
+    /// An unread list of large objects must not cost a copy of each: only the start of an item is written.
+    #[test]
+    fn the_rest_of_an_object_is_not_copied() {
+        let mut object = json!({
+            "kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "a"}, "data": {"k": "x".repeat(100_000)},
+        });
+        let stored = encode(maps(), &mut object);
+        let mut start = Vec::new();
+        let rest = write_start(maps(), &stored, seven(), TypeMeta::LeftOut, &mut start).unwrap();
+        assert_eq!(start, br#"{"metadata":{"name":"a","resourceVersion":"7""#);
+        assert_eq!(rest.as_ptr_range().end, stored.as_ptr_range().end, "a part of what is stored");
+    }
+
+    /// What selectors need is read from the metadata; what is behind it is not even parsed.
+    #[test]
+    fn labels_are_read_without_the_rest() {
+        let stored = br#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","namespace":"n","labels":{"l":"v"}},"data":{?}}"#;
+        let labels = decode_labels(maps(), stored, seven()).unwrap();
+        assert_eq!(labels, json!({"metadata": {"name": "a", "namespace": "n", "labels": {"l": "v"}}}));
+        assert!(!is_deleting(maps(), stored, seven()).unwrap());
+        let foreign =
+            br#"{"metadata":{"labels":{"l":"v"},"deletionTimestamp":"2026-01-01T00:00:00Z"},"apiVersion":"v1","kind":"ConfigMap"}"#;
+        assert_eq!(decode_labels(maps(), foreign, seven()).unwrap()["metadata"]["labels"], json!({"l": "v"}));
+        assert!(is_deleting(maps(), foreign, seven()).unwrap());
     }
 
     /// The labels that a Job gets with its selector are stored with its first update.

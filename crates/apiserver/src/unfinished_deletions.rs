@@ -1,8 +1,8 @@
 //! Completes deletions of pods that a crash interrupted.
 //!
 //! A pod without a grace period is written with its deletion timestamp and removed at the next revision. Stores of
-//! Gantry do both or neither; on etcd, and in data of earlier releases, a crash may have left the first alone. No
-//! kubelet or controller takes such a pod up: for them its deletion is complete.
+//! Gantry do both or neither; on etcd a crash may have left the first alone. No kubelet or controller takes such a pod up:
+//! for them its deletion is complete.
 
 use gantry_registry::lifecycle;
 use gantry_schema::kinds::kinds;
@@ -23,7 +23,7 @@ pub(crate) async fn complete(server: &ApiServer) -> Result<(), ApiError> {
     loop {
         let page = server.objects.store.list(request.clone()).await?;
         for item in page.items {
-            // An unreadable pod does not keep the server from starting.
+            // An unreadable pod does not keep others from being removed.
             if !storage_codec::is_deleting(kind, &item.value, item.revision).unwrap_or(false) {
                 continue;
             }

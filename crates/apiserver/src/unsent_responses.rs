@@ -1,6 +1,7 @@
 //! Limits the memory of large responses that clients have not read yet.
 //!
-//! A large response is sent in chunks, and its rest counts until it is sent. When there is no room for another one,
+//! A large response is sent in chunks, and counts as a whole until its last chunk is taken: so long it is held as a whole. When
+//! there is no room for another one,
 //! responses whose clients have stopped reading are cut off; if that is not enough, the new one is refused with 429.
 
 use std::collections::BTreeMap;
@@ -13,10 +14,9 @@ use bytes::{Buf as _, Bytes};
 use http::Response;
 use tokio::time::Instant;
 
+use crate::chunk_buffer::CHUNK_BYTES;
 use crate::response::{Body, Chunks};
 
-/// Larger responses are counted and sent in chunks of this size.
-const CHUNK_BYTES: usize = 64 << 10;
 /// A client that takes no chunk for so long has stopped reading.
 const STALLED_AFTER: Duration = Duration::from_secs(5);
 
@@ -38,11 +38,13 @@ struct State {
 #[derive(Debug)]
 struct Unsent {
     rest: Bytes,
+    /// The size of the whole.
+    bytes: usize,
     last_progress: Instant,
 }
 
-/// The body of a large response.
-struct LargeBody {
+/// The body of a large response, or a large part of one.
+pub(crate) struct LargeBody {
     id: u64,
     /// The bytes that are not sent, or will not be.
     remaining: usize,
@@ -60,13 +62,18 @@ impl UnsentResponses {
         let (head, body) = response.into_parts();
         let body = match body {
             Body::Whole(Some(bytes)) if bytes.len() > CHUNK_BYTES => {
-                let remaining = bytes.len();
-                let id = self.add(bytes)?;
-                Body::Chunked(Box::pin(LargeBody { id, remaining, unsent: Arc::clone(self) }))
+                Body::Chunked(Box::pin(self.body(bytes)?))
             }
             other => other,
         };
         Some(Response::from_parts(head, body))
+    }
+
+    /// Counts bytes until they are sent. Returns `None` if there is no room for them.
+    pub(crate) fn body(self: &Arc<Self>, bytes: Bytes) -> Option<LargeBody> {
+        let remaining = bytes.len();
+        let id = self.add(bytes)?;
+        Some(LargeBody { id, remaining, unsent: Arc::clone(self) })
     }
 
     fn add(&self, rest: Bytes) -> Option<u64> {
@@ -81,8 +88,9 @@ impl UnsentResponses {
         }
         let id = state.next_id;
         state.next_id += 1;
-        state.bytes += rest.len();
-        state.responses.insert(id, Unsent { rest, last_progress: now });
+        let bytes = rest.len();
+        state.bytes += bytes;
+        state.responses.insert(id, Unsent { rest, bytes, last_progress: now });
         Some(id)
     }
 
@@ -98,7 +106,7 @@ impl State {
         self.responses.retain(|_, unsent| {
             let is_read = now.duration_since(unsent.last_progress) < STALLED_AFTER;
             if !is_read {
-                *bytes -= unsent.rest.len();
+                *bytes -= unsent.bytes;
             }
             is_read
         });
@@ -106,28 +114,36 @@ impl State {
 
     fn remove(&mut self, id: u64) {
         if let Some(unsent) = self.responses.remove(&id) {
-            self.bytes -= unsent.rest.len();
+            self.bytes -= unsent.bytes;
         }
+    }
+}
+
+impl LargeBody {
+    pub(crate) fn is_sent(&self) -> bool {
+        self.remaining == 0
+    }
+
+    /// Returns the next chunk; `None` at the end, or if it was cut off: then the client sees a body that is shorter than announced.
+    pub(crate) fn next_chunk(&mut self) -> Option<Bytes> {
+        let mut state = self.unsent.lock();
+        let unsent = state.responses.get_mut(&self.id)?;
+        let length = unsent.rest.len().min(CHUNK_BYTES);
+        // A copy: a part of the whole would keep all of it in memory.
+        let chunk = Bytes::copy_from_slice(&unsent.rest[..length]);
+        unsent.rest.advance(length);
+        unsent.last_progress = Instant::now();
+        if unsent.rest.is_empty() {
+            state.remove(self.id);
+        }
+        self.remaining -= length;
+        Some(chunk)
     }
 }
 
 impl Chunks for LargeBody {
     fn poll_chunk(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        let this = self.get_mut();
-        let mut state = this.unsent.lock();
-        // Cut off: the client sees a body that is shorter than announced.
-        let Some(unsent) = state.responses.get_mut(&this.id) else { return Poll::Ready(None) };
-        let length = unsent.rest.len().min(CHUNK_BYTES);
-        if length == 0 {
-            return Poll::Ready(None);
-        }
-        // A copy: a part of the whole would keep all of it in memory.
-        let chunk = Bytes::copy_from_slice(&unsent.rest[..length]);
-        unsent.rest.advance(length);
-        unsent.last_progress = Instant::now();
-        state.bytes -= length;
-        this.remaining -= length;
-        Poll::Ready(Some(chunk))
+        Poll::Ready(self.get_mut().next_chunk())
     }
 
     fn remaining(&self) -> Option<u64> {
@@ -169,6 +185,20 @@ mod tests {
             assert_eq!(read(response).await, 0, "cut off");
         }
         assert_eq!(unsent.lock().bytes, 0);
+    }
+
+    /// Until its last chunk is taken, all of a response is in memory.
+    #[test]
+    fn a_response_counts_as_a_whole_until_its_last_chunk() {
+        let unsent = Arc::new(UnsentResponses::new(1 << 20));
+        let mut body = unsent.body(vec![7; 3 * CHUNK_BYTES].into()).unwrap();
+        for _ in 0..2 {
+            assert!(body.next_chunk().is_some());
+            assert_eq!(unsent.lock().bytes, 3 * CHUNK_BYTES);
+        }
+        assert!(body.next_chunk().is_some());
+        assert_eq!((unsent.lock().bytes, body.is_sent()), (0, true));
+        assert!(body.next_chunk().is_none());
     }
 
     #[tokio::test]

@@ -298,6 +298,7 @@ async fn a_deletion_that_a_crash_interrupted_is_completed_at_the_next_start() {
 
     let cluster = Cluster(server());
     cluster.0.prepare().await.unwrap();
+    cluster.0.complete_deletions().await.unwrap();
     assert_eq!(cluster.get(POD).await.0, 404);
     assert_eq!(cluster.get(&format!("{PODS}/held")).await.0, 200, "a finalizer holds it");
     assert_eq!(cluster.get(&format!("{PODS}/running")).await.0, 200, "its grace period is not over");

@@ -62,12 +62,15 @@ impl Cluster {
     pub async fn launch(options: Options) -> Result<Self, StartError> {
         node_options(&options, Metrics::new()).check().map_err(StartError::Nodes)?;
         let PreparedServer { server, store, authority, socket } = PreparedServer::open(&options).await?;
-        let background = vec![
+        let mut background = vec![
             tokio::spawn(remove_old_events(server.clone())),
             tokio::spawn(reconcile_definitions(server.clone())),
             tokio::spawn(reconcile_flow_control(server.clone())),
             tokio::spawn(Arc::clone(&store).watch_disk()),
         ];
+        if !store.port().commits_both_or_neither() {
+            background.push(tokio::spawn(complete_deletions(server.clone())));
+        }
         let endpoint = socket.map(|socket| RunningEndpoint::start(&server, socket));
         let mut cluster = Self { server, store, endpoint, tasks: Tasks::new(), background, options };
         cluster.start_components(authority);
@@ -218,6 +221,16 @@ fn node_options(options: &Options, metrics: Metrics) -> gantry_nodes::Options {
 }
 
 /// Removes expired events, for as long as the server runs.
+/// Completes the deletions that a crash interrupted.
+async fn complete_deletions(server: ApiServer) {
+    if let Err(refusal) = server.complete_deletions().await {
+        tracing::warn!(
+            "deletions of pods that a crash interrupted could not be completed: {}",
+            refusal.message
+        );
+    }
+}
+
 async fn remove_old_events(server: ApiServer) {
     loop {
         tokio::time::sleep(REMOVE_EVENTS_EVERY).await;

@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use gantry_cluster::{Cluster, Options, Profile};
+use gantry_json::json;
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{Node, Pod};
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams, Preconditions};
-use gantry_json::json;
 use tokio::time::sleep;
 
 const DEPLOYMENTS: usize = 3;

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use http::Method;
 use gantry_json::json;
+use http::Method;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::sleep;

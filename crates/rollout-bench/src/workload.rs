@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use http::Method;
 use gantry_json::json;
+use http::Method;
 
 use crate::connection::{ApiRequest, JSON, STRATEGIC_PATCH};
 use crate::objects::{

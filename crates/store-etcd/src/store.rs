@@ -74,6 +74,10 @@ impl EtcdStore {
 }
 
 impl Store for EtcdStore {
+    fn commits_both_or_neither(&self) -> bool {
+        false
+    }
+
     fn get<'a>(&'a self, key: &'a Key) -> Answer<'a, Fetched> {
         Box::pin(read::get(&self.shared.cluster, key))
     }

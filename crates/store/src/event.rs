@@ -71,6 +71,12 @@ impl Event {
         shared.downcast().unwrap_or_else(|_other_type| Arc::new(make(self)))
     }
 
+    /// The size of its values.
+    pub(crate) fn bytes(&self) -> usize {
+        let previous = self.previous().map_or(0, |previous| previous.value.len());
+        previous.saturating_add(self.value().map_or(0, Bytes::len))
+    }
+
     /// The new value, if the key still exists.
     pub fn value(&self) -> Option<&Bytes> {
         match &self.change {

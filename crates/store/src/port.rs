@@ -59,6 +59,11 @@ pub trait Store: Debug + Send + Sync {
     /// The oldest and the current revision.
     fn bounds(&self) -> Answer<'_, Bounds>;
 
+    /// Whether a crash leaves both changes of [`Transaction::update_and_delete`] or neither.
+    fn commits_both_or_neither(&self) -> bool {
+        true
+    }
+
     /// Whether the store works: an error says why reads or writes fail at present.
     ///
     /// It is cheap, so that it can be asked every second. A backend that can serve reads while it refuses writes has

@@ -22,8 +22,8 @@ static RULES: LazyLock<Vec<AccessRule>> = LazyLock::new(|| bootstrap::rules_of("
 pub(crate) enum NodeWrite<'a> {
     /// Creates this object.
     Create(&'a Value),
-    /// Changes this stored object.
-    Update(&'a Value),
+    /// Changes this stored object to this one.
+    Update(&'a Value, &'a Value),
     /// Deletes this stored object.
     Delete(&'a Value),
     /// Evicts this pod.
@@ -80,8 +80,8 @@ impl Caller {
                 node::restriction::check_create(node, group, resource, object),
                 object["metadata"]["name"].as_str(),
             ),
-            NodeWrite::Update(stored) => {
-                (node::restriction::check_update(node, group, resource, stored), None)
+            NodeWrite::Update(stored, wanted) => {
+                (node::restriction::check_update(node, group, resource, stored, wanted), None)
             }
             NodeWrite::Delete(stored) => {
                 (node::restriction::check_delete(node, group, resource, stored), None)

@@ -12,6 +12,11 @@ use std::time::Duration;
 use super::configuration::Queuing;
 use super::shuffle_sharding::Hand;
 
+/// One of so many seats is only for requests of one seat: small ones do not wait until one of many large lists ends.
+const SEATS_PER_RESERVED: u32 = 10;
+/// Levels with fewer seats reserve none.
+const RESERVED_FROM: u32 = 20;
+
 /// The time that a request is assumed to take until it is known.
 const ESTIMATED_SECONDS: f64 = 0.003;
 
@@ -27,6 +32,8 @@ pub(super) struct QueueSet<W> {
     updated: Duration,
     executing: u32,
     seats_in_use: u32,
+    /// Those of them that are reserved for requests of one seat.
+    reserved_in_use: u32,
     waiting: u32,
     seats_waiting: u32,
     last_dispatched: u32,
@@ -80,6 +87,7 @@ pub(super) enum RejectionReason {
 pub(super) struct ExecutingRequest {
     queue: Option<u32>,
     seats: u32,
+    is_reserved: bool,
     started: Duration,
 }
 
@@ -103,6 +111,7 @@ impl<W> QueueSet<W> {
             updated: now,
             executing: 0,
             seats_in_use: 0,
+            reserved_in_use: 0,
             waiting: 0,
             seats_waiting: 0,
             last_dispatched: 0,
@@ -133,7 +142,7 @@ impl<W> QueueSet<W> {
     pub(super) fn arrive(&mut self, flow_hash: u64, seats: u32, now: Duration) -> Arrival {
         self.advance(now);
         let Some(queuing) = self.queuing else {
-            return if self.fits(seats) {
+            return if self.fits(seats) || self.fits_reserved(seats) {
                 Arrival::Executes(self.execute(None, seats, now))
             } else {
                 Arrival::Rejected(RejectionReason::ConcurrencyLimit)
@@ -190,9 +199,10 @@ impl<W> QueueSet<W> {
     #[expect(clippy::needless_pass_by_value, reason = "seats can be given back once")]
     pub(super) fn finish(&mut self, finished: ExecutingRequest, now: Duration) -> Vec<Dispatched<W>> {
         self.advance(now);
-        let ExecutingRequest { queue, seats, started } = finished;
+        let ExecutingRequest { queue, seats, is_reserved, started } = finished;
         self.executing -= 1;
         self.seats_in_use -= seats;
+        self.reserved_in_use -= u32::from(is_reserved);
         if let Some(index) = queue
             && let Some(queue) = self.queues.get_mut(&index)
         {
@@ -227,33 +237,43 @@ impl<W> QueueSet<W> {
         after.iter().chain(before).min_by_key(waiting).copied().unwrap_or_default()
     }
 
-    /// Whether this many seats are free. A request that is wider than the limit executes alone.
+    /// Whether this many seats are free, apart from those that are reserved. A request that is wider than the limit executes alone.
     fn fits(&self, seats: u32) -> bool {
-        if seats > self.seat_limit {
+        let limit = self.seat_limit - self.reserved_seats();
+        if seats > limit {
             self.executing == 0
         } else {
-            self.seats_in_use + seats <= self.seat_limit
+            self.seats_in_use - self.reserved_in_use + seats <= limit
         }
     }
 
+    /// Whether a request of this many seats may have a reserved one.
+    fn fits_reserved(&self, seats: u32) -> bool {
+        seats == 1 && self.reserved_in_use < self.reserved_seats()
+    }
+
+    fn reserved_seats(&self) -> u32 {
+        // Without them, the widest request must still fit.
+        if self.seat_limit < RESERVED_FROM { 0 } else { self.seat_limit / SEATS_PER_RESERVED }
+    }
+
     fn execute(&mut self, queue: Option<u32>, seats: u32, now: Duration) -> ExecutingRequest {
+        let is_reserved = !self.fits(seats) && self.fits_reserved(seats);
         self.executing += 1;
         self.seats_in_use += seats;
+        self.reserved_in_use += u32::from(is_reserved);
         if let Some(queue) = queue.and_then(|queue| self.queues.get_mut(&queue)) {
             queue.executing += 1;
             queue.seats_in_use += seats;
             queue.virtual_start += f64::from(seats) * ESTIMATED_SECONDS;
         }
-        ExecutingRequest { queue, seats, started: now }
+        ExecutingRequest { queue, seats, is_reserved, started: now }
     }
 
     /// Starts waiting requests for as long as the next one fits.
     fn dispatch(&mut self, now: Duration) -> Vec<Dispatched<W>> {
         let mut dispatched = Vec::new();
-        while let Some((index, seats)) = self.next() {
-            if !self.fits(seats) {
-                break;
-            }
+        while let Some((index, seats)) = self.next_that_fits() {
             let Some(queue) = self.queues.get_mut(&index) else { break };
             let Some(request) = queue.waiting.pop_front() else { break };
             queue.seats_waiting -= seats;
@@ -269,16 +289,26 @@ impl<W> QueueSet<W> {
         dispatched
     }
 
-    /// The queue whose first waiting request has the earliest virtual finish, and the seats of that request. If there are
-    /// several, the one after the last that was chosen.
-    fn next(&self) -> Option<(u32, u32)> {
+    /// The queue whose turn it is, if its first waiting request fits; otherwise, while reserved seats are free, the queue of
+    /// requests of one seat whose turn it is.
+    fn next_that_fits(&self) -> Option<(u32, u32)> {
+        let next = self.next(|_| true)?;
+        if self.fits(next.1) {
+            return Some(next);
+        }
+        if self.fits_reserved(1) { self.next(|seats| seats == 1) } else { None }
+    }
+
+    /// The queue whose first waiting request has the earliest virtual finish, and the seats of that request, among those with
+    /// requests of such a width. If there are several, the one after the last that was chosen.
+    fn next(&self, is_eligible: impl Fn(u32) -> bool) -> Option<(u32, u32)> {
         if self.waiting == 0 {
             return None;
         }
         let after = self.queues.range(self.last_dispatched.saturating_add(1)..);
         let in_turn = after.chain(self.queues.range(..=self.last_dispatched));
         let candidates = in_turn.filter_map(|(index, queue)| {
-            let first = queue.waiting.front()?;
+            let first = queue.waiting.front().filter(|first| is_eligible(first.seats))?;
             let finish = queue.virtual_start + f64::from(first.seats) * ESTIMATED_SECONDS;
             Some((*index, first.seats, finish))
         });

@@ -4,7 +4,7 @@
 use std::io::Write as _;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use flate2::Compression;
@@ -15,36 +15,38 @@ use gantry_schema::kinds::{Kind, Nature};
 use gantry_store::Item;
 use http::header::{CONTENT_ENCODING, VARY};
 
+use super::call::Call;
 use super::read::ListedObjects;
+use crate::chunk_buffer::{self, ChunkBuffer};
 use crate::error::ApiError;
-use crate::heavy_work::off_worker_if_heavy;
+use crate::heavy_work::{BodySlot, HeavyWork};
 use crate::response::{ApiResponse, Chunks};
-use crate::storage_codec;
-
-/// The size of a chunk before compression.
-const CHUNK_BYTES: usize = 64 << 10;
 
 /// A list that is being encoded.
 struct ListBody {
     kind: Arc<Kind>,
     /// What is encoded and not sent: the start of the list first.
-    pending: Vec<u8>,
+    buffer: ChunkBuffer,
     items: std::vec::IntoIter<Item>,
     is_first: bool,
     is_ended: bool,
+    heavy_work: Arc<HeavyWork>,
+    slot: BodySlot,
     gzip: Option<GzEncoder<Vec<u8>>>,
 }
 
 /// Responds with a list.
-pub(super) fn response(kind: &Arc<Kind>, found: ListedObjects, is_compressed: bool) -> ApiResponse {
-    let mut pending = Vec::new();
-    start(kind, &found.metadata, &mut pending);
+pub(super) fn response(call: &Call<'_>, found: ListedObjects, is_compressed: bool) -> ApiResponse {
+    let (kind, mut buffer) = (call.kind, ChunkBuffer::new(&call.server.unsent_responses));
+    start(kind, &found.metadata, buffer.chunk());
     let response = ApiResponse::chunked_json(ListBody {
         kind: Arc::clone(kind),
-        pending,
+        buffer,
         items: found.items.into_iter(),
         is_first: true,
         is_ended: false,
+        heavy_work: Arc::clone(&call.server.heavy_work),
+        slot: BodySlot::default(),
         gzip: is_compressed.then(|| GzEncoder::new(Vec::new(), Compression::fast())),
     });
     if is_compressed {
@@ -65,31 +67,33 @@ pub(super) fn start(kind: &Kind, metadata: &Value, out: &mut Vec<u8>) {
 }
 
 impl ListBody {
-    /// Encodes items until a chunk is full.
-    fn fill(&mut self) -> Result<(), ApiError> {
-        while self.pending.len() < CHUNK_BYTES {
+    /// Whether encoding the next item takes long.
+    fn is_next_heavy(&self) -> bool {
+        self.items.as_slice().first().is_some_and(|item| chunk_buffer::is_heavy(&self.kind, item))
+    }
+
+    /// Encodes items until a chunk is full; heavy ones only in a slot.
+    fn fill(&mut self, has_slot: bool) -> Result<(), ApiError> {
+        while !self.buffer.fill()? && (has_slot || !self.is_next_heavy()) {
             let Some(item) = self.items.next() else {
                 self.is_ended = true;
-                self.pending.extend_from_slice(b"]}\n");
+                self.buffer.chunk().extend_from_slice(b"]}\n");
                 return Ok(());
             };
             if !std::mem::take(&mut self.is_first) {
-                self.pending.push(b',');
+                self.buffer.chunk().push(b',');
             }
-            let (kind, out) = (&self.kind, &mut self.pending);
-            off_worker_if_heavy(item.value.len(), || {
-                storage_codec::write(kind, &item.value, item.revision, TypeMeta::LeftOut, out)
-            })?;
+            self.buffer.push_stored(&self.kind, &item, TypeMeta::LeftOut, b"")?;
         }
         Ok(())
     }
 
     /// The next chunk as it is sent; empty if the compressor keeps it for now.
     fn chunk(&mut self) -> Vec<u8> {
-        let plain = std::mem::take(&mut self.pending);
+        let plain = self.buffer.take();
         let Some(gzip) = &mut self.gzip else { return plain };
         // Writing to a vector does not fail.
-        let _ = off_worker_if_heavy(plain.len(), || gzip.write_all(&plain));
+        let _ = gzip.write_all(&plain);
         if self.is_ended
             && let Some(gzip) = self.gzip.take()
         {
@@ -100,13 +104,17 @@ impl ListBody {
 }
 
 impl Chunks for ListBody {
-    fn poll_chunk(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Bytes>> {
+    fn poll_chunk(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let this = self.get_mut();
         while !this.is_ended {
-            if this.fill().is_err() {
-                // An object in the store cannot be decoded: the client sees a list without end.
+            let slot = match this.is_next_heavy() {
+                true => Some(ready!(this.slot.poll(&this.heavy_work, context))),
+                false => None,
+            };
+            if this.fill(slot.is_some()).is_err() {
+                // An object in the store cannot be decoded, or too much is unsent: the client sees a list without end.
                 this.is_ended = true;
-                this.pending.clear();
+                this.buffer.chunk().clear();
             }
             let chunk = this.chunk();
             if !chunk.is_empty() {

@@ -59,7 +59,7 @@ pub(super) async fn collection(call: &Call<'_>) -> Result<ApiResponse, ApiError>
     let (bytes, is_plain) = (found.bytes(), matches!(call.view, View::Plain | View::Discovery));
     let is_reformatted = call.info.wants_yaml() || call.info.wants_pretty() && bytes <= INDENTED_BYTES_MAX;
     if is_plain && bytes > HEAVY_BYTES && !is_reformatted {
-        return Ok(list_body::response(call.kind, found, call.info.accepts_gzip()));
+        return Ok(list_body::response(call, found, call.info.accepts_gzip()));
     }
     let (response, slot) = call.server.heavy_work.run_keeping_slot(bytes, || call.render_list(&found)).await;
     Ok(response?.with_slot(slot))
@@ -146,7 +146,7 @@ pub(super) async fn list(call: &Call<'_>, options: &ListOptions) -> Result<Liste
         } else {
             let is_selected = |item| is_selected(call.kind, options, item);
             let select = || page.items.iter().map(is_selected).collect::<Result<_, _>>();
-            call.server.heavy_work.run(stored_bytes(&page.items), select).await?
+            call.server.heavy_work.run(decoded_bytes(call.kind, options, &page.items), select).await?
         };
         for (item, is_selected) in page.items.into_iter().zip(selected) {
             unread -= 1;
@@ -194,9 +194,17 @@ impl ReadSize {
     }
 }
 
+/// The size of the objects that have to be decoded to select some of them.
+fn decoded_bytes(kind: &Kind, options: &ListOptions, items: &[Item]) -> usize {
+    let by_labels = options.selection.is_by_labels();
+    let decoded = items.iter().filter(|item| !by_labels || storage_codec::needs_decoding(kind, &item.value));
+    decoded.map(|item| item.value.len()).sum()
+}
+
 fn is_selected(kind: &Kind, options: &ListOptions, item: &Item) -> Result<bool, ApiError> {
-    let object = storage_codec::decode(kind, &item.value, item.revision)?;
-    Ok(options.selection.matches(&object))
+    let decode =
+        if options.selection.is_by_labels() { storage_codec::decode_labels } else { storage_codec::decode };
+    Ok(options.selection.matches(&decode(kind, &item.value, item.revision)?))
 }
 
 /// Waits up to three seconds for the store to reach a revision.

@@ -41,7 +41,7 @@ pub(super) fn plan_update(
 ) -> Result<PlannedUpdate, ApiError> {
     check_version(call.object_ref(), stored, &wanted)?;
     call.check_escalation(Some(stored), &wanted)?;
-    call.info.caller.check_node_write(call.object_ref(), &NodeWrite::Update(stored))?;
+    call.info.caller.check_node_write(call.object_ref(), &NodeWrite::Update(stored, &wanted))?;
     if !options.dry_run {
         lifecycle::drop_self_link(&mut wanted);
     }

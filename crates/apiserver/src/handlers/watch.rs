@@ -5,7 +5,7 @@ mod watch_encoder;
 use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -13,13 +13,14 @@ use gantry_json::json;
 use gantry_primitives::Refusal;
 use gantry_registry::paging::{ListOptions, WatchPlan, expired_watch};
 use gantry_registry::table::Headings;
-use gantry_store::{Error, Item, Notice, Revision, Watch};
+use gantry_store::{Error, Event, Item, Notice, Revision, Watch};
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::call::Call;
 use super::read;
+use crate::chunk_buffer::ChunkBuffer;
 use crate::error::ApiError;
-use crate::heavy_work::off_worker_if_heavy;
+use crate::heavy_work::{BodySlot, HeavySlot};
 use crate::objects::Objects;
 use crate::response::{ApiResponse, Chunks};
 use watch_encoder::WatchEncoder;
@@ -30,8 +31,6 @@ const DEFAULT_SECONDS: u64 = 30 * 60;
 const BOOKMARK_EVERY: Duration = Duration::from_secs(60);
 /// The time of the last bookmark before the end of a watch.
 const LAST_BOOKMARK: Duration = Duration::from_secs(2);
-/// The chunk size of initial objects, which limits memory for slow readers.
-const INITIAL_CHUNK: usize = 64 << 10;
 
 /// The stream of one watch.
 struct Stream {
@@ -40,6 +39,9 @@ struct Stream {
     initial: std::vec::IntoIter<Item>,
     /// The revision of the initial objects, if a bookmark is to follow them.
     initial_end: Option<Revision>,
+    /// What is sent in chunks, which limits memory for slow readers: initial objects, and large events that are not shared.
+    buffer: ChunkBuffer,
+    slot: BodySlot,
     ready: VecDeque<Bytes>,
     watch: Watch,
     started: Revision,
@@ -108,6 +110,8 @@ pub(super) async fn begin(call: &Call<'_>, options: &ListOptions) -> Result<ApiR
         encoder,
         initial: initial.into_iter(),
         initial_end,
+        buffer: ChunkBuffer::new(&call.server.unsent_responses),
+        slot: BodySlot::default(),
         ready: VecDeque::new(),
         watch,
         started: after,
@@ -161,14 +165,17 @@ fn length(call: &Call<'_>, options: &ListOptions) -> Duration {
 impl Chunks for Stream {
     fn poll_chunk(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         loop {
+            let slot = if self.is_next_heavy() { Some(ready!(self.poll_slot(context))) } else { None };
+            let chunk = self.chunk(slot.is_some());
+            drop(slot);
+            if let Some(chunk) = chunk {
+                return Poll::Ready(Some(chunk));
+            }
             if let Some(line) = self.ready.pop_front() {
                 return Poll::Ready(Some(line));
             }
             if self.over {
                 return Poll::Ready(None);
-            }
-            if let Some(chunk) = self.initial_chunk() {
-                return Poll::Ready(Some(chunk));
             }
             if self.ends.as_mut().poll(context).is_ready() {
                 return Poll::Ready(None);
@@ -183,36 +190,56 @@ impl Chunks for Stream {
 }
 
 impl Stream {
-    /// The next chunk of initial objects.
-    fn initial_chunk(&mut self) -> Option<Bytes> {
-        let mut chunk = Vec::new();
-        while chunk.len() < INITIAL_CHUNK {
-            let Some(item) = self.initial.next() else { break };
-            let whole = chunk.len();
-            let encoder = &mut self.encoder;
-            let written = off_worker_if_heavy(item.value.len(), || encoder.initial(&item, &mut chunk));
-            if let Err(error) = written {
-                chunk.truncate(whole);
-                self.fail(&error);
-                break;
-            }
-        }
+    /// The next chunk of what is sent in chunks.
+    fn chunk(&mut self, has_slot: bool) -> Option<Bytes> {
+        self.fill_chunk(has_slot);
+        let chunk = self.buffer.take();
         if !chunk.is_empty() {
             return Some(chunk.into());
         }
-        if self.over {
-            return self.ready.pop_front();
-        }
+        let revision = if self.over { None } else { self.initial_end.take() }?;
         let annotations = json!({"k8s.io/initial-events-end": "true"});
-        self.initial_end.take().map(|revision| self.encoder.bookmark(revision, Some(annotations)))
+        Some(self.encoder.bookmark(revision, Some(annotations)))
+    }
+
+    /// Whether encoding the next initial object takes long.
+    fn is_next_heavy(&self) -> bool {
+        !self.over && self.initial.as_slice().first().is_some_and(|item| self.encoder.is_heavy(item))
+    }
+
+    fn poll_slot(&mut self, context: &mut Context<'_>) -> Poll<HeavySlot> {
+        self.slot.poll(&self.encoder.server.heavy_work, context)
+    }
+
+    /// Encodes initial objects until a chunk is full; heavy ones only in a slot.
+    fn fill_chunk(&mut self, has_slot: bool) {
+        loop {
+            match self.buffer.fill() {
+                Ok(true) => return,
+                Ok(false) => {}
+                Err(_not_read) => {
+                    // In the middle of a line: no error can be sent.
+                    self.buffer.take();
+                    self.over = true;
+                }
+            }
+            if self.over || !has_slot && self.is_next_heavy() {
+                return;
+            }
+            let Some(item) = self.initial.next() else { return };
+            if let Err(error) = self.encoder.initial(&item, &mut self.buffer) {
+                self.fail(&error);
+            }
+        }
     }
 
     fn take(&mut self, notice: Option<Result<Notice, Error>>) {
         match notice {
-            Some(Ok(Notice::Change(event))) => match self.encoder.event(&event) {
-                Ok(line) => self.ready.extend(line),
-                Err(error) => self.fail(&error),
-            },
+            Some(Ok(Notice::Change(event))) => {
+                if let Err(error) = self.take_event(&event) {
+                    self.fail(&error);
+                }
+            }
             Some(Ok(Notice::Progress(revision))) => {
                 if self.bookmarks.as_mut().is_some_and(|bookmarks| std::mem::take(&mut bookmarks.asked)) {
                     let line = self.encoder.bookmark(revision, None);
@@ -232,6 +259,16 @@ impl Stream {
         }
     }
 
+    fn take_event(&mut self, event: &Arc<Event>) -> Result<(), ApiError> {
+        match self.encoder.event(event)? {
+            Some(line) if self.encoder.are_events_shared() => self.ready.push_back(line),
+            Some(line) => self.buffer.push_encoded(line)?,
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// Sends an error and nothing after it.
     fn fail(&mut self, error: &ApiError) {
         self.ready.push_back(watch_encoder::error(error));
         self.over = true;

@@ -67,6 +67,10 @@ impl Store for TimedStore {
         self.store.bounds()
     }
 
+    fn commits_both_or_neither(&self) -> bool {
+        self.store.commits_both_or_neither()
+    }
+
     fn health(&self) -> Answer<'_, ()> {
         self.store.health()
     }

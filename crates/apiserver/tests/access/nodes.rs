@@ -166,3 +166,35 @@ async fn tokens_are_for_pods_of_the_node() {
     assert_eq!(ask("a1", "p1", json!("")).await, (403, why.to_owned()));
     assert_eq!(ask("a2", "p2", uid("p2").await).await.0, 403);
 }
+
+/// A7.11: of its own Node, a node changes what describes it, and nothing that steers pods.
+#[tokio::test]
+async fn a_node_does_not_change_what_steers_pods() {
+    let cluster = cluster_with_pods().await;
+    let ask = async |method: Method, path: &str, body: Value| {
+        let (status, answer) =
+            answer(&cluster, "system:node:n1", &["system:nodes"], method, path, &body).await;
+        (status, answer["message"].as_str().unwrap_or_default().to_owned())
+    };
+    let n1 = "/api/v1/nodes/n1";
+    let labels = |label: &str| json!({"metadata": {"labels": {label: "x"}}});
+    let taints = json!({"spec": {"taints": [{"key": "a", "effect": "NoSchedule"}]}});
+    assert_eq!(ask(Method::PATCH, n1, labels("topology.kubernetes.io/zone")).await.0, 200);
+    assert_eq!(ask(Method::PATCH, n1, labels("example.com/rack")).await.0, 200);
+    let refused = |why: &str| (403, format!("nodes \"n1\" is forbidden: {why}"));
+    let label = "node-role.kubernetes.io/control-plane";
+    for path in [n1, "/api/v1/nodes/n1/status"] {
+        let why = format!("is not allowed to modify labels: {label}");
+        assert_eq!(ask(Method::PATCH, path, labels(label)).await, refused(&why));
+    }
+    let why = "node \"n1\" is not allowed to modify taints";
+    assert_eq!(ask(Method::PATCH, n1, taints.clone()).await, refused(why));
+    assert_eq!(cluster.ask(ADMIN, Method::DELETE, n1, Value::Null).await.0, 200);
+    let mut node = labels(label);
+    node["metadata"]["name"] = json!("n1");
+    let why = format!("node \"n1\" is not allowed to set the following labels: {label}");
+    assert_eq!(ask(Method::POST, "/api/v1/nodes", node).await, refused(&why));
+    let mut node = taints;
+    node["metadata"]["name"] = json!("n1");
+    assert_eq!(ask(Method::POST, "/api/v1/nodes", node).await.0, 201, "it registers with taints");
+}

@@ -32,7 +32,8 @@ pub(crate) fn run(
 ) -> ExitCode {
     start_logging(log_format, verbosity);
     gantry_serving::raise_file_descriptor_limit();
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = match runtime.enable_all().max_blocking_threads(BLOCKING_THREADS_MAX).build() {
         Ok(runtime) => runtime,
         Err(error) => return fail(&format!("cannot start: {error}")),
     };
@@ -49,6 +50,10 @@ fn block_on(
 ) -> Result<ExitCode, String> {
     runtime.block_on(work)
 }
+
+/// The most threads beside the workers. Heavy work takes few; without a limit, each of many short pieces would start one, and every
+/// thread keeps some freed memory.
+const BLOCKING_THREADS_MAX: usize = 16;
 
 /// The cluster options of these flags; `address` is the default for --listen.
 pub(crate) async fn options(

@@ -142,6 +142,13 @@ impl FieldSelector {
         })
     }
 
+    /// Whether it depends on nothing but the name and the namespace of an object.
+    pub fn is_by_name(&self) -> bool {
+        self.terms
+            .iter()
+            .all(|(field, ..)| [NAME, NAMESPACE].into_iter().any(|by| *field == Selected::Known(by)))
+    }
+
     /// Whether every object matches.
     pub fn is_everything(&self) -> bool {
         self.terms.is_empty()

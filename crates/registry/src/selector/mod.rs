@@ -27,6 +27,11 @@ impl Selection {
         self.fields.matches(object) && self.labels.matches(object)
     }
 
+    /// Whether it depends on nothing but the name, the namespace and the labels of an object.
+    pub fn is_by_labels(&self) -> bool {
+        self.fields.is_by_name()
+    }
+
     /// Whether every object matches.
     pub fn is_everything(&self) -> bool {
         self.fields.is_everything() && self.labels.is_everything()

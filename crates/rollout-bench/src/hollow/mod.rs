@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use gantry_formats::rfc3339;
-use http::Method;
 use gantry_json::json;
+use http::Method;
 use tokio::sync::Semaphore;
 use tokio::time::sleep;
 

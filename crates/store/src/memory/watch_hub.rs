@@ -13,6 +13,9 @@ use crate::{Event, Prefix, Revision};
 /// The maximum length of a watcher's queue; 4,096 pointers are 32 KiB per watcher, and about one second of the
 /// fastest writing.
 const QUEUE_MAX: usize = 4096;
+/// The maximum size of the values in a watcher's queue. History has a limit of its own: a queue of large objects would keep
+/// them in memory long after it.
+const QUEUE_BYTES_MAX: usize = 8 << 20;
 
 #[derive(Debug, Default)]
 pub(crate) struct WatchHub {
@@ -34,6 +37,8 @@ pub(crate) struct SlotInner {
     /// Changes up to here are not for this watcher.
     pub(crate) after: Revision,
     pub(crate) queue: Queue,
+    /// The size of the values in the queue.
+    bytes: usize,
     pub(crate) waker: Option<Waker>,
 }
 
@@ -115,7 +120,7 @@ impl WatchHub {
 impl Slot {
     /// A slot for a watcher that has all changes up to a revision.
     pub(crate) fn after(after: Revision) -> Arc<Self> {
-        let inner = SlotInner { after, queue: Queue::Ready(VecDeque::new()), waker: None };
+        let inner = SlotInner { after, queue: Queue::Ready(VecDeque::new()), bytes: 0, waker: None };
         Arc::new(Self { inner: Mutex::new(inner) })
     }
 
@@ -126,6 +131,14 @@ impl Slot {
 }
 
 impl SlotInner {
+    /// Exchanges the queue, which must not be the one that overflowed, for an empty one.
+    pub(crate) fn swap_queue(&mut self, empty: &mut VecDeque<Arc<Event>>) {
+        if let Queue::Ready(queue) = &mut self.queue {
+            std::mem::swap(queue, empty);
+            self.bytes = 0;
+        }
+    }
+
     fn push(&mut self, event: &Arc<Event>) -> Option<Waker> {
         if event.revision <= self.after {
             return None;
@@ -133,7 +146,10 @@ impl SlotInner {
         let Queue::Ready(queue) = &mut self.queue else { return None };
         // A revision is queued as a whole: only its first change may find the queue full.
         let continues = queue.back().is_some_and(|last| last.revision == event.revision);
-        if queue.len() < QUEUE_MAX || continues {
+        let bytes = self.bytes.saturating_add(event.bytes());
+        let has_room = queue.is_empty() || queue.len() < QUEUE_MAX && bytes <= QUEUE_BYTES_MAX;
+        if has_room || continues {
+            self.bytes = bytes;
             queue.push_back(Arc::clone(event));
         } else {
             let first = queue.front().map_or(event.revision, |first| first.revision);

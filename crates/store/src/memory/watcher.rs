@@ -30,8 +30,9 @@ enum Phase {
     Ended,
 }
 
-/// Records of history read under the lock at once.
+/// Records of history read under the lock at once, and the size of their values.
 const STEP: usize = 4096;
+const STEP_BYTES: usize = 4 << 20;
 
 impl Watcher {
     /// Fails if the revision is compacted already.
@@ -69,14 +70,16 @@ impl Watcher {
         if after < bounds.floor {
             return Err(Error::Compacted { floor: bounds.floor });
         }
-        let mut reached = after;
+        let (mut reached, mut bytes) = (after, 0_usize);
         for (looked_at, record) in state.history().after(after).enumerate() {
-            if looked_at >= STEP && record.revision != reached {
+            if (looked_at >= STEP || bytes >= STEP_BYTES) && record.revision != reached {
                 return Ok(reached);
             }
             reached = record.revision;
             if self.prefix.covers(&record.key) {
-                self.ready.push_back(Arc::new(record.event()));
+                let event = record.event();
+                bytes = bytes.saturating_add(event.bytes());
+                self.ready.push_back(Arc::new(event));
             }
         }
         Ok(after.max(bounds.current))
@@ -91,7 +94,7 @@ impl Watcher {
         match &mut inner.queue {
             Queue::Ready(queue) => match queue.pop_front() {
                 Some(event) => {
-                    std::mem::swap(queue, &mut self.ready);
+                    inner.swap_queue(&mut self.ready);
                     return Poll::Ready(Ok(Notice::Change(event)));
                 }
                 None if self.progress_wanted && published >= *after => {
@@ -205,5 +208,27 @@ mod tests {
             }
         }
         writer.join().unwrap();
+    }
+
+    /// A watcher that does not read keeps few large values alive, and misses none of the changes when it goes on.
+    #[test]
+    fn a_queue_of_large_values_is_given_up_and_read_from_history() {
+        const WRITES: usize = 12;
+        let live = Live::new(State::empty(HistoryLimits::UNLIMITED));
+        let mut watcher = Watcher::start(Arc::clone(&live), Prefix::new("/"), Revision::EMPTY).unwrap();
+        for number in 0..WRITES {
+            let key = Key::new(format!("/large/{number}")).unwrap();
+            live.commit(Transaction::create(key, vec![7; 1 << 20]), 0).unwrap().1.wake();
+        }
+        let Phase::Following { slot, .. } = &watcher.phase else { panic!("it has read all of history") };
+        assert!(matches!(slot.lock().queue, Queue::Behind { .. }));
+        let mut context = Context::from_waker(Waker::noop());
+        let mut seen = Vec::new();
+        while let Poll::Ready(Some(Ok(Notice::Change(event)))) = watcher.poll_notice(&mut context) {
+            assert!(watcher.ready.len() <= 8, "few of them at a time");
+            seen.push(event.key.to_string());
+        }
+        let all: Vec<String> = (0..WRITES).map(|number| format!("/large/{number}")).collect();
+        assert_eq!(seen, all);
     }
 }

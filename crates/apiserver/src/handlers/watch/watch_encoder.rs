@@ -12,7 +12,9 @@ use gantry_store::{Change, Event, Item, Revision};
 
 use crate::ApiServer;
 use crate::accept::View;
+use crate::chunk_buffer::{self, ChunkBuffer};
 use crate::error::ApiError;
+use crate::heavy_work::{HEAVY_BYTES, off_worker_if_heavy};
 use crate::storage_codec;
 
 /// Encodes the events of one watch.
@@ -89,13 +91,35 @@ impl WatchEncoder {
     }
 
     /// Encodes an object that existed when the watch started.
-    pub(super) fn initial(&mut self, item: &Item, out: &mut Vec<u8>) -> Result<(), ApiError> {
+    pub(super) fn initial(&mut self, item: &Item, out: &mut ChunkBuffer) -> Result<(), ApiError> {
         if matches!(self.view, View::Plain | View::Discovery) {
-            return write_plain(EventType::Added, &self.kind, &item.value, item.revision, out);
+            let whole = out.chunk().len();
+            begin_line(EventType::Added.text(), out.chunk());
+            let pushed = out.push_stored(&self.kind, item, TypeMeta::Written, LINE_END);
+            return pushed.inspect_err(|_| out.chunk().truncate(whole));
         }
-        let object = storage_codec::decode(&self.kind, &item.value, item.revision)?;
-        out.extend_from_slice(&self.line(EventType::Added.text(), &object));
-        Ok(())
+        let line = off_worker_if_heavy(item.value.len(), || {
+            let object = storage_codec::decode(&self.kind, &item.value, item.revision)?;
+            Ok::<_, ApiError>(self.line(EventType::Added.text(), &object))
+        })?;
+        out.push_encoded(line)
+    }
+
+    /// Whether encoding an initial object takes long.
+    pub(super) fn is_heavy(&self, item: &Item) -> bool {
+        match self.view {
+            View::Plain | View::Discovery => chunk_buffer::is_heavy(&self.kind, item),
+            View::Partial(_) | View::PartialList(_) | View::Table(_) => item.value.len() > HEAVY_BYTES,
+        }
+    }
+
+    /// Whether all watchers get the same bytes of an event.
+    pub(super) fn are_events_shared(&self) -> bool {
+        match self.view {
+            View::Plain | View::Discovery => true,
+            View::Partial(version) | View::PartialList(version) => version == Version::V1,
+            View::Table(_) => false,
+        }
     }
 
     /// Encodes a bookmark.
@@ -183,9 +207,9 @@ impl EncodedEvent {
         let made = self.plain[event_type as usize].get_or_init(|| {
             let previous = event.previous().map(|previous| &previous.value);
             let value = if event_type == EventType::Deleted { previous } else { event.value() };
-            let value = value.map_or(&[][..], |value| value);
+            let value = value.cloned().unwrap_or_default();
             let mut line = Vec::with_capacity(value.len() + 96);
-            write_plain(event_type, &self.kind, value, event.revision, &mut line)?;
+            write_plain(event_type, &self.kind, &value, event.revision, &mut line)?;
             Ok(line.into())
         });
         made.clone()
@@ -203,13 +227,13 @@ impl EncodedEvent {
 fn write_plain(
     event_type: EventType,
     kind: &Kind,
-    stored: &[u8],
+    stored: &Bytes,
     revision: Revision,
     out: &mut Vec<u8>,
 ) -> Result<(), ApiError> {
     begin_line(event_type.text(), out);
     storage_codec::write(kind, stored, revision, TypeMeta::Written, out)?;
-    out.extend_from_slice(b"}\n");
+    out.extend_from_slice(LINE_END);
     Ok(())
 }
 
@@ -217,9 +241,12 @@ fn event_line(event_type: &str, object: &Value) -> Bytes {
     let mut out = Vec::with_capacity(256);
     begin_line(event_type, &mut out);
     out.extend_from_slice(&encode::plain(object));
-    out.extend_from_slice(b"}\n");
+    out.extend_from_slice(LINE_END);
     out.into()
 }
+
+/// The end of an event, after its object.
+const LINE_END: &[u8] = b"}\n";
 
 fn begin_line(event_type: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"type\":\"");

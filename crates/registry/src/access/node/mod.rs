@@ -3,6 +3,7 @@
 //! A node is a user `system:node:NAME` in the group `system:nodes`. [`authorize`] decides like the Node authorizer of
 //! Kubernetes, and roles may allow more. What that authorizer leaves to admission is in [`restriction`].
 
+mod node_object;
 mod references;
 pub mod restriction;
 

@@ -1,10 +1,11 @@
 //! What a node may write: only its own objects, and of pods only those that are bound to it.
 //!
 //! This is a part of the admission plugin NodeRestriction of Kubernetes, without which the Node authorizer would allow
-//! a node to write the objects of others. Labels and taints of the own node are not restricted.
+//! a node to write the objects of others. What a node may change in its own Node object is in [`node_object`].
 
 use gantry_json::Value;
 
+use super::node_object;
 use super::references::{MIRROR, PodReferences};
 
 /// The reason for refusing the lease of another node.
@@ -18,7 +19,7 @@ pub(super) const CSI_NODE_OF_OTHER: &str =
 pub fn check_create(node: &str, group: &str, resource: &str, object: &Value) -> Result<(), String> {
     let name = object["metadata"]["name"].as_str().unwrap_or_default();
     match (group, resource) {
-        ("", "nodes") => check_node(node, name),
+        ("", "nodes") => check_node(node, name).and_then(|()| node_object::check_create(node, object)),
         ("coordination.k8s.io", "leases") if name != node => Err(LEASE_OF_OTHER.to_owned()),
         ("storage.k8s.io", "csinodes") if name != node => Err(CSI_NODE_OF_OTHER.to_owned()),
         ("", "pods") => check_mirror_pod(node, object),
@@ -26,10 +27,19 @@ pub fn check_create(node: &str, group: &str, resource: &str, object: &Value) -> 
     }
 }
 
-/// Decides whether a node may change this object; the error is the reason.
-pub fn check_update(node: &str, group: &str, resource: &str, stored: &Value) -> Result<(), String> {
+/// Decides whether a node may change this stored object to the wanted one; the error is the reason.
+pub fn check_update(
+    node: &str,
+    group: &str,
+    resource: &str,
+    stored: &Value,
+    wanted: &Value,
+) -> Result<(), String> {
     match (group, resource) {
-        ("", "nodes") => check_node(node, stored["metadata"]["name"].as_str().unwrap_or_default()),
+        ("", "nodes") => {
+            check_node(node, stored["metadata"]["name"].as_str().unwrap_or_default())?;
+            node_object::check_update(node, stored, wanted)
+        }
         ("", "pods") if !is_bound_to(node, stored) => Err(format!(
             "node \"{node}\" can only update pod status for pods with spec.nodeName set to itself"
         )),
