@@ -2,7 +2,7 @@
 
 use crate::cargo::{self, cargo};
 use crate::failure::Failure;
-use serde_json::Value;
+use gantry_json::Value;
 use std::path::Path;
 
 /// The packages of this repository.
@@ -58,7 +58,7 @@ impl Workspace {
     }
 
     fn parse(metadata: &str) -> Option<Self> {
-        let metadata: Value = serde_json::from_str(metadata).ok()?;
+        let metadata: Value = gantry_json::from_str(metadata).ok()?;
         let root = metadata["workspace_root"].as_str()?;
         let packages = metadata["packages"].as_array()?.iter().map(|package| parse_package(package, root));
         Some(Self { packages: packages.collect::<Option<_>>()? })

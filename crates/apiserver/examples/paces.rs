@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use gantry_apiserver::{ApiServer, Body, Environment, Settings};
+use gantry_json::{Value, json};
 use gantry_primitives::Timestamp;
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use http::{Method, Request, Response};
 use http_body_util::BodyExt as _;
-use serde_json::{Value, json};
 
 #[derive(Debug, Default)]
 struct Noon(AtomicU64);

@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use gantry_json::Value;
 use gantry_schema::custom;
 use gantry_schema::kinds::{Kind, Kinds, Nature, kinds};
 use gantry_store::{Error, Revision, Store};
-use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::ApiServer;

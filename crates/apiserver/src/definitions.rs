@@ -6,19 +6,19 @@
 
 use std::sync::Arc;
 
+use gantry_json::Value;
 use gantry_primitives::{Refusal, Timestamp};
 use gantry_registry::lifecycle::{self, DeleteOptions};
 use gantry_schema::custom::{self, Ending};
 use gantry_schema::kinds::{Kind, Nature, kinds};
 use gantry_store::ListRequest;
-use serde_json::Value;
 
-use crate::ApiServer;
 use crate::catalogue::{Catalogue, DEFINITIONS, Definition, Definitions};
 use crate::error::ApiError;
 use crate::metadata::Metadata;
 use crate::objects::{Change, ChangeResult, ObjectRef, Objects};
 use crate::storage_codec;
+use crate::{ApiServer, Maintenance};
 
 /// The most passes: a name that one definition releases may be accepted for another.
 const PASSES_MAX: usize = 16;
@@ -30,7 +30,11 @@ impl ApiServer {
     ///
     /// Writes to definitions do this before they are acknowledged. The host of a server also calls it periodically, to
     /// complete what another server left unfinished.
-    pub async fn reconcile_definitions(&self) -> Result<(), Refusal> {
+    pub fn reconcile_definitions(&self) -> Maintenance<'_> {
+        Box::pin(self.reconcile_all_definitions())
+    }
+
+    async fn reconcile_all_definitions(&self) -> Result<(), Refusal> {
         if self.has_no_definitions().await? {
             return Ok(());
         }
@@ -167,7 +171,7 @@ impl ApiServer {
     async fn change_definition(
         &self,
         definition: &Definition,
-        mut decide: impl FnMut(&Value) -> Change,
+        mut decide: impl FnMut(&Value) -> Change + Send,
     ) -> Result<bool, ApiError> {
         let object_ref = ObjectRef { kind: kind_of_definitions()?, namespace: None, name: definition.name() };
         let mut is_another = false;

@@ -81,6 +81,9 @@ use response::ApiResponse;
 use store_cache::StoreCache;
 use unsent_responses::UnsentResponses;
 
+/// The future of a task that the host of a server starts, boxed so that it is compiled in this crate and not in the host's.
+pub type Maintenance<'a> = Pin<Box<dyn Future<Output = Result<(), Refusal>> + Send + 'a>>;
+
 type HandlerFuture<'a> = Pin<Box<dyn Future<Output = Result<ApiResponse, ApiError>> + Send + 'a>>;
 
 /// The API over a store.
@@ -234,10 +237,12 @@ impl ApiServer {
     }
 
     /// Creates the default objects of a cluster where they are missing, and reconciles the definitions.
-    pub async fn prepare(&self) -> Result<(), Refusal> {
-        bootstrap::prepare(self).await?;
-        self.refresh_flow_control().await?;
-        self.reconcile_definitions().await
+    pub fn prepare(&self) -> Maintenance<'_> {
+        Box::pin(async {
+            bootstrap::prepare(self).await?;
+            self.refresh_flow_control().await?;
+            self.reconcile_definitions().await
+        })
     }
 
     /// Completes the deletions of pods that a crash interrupted. It reads all pods: a host with a store where that can happen

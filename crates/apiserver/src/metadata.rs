@@ -1,6 +1,6 @@
 //! Typed access to the metadata of an object.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 /// The metadata of an object; absent strings are empty.
 #[derive(Clone, Copy, Debug)]

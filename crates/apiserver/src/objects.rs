@@ -6,13 +6,13 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use gantry_json::Value;
 use gantry_registry::admission::ServiceRanges;
 use gantry_registry::admission::services::AllocationMode;
 use gantry_registry::lifecycle::Deletion;
 use gantry_schema::empties::{self, Form};
 use gantry_schema::kinds::{Kind, Scope};
 use gantry_store::{Error, Key, Op, Prefix, Revision, Store, Transaction, Versioned};
-use serde_json::Value;
 
 use crate::admission::{self, Allocated, Preconditions, RejectedObject, is_allocation, needs_allocation};
 use crate::catalogue::Catalogues;
@@ -85,6 +85,9 @@ pub(crate) struct ObjectResponse {
     object: Value,
     stored: Option<Versioned>,
 }
+
+/// Decides on the change of an object as it is stored.
+type Decide<'a> = dyn FnMut(&Value) -> Result<Change, ApiError> + Send + 'a;
 
 impl Objects {
     pub(crate) fn new(store: Arc<dyn Store>, services: ServiceRanges, heavy_work: Arc<HeavyWork>) -> Self {
@@ -172,7 +175,16 @@ impl Objects {
     pub(crate) async fn change(
         &self,
         object_ref: ObjectRef<'_>,
-        decide: impl FnMut(&Value) -> Result<Change, ApiError>,
+        mut decide: impl FnMut(&Value) -> Result<Change, ApiError> + Send,
+    ) -> Result<ChangeResult, ApiError> {
+        self.change_by(object_ref, &mut decide).await
+    }
+
+    /// [`change`](Self::change), compiled once for all functions.
+    async fn change_by(
+        &self,
+        object_ref: ObjectRef<'_>,
+        decide: &mut Decide<'_>,
     ) -> Result<ChangeResult, ApiError> {
         let key = key(object_ref)?;
         let current = self.store.get(&key).await?.found;
@@ -185,7 +197,7 @@ impl Objects {
         mut current: Option<Versioned>,
         key: &Key,
         object_ref: ObjectRef<'_>,
-        mut decide: impl FnMut(&Value) -> Result<Change, ApiError>,
+        decide: &mut Decide<'_>,
     ) -> Result<ChangeResult, ApiError> {
         let mut allocated = Allocated::default();
         for _ in 0..ATTEMPTS_MAX {

@@ -1,10 +1,10 @@
 //! Query parameters, and the options of writes.
 
 use gantry_formats::percent;
+use gantry_json::json;
 use gantry_managed_fields::apply::OnConflict;
 use gantry_primitives::{FieldError, Wrong};
 use gantry_registry::admission::services::AllocationMode;
-use serde_json::json;
 
 use crate::error::ApiError;
 

@@ -6,10 +6,10 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
+use gantry_json::Value;
 use gantry_schema::encode;
 use http::{HeaderValue, Response, StatusCode, header};
 use http_body::Frame;
-use serde_json::Value;
 
 use crate::error::ApiError;
 use crate::heavy_work::HeavySlot;

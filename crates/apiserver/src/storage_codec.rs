@@ -14,6 +14,7 @@ use std::borrow::Cow;
 use std::io::Write as _;
 
 use bytes::Bytes;
+use gantry_json::{Value, json};
 use gantry_registry::{conversion, defaults, strategies};
 use gantry_schema::custom::Custom;
 use gantry_schema::decode::{self, Format, Gvk};
@@ -23,7 +24,6 @@ use gantry_schema::encode::TypeMeta;
 use gantry_schema::kinds::{Kind, Nature};
 use gantry_store::Revision;
 use serde::Deserialize;
-use serde_json::{Value, json};
 
 use crate::error::ApiError;
 use crate::metadata::Metadata;
@@ -87,7 +87,7 @@ pub(crate) fn must_reencode(kind: &Kind) -> bool {
 /// Decodes a stored object and sets its version.
 pub(crate) fn decode(kind: &Kind, stored: &[u8], revision: Revision) -> Result<Value, ApiError> {
     let object = if splice_points(kind, stored).is_some() {
-        serde_json::from_slice(stored).map_err(|error| unreadable(&error.to_string()))?
+        gantry_json::from_slice(stored).map_err(|error| unreadable(&error.to_string()))?
     } else {
         decode_foreign(kind, stored)?
     };
@@ -243,7 +243,8 @@ fn text_member<'a>(bytes: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
 
 /// Decodes an object of a custom kind by its current definition.
 fn decode_custom(kind: &Kind, custom: &Custom, stored: &[u8]) -> Result<Value, ApiError> {
-    let mut object: Value = serde_json::from_slice(stored).map_err(|error| unreadable(&error.to_string()))?;
+    let mut object: Value =
+        gantry_json::from_slice(stored).map_err(|error| unreadable(&error.to_string()))?;
     if !object.is_object() {
         return Err(unreadable("it is no object"));
     }
@@ -270,7 +271,7 @@ fn decode_foreign(kind: &Kind, stored: &[u8]) -> Result<Value, ApiError> {
     }
     match conversion::stored_kind(kind) {
         Some(other) if splice_points(other, stored).is_some() => {
-            let object = serde_json::from_slice(stored).map_err(|error| unreadable(&error.to_string()))?;
+            let object = gantry_json::from_slice(stored).map_err(|error| unreadable(&error.to_string()))?;
             return Ok(conversion::from_storage(kind, object));
         }
         Some(other) => return Ok(conversion::from_storage(kind, decode_foreign(other, stored)?)),
@@ -281,7 +282,7 @@ fn decode_foreign(kind: &Kind, stored: &[u8]) -> Result<Value, ApiError> {
         let expected = Gvk::new(of_store.group, of_store.version, of_store.kind);
         decode::object(stored, Format::Protobuf, expected)?.object
     } else {
-        let read: Value = serde_json::from_slice(stored).map_err(|error| unreadable(&error.to_string()))?;
+        let read: Value = gantry_json::from_slice(stored).map_err(|error| unreadable(&error.to_string()))?;
         decode::value(read, &of_store.nature).map_err(|problem| unreadable(&problem))?.object
     };
     let mut object = conversion::from_storage(kind, read);

@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 
+use gantry_json::Value;
 use gantry_schema::kinds::{Kind, kinds};
 use gantry_store::{Change, Error, Event, ListRequest, Notice, Revision, Store, Watch};
-use serde_json::Value;
 use tokio::sync::Mutex;
 
 use crate::objects::Objects;

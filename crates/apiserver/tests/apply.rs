@@ -5,9 +5,9 @@
 mod harness;
 
 use gantry_apiserver::ApiServer;
+use gantry_json::{Value, json};
 use harness::{ask, call, read, send, server};
 use http::Method;
-use serde_json::{Value, json};
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 const APPLY: &str = "application/apply-patch+yaml";
@@ -208,5 +208,5 @@ async fn kubectl_takes_over_from_itself() {
     assert_eq!((status, &applied["data"]["k"]), (200, &json!("2")), "{applied}");
     let annotation =
         applied["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"].as_str();
-    assert_eq!(serde_json::from_str::<Value>(annotation.unwrap()).unwrap()["data"]["k"], "2");
+    assert_eq!(gantry_json::from_str::<Value>(annotation.unwrap()).unwrap()["data"]["k"], "2");
 }

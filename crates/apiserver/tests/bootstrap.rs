@@ -7,10 +7,10 @@ mod harness;
 use std::sync::Arc;
 
 use gantry_apiserver::{ApiServer, Settings};
+use gantry_json::{Value, json};
 use gantry_store::Store as _;
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use http::Method;
-use serde_json::{Value, json};
 
 use harness::{Noon, call};
 

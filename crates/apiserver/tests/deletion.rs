@@ -4,9 +4,9 @@
 
 mod harness;
 
+use gantry_json::{Value, json};
 use harness::cluster::{Cluster, PODS, message, pod};
 use http::Method;
-use serde_json::{Value, json};
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 const SETS: &str = "/apis/apps/v1/namespaces/default/replicasets";

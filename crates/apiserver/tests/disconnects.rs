@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
 use gantry_apiserver::{ApiServer, RequestLimits, Settings};
+use gantry_json::{Value, json};
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use gantry_store::{
     Answer, Bounds, Fetched, Key, ListRequest, Page, Prefix, Revision, Store, Transaction, Watch,
@@ -20,7 +21,6 @@ use harness::cluster::{Cluster, PODS, pod};
 use harness::{Noon, read};
 use http::{Method, Request};
 use http_body_util::Full;
-use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 /// A store that stops at one of its calls until it is released.
@@ -290,7 +290,7 @@ async fn a_deletion_that_a_crash_interrupted_is_completed_at_the_next_start() {
     cluster.delete(&format!("{PODS}/running")).await;
     let key = Key::new("/registry/pods/default/p").unwrap();
     let found = store.get(&key).await.unwrap().found.unwrap();
-    let mut last: Value = serde_json::from_slice(&found.value).unwrap();
+    let mut last: Value = gantry_json::from_slice(&found.value).unwrap();
     last["metadata"]["deletionTimestamp"] = json!("2026-01-01T12:00:00Z");
     last["metadata"]["deletionGracePeriodSeconds"] = json!(0);
     store.commit(Transaction::update(key, last.to_string(), found.revision)).await.unwrap();

@@ -5,9 +5,9 @@
 mod harness;
 
 use gantry_apiserver::ApiServer;
+use gantry_json::{Value, json};
 use harness::{ReceivedResponse, ask, server, sha512};
 use http::Method;
-use serde_json::{Value, json};
 
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
@@ -17,7 +17,7 @@ async fn get(server: &ApiServer, path: &str, headers: &[(&str, &str)]) -> Receiv
 
 fn recorded(name: &str) -> Value {
     let path = format!("{}/../registry/tests/recorded/discovery.{name}.json", env!("CARGO_MANIFEST_DIR"));
-    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+    gantry_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 
 /// A1.1, A1.2: the legacy documents equal those of Kubernetes.

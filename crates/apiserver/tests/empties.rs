@@ -4,9 +4,9 @@
 
 mod harness;
 
+use gantry_json::{Value, json};
 use harness::{ReceivedResponse, ask, server};
 use http::Method;
-use serde_json::{Value, json};
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";

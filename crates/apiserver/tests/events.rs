@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use gantry_apiserver::{ApiServer, Body, Environment, Settings};
+use gantry_json::{Value, json};
 use gantry_primitives::Timestamp;
 use gantry_store::memory::MemoryStore;
 use http::Method;
 use http_body_util::BodyExt as _;
-use serde_json::{Value, json};
 
 use harness::{Noon, call, read, send, server};
 
@@ -94,7 +94,7 @@ async fn a_watch_speaks_the_language_of_its_group() {
     let mut words = Vec::new();
     for stream in [&mut old, &mut modern] {
         let frame = stream.frame().await.unwrap().unwrap().into_data().unwrap();
-        let event: Value = serde_json::from_slice(&frame).unwrap();
+        let event: Value = gantry_json::from_slice(&frame).unwrap();
         words.push((event["object"]["apiVersion"].clone(), event["object"].get("note").is_some()));
     }
     assert_eq!(words, [(json!("v1"), false), (json!("events.k8s.io/v1"), true)]);
@@ -192,7 +192,7 @@ async fn events_go_after_an_hour() {
     let mut seen = Vec::new();
     for _ in 0..2 {
         let frame = stream.frame().await.unwrap().unwrap().into_data().unwrap();
-        let event: Value = serde_json::from_slice(&frame).unwrap();
+        let event: Value = gantry_json::from_slice(&frame).unwrap();
         seen.push(format!("{} {}", event["type"], event["object"]["metadata"]["name"]));
     }
     assert_eq!(seen, ["\"MODIFIED\" \"counted\"", "\"DELETED\" \"old\""]);
@@ -222,7 +222,7 @@ async fn an_autoscaler_has_two_versions() {
     let (_, rich) = call(&server, Method::POST, second, rich).await;
     let seen = get(&server, &format!("{first}/rich")).await;
     assert_eq!(seen["spec"]["targetCPUUtilizationPercentage"], 50);
-    let note: Value = serde_json::from_str(
+    let note: Value = gantry_json::from_str(
         seen["metadata"]["annotations"]["autoscaling.alpha.kubernetes.io/metrics"].as_str().unwrap(),
     )
     .unwrap();

@@ -4,10 +4,10 @@
 
 mod harness;
 
+use gantry_json::{Value, json};
 use harness::cluster::{Cluster, PODS, message, pod};
 use harness::send;
 use http::Method;
-use serde_json::{Value, json};
 
 const BUDGETS: &str = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
 const REFUSED: &str = "Cannot evict pod as it would violate the pod's disruption budget.";

@@ -11,12 +11,12 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use gantry_apiserver::{Access, ApiServer, MemoryLimits, Settings};
+use gantry_json::{Value, json};
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use harness::{Noon, ask, call, read, server};
 use http::{Method, Request};
 use http_body::{Frame, SizeHint};
 use http_body_util::BodyExt as _;
-use serde_json::{Value, json};
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
@@ -84,7 +84,7 @@ async fn a_large_list_is_encoded_while_it_is_read() {
     assert!(unread.iter().all(|response| response.status() == 200));
     let bytes = list().await.into_body().collect().await.unwrap().to_bytes();
     assert!(bytes.ends_with(b"]}\n"));
-    let whole: Value = serde_json::from_slice(&bytes).unwrap();
+    let whole: Value = gantry_json::from_slice(&bytes).unwrap();
     assert_eq!(whole["items"].as_array().unwrap().len(), 20);
     assert_eq!(whole["kind"], "ConfigMapList");
     let packed = ask(&server, Method::GET, MAPS, &[("accept-encoding", "gzip")], "").await;
@@ -132,7 +132,7 @@ async fn tables_and_partial_lists_are_written_object_by_object() {
 async fn a_long_field_name_does_not_come_back_as_a_header() {
     let server = server().await;
     let name = "x".repeat(1 << 20);
-    let body = json!({"metadata": {"name": "a"}, name.as_str(): 1, "short": 1}).to_string();
+    let body = json!({"metadata": {"name": "a"}, (name.as_str()): 1, "short": 1}).to_string();
     let path = format!("{MAPS}?fieldValidation=Warn");
     let got = ask(&server, Method::POST, &path, &[("content-type", "application/json")], body).await;
     assert_eq!(got.status, 201);
@@ -166,6 +166,6 @@ async fn the_largest_bodies_are_handled() {
     assert_eq!(settings(json!({"name": "c", "image": "i", "env": variables})).await / 100, 4);
     let long_key = "k".repeat(1 << 20);
     let below: Vec<_> = (0..100_000).map(|_| json!({"b": 0, "a": 0})).collect();
-    let odd = json!({"metadata": {"name": "a", "labels": {"!": ""}}, long_key.as_str(): below});
+    let odd = json!({"metadata": {"name": "a", "labels": {"!": ""}}, (long_key.as_str()): below});
     assert_eq!(post("/api/v1/namespaces/default/configmaps?fieldValidation=Warn", odd).await, 422);
 }

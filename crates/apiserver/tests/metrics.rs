@@ -5,9 +5,9 @@
 mod harness;
 
 use gantry_apiserver::ApiServer;
+use gantry_json::{Value, json};
 use harness::{ask, call, server};
 use http::{Method, Request};
-use serde_json::{Value, json};
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 

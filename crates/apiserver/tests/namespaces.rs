@@ -4,10 +4,10 @@
 
 mod harness;
 
+use gantry_json::{Value, json};
 use harness::cluster::{Cluster, message};
 use harness::{read, send};
 use http::Method;
-use serde_json::{Value, json};
 
 const NAMESPACES: &str = "/api/v1/namespaces";
 

@@ -7,9 +7,9 @@ mod harness;
 use std::io::Read as _;
 
 use gantry_apiserver::ApiServer;
+use gantry_json::{Value, json};
 use harness::{ReceivedResponse, ask, call, server};
 use http::Method;
-use serde_json::{Value, json};
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";

@@ -4,10 +4,10 @@
 
 mod harness;
 
+use gantry_json::{Value, json};
 use harness::cluster::{Cluster, PODS, pod};
 use harness::{call, server};
 use http::Method;
-use serde_json::{Value, json};
 
 const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
 const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";

@@ -7,9 +7,9 @@ mod harness;
 use std::io::Read as _;
 
 use gantry_apiserver::ApiServer;
+use gantry_json::json;
 use harness::{ReceivedResponse, ask, server, sha512};
 use http::Method;
-use serde_json::json;
 
 const PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 

@@ -5,9 +5,9 @@
 mod harness;
 
 use gantry_apiserver::ApiServer;
+use gantry_json::{Value, json};
 use harness::{ask, call, read, send, server};
 use http::Method;
-use serde_json::{Value, json};
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
@@ -217,7 +217,7 @@ async fn patches_that_meet_are_all_applied() {
         .map(|n| {
             let server = server.clone();
             tokio::spawn(async move {
-                let body = json!({"data": {format!("n{n}"): "1"}});
+                let body = json!({"data": {(format!("n{n}")): "1"}});
                 patch(&server, "/api/v1/namespaces/default/configmaps/a", MERGE, body).await.0
             })
         })

@@ -10,12 +10,12 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use gantry_apiserver::{ApiServer, Chunks, LogRequest, LogStream, Opening, PodLogs, Settings};
+use gantry_json::{Value, json};
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use harness::cluster::{Cluster, PODS, message, pod};
 use harness::{Noon, send};
 use http::Method;
 use http_body_util::BodyExt as _;
-use serde_json::{Value, json};
 
 /// 8.5, O3.5: ephemeral containers are added through their subresource, stay, and nothing else changes.
 #[tokio::test]

@@ -4,8 +4,8 @@
 
 mod harness;
 
+use gantry_json::{Value, json};
 use harness::cluster::{Cluster, PODS, message, pod};
-use serde_json::{Value, json};
 
 const SUCCESS: &str = r#"{"apiVersion":"v1","code":201,"kind":"Status","metadata":{},"status":"Success"}"#;
 

@@ -6,9 +6,9 @@
 mod harness;
 
 use gantry_apiserver::Settings;
+use gantry_json::{Value, json};
 use gantry_store::{ListRequest, Prefix, Store as _};
 use http::Method;
-use serde_json::{Value, json};
 
 use harness::call;
 use harness::gated_store::{GatedStore, StoreCall};

@@ -7,11 +7,11 @@ mod harness;
 use std::sync::Arc;
 
 use gantry_apiserver::{ApiServer, Settings};
+use gantry_json::{Value, json};
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use gantry_store::{Key, Store as _, Transaction};
 use harness::{Noon, ask, call, server};
 use http::Method;
-use serde_json::{Value, json};
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 

@@ -4,10 +4,10 @@
 
 mod harness;
 
+use gantry_json::{Value, json};
 use harness::{call, read, send, server};
 use http::Method;
 use http_body_util::BodyExt as _;
-use serde_json::{Value, json};
 
 const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
 
@@ -141,7 +141,7 @@ async fn a_watch_delivers_changes_of_selected_objects() {
     let mut events = Vec::new();
     for _ in 0..5 {
         let frame = stream.frame().await.unwrap().unwrap().into_data().unwrap();
-        let event: Value = serde_json::from_slice(&frame).unwrap();
+        let event: Value = gantry_json::from_slice(&frame).unwrap();
         events.push(format!(
             "{} {}",
             event["type"].as_str().unwrap(),

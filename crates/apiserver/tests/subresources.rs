@@ -4,10 +4,10 @@
 
 mod harness;
 
+use gantry_json::{Value, json};
 use harness::cluster::{Cluster, PODS, message, pod};
 use harness::{ask, read, send};
 use http::Method;
-use serde_json::{Value, json};
 
 const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
 const ACCOUNTS: &str = "/api/v1/namespaces/default/serviceaccounts";

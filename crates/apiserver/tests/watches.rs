@@ -11,12 +11,12 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use gantry_apiserver::{ApiServer, Body, Settings};
+use gantry_json::{Value, json};
 use gantry_store::Store as _;
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use harness::{Noon, ask, call, read, send, server};
 use http::Method;
 use http_body_util::BodyExt as _;
-use serde_json::{Value, json};
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
@@ -41,7 +41,7 @@ impl Reader {
             let data = self.body.frame().await?.unwrap().into_data().unwrap();
             assert_eq!(data.last(), Some(&b'\n'), "A4.9: events are whole lines");
             let lines = data.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-            self.lines.extend(lines.map(|line| serde_json::from_slice::<Value>(line).unwrap()));
+            self.lines.extend(lines.map(|line| gantry_json::from_slice::<Value>(line).unwrap()));
         }
         self.lines.pop_front()
     }
@@ -294,13 +294,13 @@ async fn other_forms_are_watched_as_well() {
     let path = format!("{MAPS}?watch=1&timeoutSeconds=1&allowWatchBookmarks=1");
     let table = [("accept", "application/json;as=Table;v=v1;g=meta.k8s.io")];
     let events = ask(&server, Method::GET, &path, &table, "").await;
-    let events: Vec<Value> = events.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let events: Vec<Value> = events.text().lines().map(|line| gantry_json::from_str(line).unwrap()).collect();
     assert!(events[0]["object"]["columnDefinitions"].is_array(), "{}", events[0]);
     assert!(events[1..].iter().all(|event| event["object"]["columnDefinitions"].is_null()));
     assert_eq!((events.len(), &events[2]["type"]), (3, &json!("BOOKMARK")));
     let partial = [("accept", "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io")];
     let events = ask(&server, Method::GET, &path, &partial, "").await;
-    let first: Value = serde_json::from_str(events.text().lines().next().unwrap()).unwrap();
+    let first: Value = gantry_json::from_str(events.text().lines().next().unwrap()).unwrap();
     assert_eq!(
         (&first["object"]["kind"], first["object"].get("data")),
         (&json!("PartialObjectMetadata"), None)

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use gantry_apiserver::{ApiServer, Environment, Settings};
+use gantry_json::{Value, json};
 use gantry_primitives::Timestamp;
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use harness::{ReceivedResponse, ask, call, read, send, server};
 use http::Method;
-use serde_json::{Value, json};
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 use tokio::io::AsyncReadExt as _;
 use tokio::task::JoinSet;
 use tokio::time::sleep;

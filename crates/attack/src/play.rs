@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use serde_json::Value;
+use gantry_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
@@ -71,7 +71,7 @@ fn is_unclassified(answer: &Answer) -> bool {
         // The reason is behind a very long message, and was not kept.
         return !answer.text().contains("Internal error");
     }
-    let Ok(status) = serde_json::from_slice::<Value>(&answer.body) else { return false };
+    let Ok(status) = gantry_json::from_slice::<Value>(&answer.body) else { return false };
     let message = status["message"].as_str().unwrap_or_default();
     status["kind"] == "Status"
         && status["reason"].is_null()

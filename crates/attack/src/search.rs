@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::case::{CaseId, Message};
 use crate::connection::Connection;

@@ -6,10 +6,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use gantry_json::{Value, json};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ClientConfig, RootCertStore};
-use serde_json::{Value, json};
 
 use crate::case::Message;
 use crate::connection::{Connection, Endpoint};
@@ -177,7 +177,7 @@ pub(crate) async fn expect(
     if !(200..300).contains(&answer.status) {
         return Err(format!("{method} {path}: {} {}", answer.status, answer.text()));
     }
-    Ok(serde_json::from_slice(&answer.body).unwrap_or(Value::Null))
+    Ok(gantry_json::from_slice(&answer.body).unwrap_or(Value::Null))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use serde_json::Value as Json;
+use gantry_json::Value as Json;
 
 use super::cost::EvaluationError;
 use super::text::Bytes;

@@ -26,7 +26,7 @@ mod value;
 #[cfg(test)]
 mod tests;
 
-use serde_json::Value as Json;
+use gantry_json::Value as Json;
 
 use evaluate::Scope;
 use syntax::Expr;

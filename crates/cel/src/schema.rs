@@ -4,7 +4,7 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-use serde_json::Value as Json;
+use gantry_json::Value as Json;
 
 /// The schema of a value, as far as the types of expressions depend on it.
 pub trait ValueSchema: Any + Debug + Send + Sync {

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use serde_json::{Map as Members, Value as Json};
+use gantry_json::{Map as Members, Value as Json};
 
 use super::cost::{CostMeter, EvaluationError};
 use super::library::{Address, Network, Url, Version};
@@ -54,13 +54,13 @@ pub(super) enum List<'a> {
 #[derive(Clone, Debug)]
 pub(super) enum Map<'a> {
     Made(Rc<BTreeMap<Key<'a>, Value<'a>>>),
-    Stored { members: &'a Members<String, Json>, values: &'a dyn ValueSchema },
+    Stored { members: &'a Members, values: &'a dyn ValueSchema },
 }
 
 /// An object with declared properties; others are not visible.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Object<'a> {
-    pub(super) members: &'a Members<String, Json>,
+    pub(super) members: &'a Members,
     pub(super) schema: &'a dyn ValueSchema,
     /// Whether its `kind`, `apiVersion` and name are visible without being declared.
     pub(super) is_resource: bool,

@@ -3,6 +3,7 @@
 use std::env;
 use std::ffi::OsStr;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -93,6 +94,11 @@ pub(crate) struct Cluster {
 
 /// Runs a client on a single-threaded runtime.
 pub(crate) fn run(work: impl Future<Output = ExitCode>) -> ExitCode {
+    run_boxed(Box::pin(work))
+}
+
+/// Boxed so that the runtime is compiled once, not for each command.
+fn run_boxed(work: Pin<Box<dyn Future<Output = ExitCode> + '_>>) -> ExitCode {
     match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime.block_on(work),
         Err(error) => fail(&format!("cannot start: {error}")),

@@ -7,10 +7,10 @@ use std::process::ExitCode;
 
 use clap::Args;
 use gantry_controllers::{Controller, LeaseOptions, Options, Workers};
+use gantry_json::Value;
 use gantry_kubectl::Failure;
 use gantry_runtime::{ResourcePath, Tasks, Timing, WriteFence, fenced_client};
 use kube::{Client, Config};
-use serde_json::Value;
 
 use crate::cluster::{Cluster, ConnectionFlags};
 use crate::server_process::{self, LogFormat, Signals, Verbosity};

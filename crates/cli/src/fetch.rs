@@ -56,7 +56,7 @@ pub(crate) async fn look(cluster: &Cluster, asked: &DeploymentArgs) -> Result<Fe
 fn not_found(name: &str) -> Failure {
     let message = format!("deployments.apps \"{name}\" not found");
     Failure::Status(StatusError {
-        status: serde_json::json!({"reason": "NotFound", "message": message}),
+        status: gantry_json::json!({"reason": "NotFound", "message": message}),
         doing: String::new(),
     })
 }
@@ -196,15 +196,15 @@ mod tests {
     fn a_selector_is_asked_for_as_a_list_takes_it() {
         let mut deployment = Deployment::default();
         let mut asked = |json| {
-            deployment.spec.selector = serde_json::from_value(json).unwrap();
+            deployment.spec.selector = gantry_json::from_value(json).unwrap();
             selector(&deployment)
         };
         assert_eq!(
-            asked(serde_json::json!({"matchLabels": {"app": "web"}, "matchExpressions": [
+            asked(gantry_json::json!({"matchLabels": {"app": "web"}, "matchExpressions": [
                 {"key": "tier", "operator": "In", "values": ["a", "b"]},
                 {"key": "old", "operator": "DoesNotExist"}]})),
             "app=web,tier in (a,b),!old"
         );
-        assert_eq!(asked(serde_json::json!({"matchExpressions": [{"key": "a", "operator": "Foo"}]})), "");
+        assert_eq!(asked(gantry_json::json!({"matchExpressions": [{"key": "a", "operator": "Foo"}]})), "");
     }
 }

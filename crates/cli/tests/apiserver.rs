@@ -11,10 +11,10 @@ use std::process::{Command, Output};
 use std::time::Duration;
 
 use futures::TryStreamExt as _;
+use gantry_json::json;
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Pod};
 use kube::api::{Api, ListParams, PostParams, WatchParams};
 use running::{Scratch, Server, client};
-use serde_json::json;
 
 fn gantry(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_gantry")).arg("apiserver").args(arguments).output().unwrap()
@@ -32,7 +32,7 @@ fn text(path: &Path) -> String {
 }
 
 fn config_map(name: &str) -> ConfigMap {
-    serde_json::from_value(json!({"metadata": {"name": name}})).unwrap()
+    gantry_json::from_value(json!({"metadata": {"name": name}})).unwrap()
 }
 
 async fn names(client: kube::Client) -> Vec<String> {
@@ -62,7 +62,7 @@ async fn pods_need_no_service_account_where_the_plugin_is_left_out() {
     let server = Server::start("127.0.0.1:0", &scratch.join("kubeconfig"), &without);
     let pods: Api<Pod> = Api::default_namespaced(server.client().await);
     let spec = json!({"containers": [{"name": "c", "image": "i"}]});
-    let pod: Pod = serde_json::from_value(json!({"metadata": {"name": "p"}, "spec": spec})).unwrap();
+    let pod: Pod = gantry_json::from_value(json!({"metadata": {"name": "p"}, "spec": spec})).unwrap();
     let spec = pods.create(&PostParams::default(), &pod).await.unwrap().spec.unwrap();
     assert_eq!((spec.service_account_name, spec.volumes), (None, None));
     let unknown = refused(&["--in-memory", "--disable-admission-plugins=Account"]);

@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use deployed::{Replica, apply, eventually, kubeconfig_of_account, kubelet};
+use gantry_json::{Value, json};
 use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet};
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::coordination::v1::Lease;
@@ -24,7 +25,6 @@ use k8s_openapi::serde::de::DeserializeOwned;
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::{Client, ResourceExt as _};
 use running::{Scratch, Server};
-use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
 const MANIFESTS: [&str; 4] = ["account.yaml", "roles.yaml", "controllers.yaml", "lease.yaml"];
@@ -107,7 +107,7 @@ impl Drop for Cluster {
 }
 
 fn object<T: DeserializeOwned>(value: Value) -> T {
-    serde_json::from_value(value).unwrap()
+    gantry_json::from_value(value).unwrap()
 }
 
 fn is_complete(deployment: &Deployment) -> bool {

@@ -9,6 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use futures::TryStreamExt as _;
+use gantry_json::json;
 use k8s_openapi::api::core::v1::ConfigMap;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{
@@ -18,7 +19,6 @@ use kube::api::{
 use kube::core::GroupVersionKind;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use running::{Scratch, Server};
-use serde_json::json;
 
 /// An etcd process; dropping it kills it.
 struct Etcd {
@@ -111,7 +111,7 @@ async fn an_etcd_behind_tls_is_reached_with_kube_apiservers_flags() {
     let server =
         Server::start("127.0.0.1:0", &scratch.join("kubeconfig"), &["--etcd", &etcd.url, &ca, &cert, &key]);
     let maps: Api<ConfigMap> = Api::default_namespaced(server.client().await);
-    let object = serde_json::from_value(json!({"metadata": {"name": "kept"}})).unwrap();
+    let object = gantry_json::from_value(json!({"metadata": {"name": "kept"}})).unwrap();
     let created = maps.create(&PostParams::default(), &object).await.unwrap();
     assert_eq!(maps.get("kept").await.unwrap(), created);
 
@@ -138,7 +138,7 @@ async fn two_servers_on_one_etcd_see_each_others_writes_at_once() {
     let mut watch = Box::pin(other.watch(&WatchParams::default().disable_bookmarks(), "0").await.unwrap());
     for round in 0..20 {
         let name = format!("news-{round}");
-        let object = serde_json::from_value(json!({"metadata": {"name": name}})).unwrap();
+        let object = gantry_json::from_value(json!({"metadata": {"name": name}})).unwrap();
         let created = one.create(&PostParams::default(), &object).await.unwrap();
         assert_eq!(other.get(&name).await.unwrap(), created, "what one acknowledged, the other has");
         let patch = Patch::Merge(json!({"data": {"round": round.to_string()}}));
@@ -177,7 +177,7 @@ async fn two_servers_on_one_etcd_serve_the_same_kinds() {
         let (one, other) = (&clients[round % 2], &clients[(round + 1) % 2]);
         let definitions: Api<CustomResourceDefinition> = Api::all(one.clone());
         definitions.create(&PostParams::default(), &definition()).await.unwrap();
-        let boat: DynamicObject = serde_json::from_value(json!({
+        let boat: DynamicObject = gantry_json::from_value(json!({
             "apiVersion": "sea.example.com/v1", "kind": "Boat", "metadata": {"name": "anna"}, "spec": {"crew": 3},
         }))
         .unwrap();
@@ -213,7 +213,7 @@ async fn a_kind_that_one_server_was_killed_over_is_ended_by_the_other() {
     let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
     definitions.create(&PostParams::default(), &definition()).await.unwrap();
     for number in 0..100 {
-        let boat: DynamicObject = serde_json::from_value(json!({
+        let boat: DynamicObject = gantry_json::from_value(json!({
             "apiVersion": "sea.example.com/v1", "kind": "Boat", "metadata": {"name": format!("boat-{number}")},
         }))
         .unwrap();
@@ -250,5 +250,5 @@ fn definition() -> CustomResourceDefinition {
     let names = json!({"plural": "boats", "kind": "Boat"});
     let spec =
         json!({"group": "sea.example.com", "scope": "Namespaced", "names": names, "versions": [version]});
-    serde_json::from_value(json!({"metadata": {"name": "boats.sea.example.com"}, "spec": spec})).unwrap()
+    gantry_json::from_value(json!({"metadata": {"name": "boats.sea.example.com"}, "spec": spec})).unwrap()
 }

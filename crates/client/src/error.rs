@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use gantry_json::{Value, json};
 use gantry_model::{Refusal, RefusalKind};
-use serde_json::{Value, json};
 
 /// A request without the regular response.
 #[derive(Clone, Debug)]
@@ -47,7 +47,7 @@ impl RequestError {
 
     /// An error response.
     pub fn answered(code: u16, retry_after: Option<&str>, body: &[u8]) -> Self {
-        let status = serde_json::from_slice::<Value>(body).ok().filter(|body| body["kind"] == "Status");
+        let status = gantry_json::from_slice::<Value>(body).ok().filter(|body| body["kind"] == "Status");
         let mut error = Self::of_status(code, status.unwrap_or_else(|| status_of_body(code, body)));
         let seconds = retry_after.and_then(|text| text.trim().parse().ok()).map(Duration::from_secs);
         error.retry_after = seconds.or(error.retry_after);

@@ -1,10 +1,10 @@
 //! A request to an API server, built without sending it.
 
 use gantry_formats::percent;
+use gantry_json::Value;
 use gantry_model::patch::PatchForm;
 use http::{HeaderValue, Method, Request, header};
 use kube::client::Body;
-use serde_json::Value;
 
 /// The media type of whole objects.
 pub const OBJECTS: &str = "application/json";
@@ -186,7 +186,7 @@ pub fn collection_path(api_version: &str, namespace: Option<&str>, plural: &str)
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use gantry_json::json;
 
     use super::*;
 

@@ -5,14 +5,14 @@
 use std::time::Duration;
 
 use gantry_cluster::{Cluster, Endpoint, Options, StartError, Storage};
+use gantry_json::json;
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Node, ServiceAccount};
 use k8s_openapi::api::rbac::v1::ClusterRole;
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
-use serde_json::json;
 
 fn config_map(name: &str) -> ConfigMap {
-    serde_json::from_value(json!({"metadata": {"name": name}})).unwrap()
+    gantry_json::from_value(json!({"metadata": {"name": name}})).unwrap()
 }
 
 async fn client_by_kubeconfig(cluster: &Cluster) -> kube::Client {
@@ -43,7 +43,7 @@ async fn components_share_one_watch_per_resource() {
     let mut dependent = config_map("dependent");
     let reference =
         json!([{"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner.metadata.uid}]);
-    dependent.metadata.owner_references = serde_json::from_value(reference).unwrap();
+    dependent.metadata.owner_references = gantry_json::from_value(reference).unwrap();
     maps.create(&PostParams::default(), &dependent).await.unwrap();
     maps.delete("owner", &DeleteParams::default()).await.unwrap();
     let collected_and_shared = async {

@@ -43,19 +43,24 @@ impl<'a> Assembly<'a> {
     /// Runs workers on a queue, once the caches that they read are synced.
     pub(crate) fn work<K, F, W>(
         &mut self,
-        queue: Queue<K>,
+        queue: &Queue<K>,
         (workers, policy): (usize, RetryPolicy),
         synced: impl Future<Output = ()> + Send + 'static,
         work: F,
     ) where
         K: Ord + Clone + Display + Send + Sync + 'static,
         F: Fn(K) -> W + Clone + Send + 'static,
-        W: Future<Output = (Outcome, Wake)> + Send,
+        W: Future<Output = (Outcome, Wake)> + Send + 'static,
     {
+        let working = queue.work(workers, policy, self.context.shutdown.clone(), work);
+        self.work_once_synced(Box::pin(synced), working);
+    }
+
+    fn work_once_synced(&mut self, synced: BoxFuture<'static, ()>, working: BoxFuture<'static, ()>) {
         let shutdown = self.context.shutdown.clone();
         self.run(async move {
             if shutdown.unless(synced).await.is_some() {
-                queue.work(workers, policy, shutdown, work).await;
+                working.await;
             }
         });
     }

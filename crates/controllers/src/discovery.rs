@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 
 use gantry_decide::gc::discovery::{Discovery, ServedResource, VersionPreference};
 use gantry_decide::gc::{Resource, ResourceScope};
+use gantry_json::Value;
 use gantry_runtime::{Api, RequestError, ResourcePath};
-use serde_json::Value;
 
 /// Fails only if nothing could be discovered.
 pub(crate) async fn discover(api: &Api) -> Result<Discovery, RequestError> {
@@ -133,7 +133,7 @@ fn text<'a>(value: &'a Value, field: &str) -> &'a str {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use gantry_json::json;
 
     use super::*;
 

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use gantry_apiserver::{Access, ApiServer, Settings};
 use gantry_controllers::{Options, run};
+use gantry_json::{Value, json};
 use gantry_runtime::{Api, Metrics, ResourcePath};
 use gantry_serving::kubeconfig::Kubeconfig;
 use gantry_serving::{ConnectionLimits, Listener, Pki, ServerNames, Stopper, SystemEnvironment, Transport};
 use gantry_store::memory::{HistoryLimits, MemoryStore};
-use serde_json::{Value, json};
 
 async fn client(url: String, pki: &Pki) -> kube::Client {
     let text = Kubeconfig::with_certificates(url, pki).render();

@@ -1,7 +1,7 @@
 //! Completion candidates from the server: types, names, containers. Requests are few and small, because a shell waits.
 
 use gantry_client::ApiRequest;
-use serde_json::Value;
+use gantry_json::Value;
 
 use crate::client_context::ClientContext;
 use crate::failure::Failure;
@@ -60,7 +60,7 @@ fn containers_of(object: &Value) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use gantry_json::json;
 
     #[test]
     fn containers_are_found_in_pods_and_in_templates() {

@@ -6,9 +6,9 @@ use std::io::{ErrorKind, Write};
 use std::time::Duration;
 
 use gantry_client::{ApiClient, ApiRequest, DISCOVERY, RequestError, WatchLines};
+use gantry_json::Value;
 use gantry_primitives::Timestamp;
 use kube::Client;
-use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::failure::{Failure, StatusError};
@@ -154,8 +154,8 @@ impl ClientContext {
         self.prepare(&request)?;
         let response = self.client.send(&request).await.map_err(|error| self.failure(error))?;
         self.print_warnings(&response.warnings);
-        let text = || Value::String(String::from_utf8_lossy(&response.body).into_owned());
-        Ok(serde_json::from_slice(&response.body).unwrap_or_else(|_| text()))
+        let text = || Value::from(String::from_utf8_lossy(&response.body));
+        Ok(gantry_json::from_slice(&response.body).unwrap_or_else(|_| text()))
     }
 
     /// Starts a watch. It has no events if the connection ends before the response, as in client-go.
@@ -234,7 +234,7 @@ impl WatchStream {
     pub(crate) async fn next(&mut self) -> Result<Option<Value>, Failure> {
         // A connection that breaks off ends a watch like a server does.
         let Some(Ok(line)) = self.lines.next().await else { return Ok(None) };
-        let mut change: Value = serde_json::from_slice(&line)
+        let mut change: Value = gantry_json::from_slice(&line)
             .map_err(|error| Failure::other(format!("the server sent no change: {error}")))?;
         if change["type"] == "ERROR" {
             return Err(Failure::Status(StatusError {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use gantry_client::RequestError;
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::connection_error;
 use crate::field::{list, text};

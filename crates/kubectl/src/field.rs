@@ -1,6 +1,6 @@
 //! Accessors for untyped JSON objects: missing values read as empty.
 
-use serde_json::{Map, Value};
+use gantry_json::{Map, Value};
 
 static NOTHING: Value = Value::Null;
 
@@ -33,7 +33,7 @@ pub(crate) fn members<'v>(value: &'v Value, pointer: &str) -> Vec<(&'v str, &'v 
 }
 
 /// The object at a chain of names, made on the way where there is none.
-pub(crate) fn object_mut<'v>(value: &'v mut Value, path: &[&str]) -> &'v mut Map<String, Value> {
+pub(crate) fn object_mut<'v>(value: &'v mut Value, path: &[&str]) -> &'v mut Map {
     let mut here = value;
     for name in path {
         if !here.is_object() {
@@ -53,7 +53,7 @@ pub(crate) fn object_mut<'v>(value: &'v mut Value, path: &[&str]) -> &'v mut Map
 /// A scalar as it stands in a cell or a line.
 pub(crate) fn shown(value: &Value) -> String {
     match value {
-        Value::String(text) => text.clone(),
+        Value::String(text) => text.to_string(),
         Value::Null => String::new(),
         other => other.to_string(),
     }

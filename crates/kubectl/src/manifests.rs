@@ -4,9 +4,9 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use gantry_json::Value;
 use gantry_registry::selector::LabelSelector;
 use gantry_schema::decode::{Format, plain};
-use serde_json::Value;
 
 use crate::client_context::ClientContext;
 use crate::failure::Failure;
@@ -220,7 +220,7 @@ impl Manifest {
             if stated_namespace.is_empty() { place.namespace.to_owned() } else { stated_namespace };
         let mut object = self.object;
         if resource.namespaced {
-            object_mut(&mut object, &["metadata"]).insert("namespace".into(), namespace.clone().into());
+            object_mut(&mut object, &["metadata"]).insert("namespace", namespace.clone().into());
         }
         Ok(ResolvedManifest { source: self.source, object, resource, namespace, name })
     }

@@ -2,7 +2,7 @@
 
 use gantry_client::collection_path;
 use gantry_formats::percent;
-use serde_json::Value;
+use gantry_json::Value;
 
 use crate::failure::Failure;
 use crate::field::{list, text};
@@ -180,7 +180,7 @@ fn texts(value: &Value, pointer: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use gantry_json::json;
 
     fn server() -> Resources {
         let entry = |plural: &str, kind: &str, short: &str| {

@@ -1,7 +1,7 @@
 //! Finds the objects of a command: by name, by type, by selectors, or from manifests.
 
 use gantry_client::ApiRequest;
-use serde_json::Value;
+use gantry_json::Value;
 
 use crate::arguments::{ResourceArg, ResourceArgs};
 use crate::client_context::ClientContext;

@@ -1,6 +1,6 @@
 //! Where the pod spec is in objects of each kind.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 /// The annotation with the change cause of a revision.
 pub(crate) const CAUSE: &str = "kubernetes.io/change-cause";

@@ -5,16 +5,16 @@
 
 use std::collections::BTreeMap;
 
+use gantry_json::{Value, json};
 use gantry_managed_fields::ownership::{FieldSet, ManagedFields, ReplicasField, Write, track_update};
 use gantry_schema::kinds::Nature;
 use gantry_schema::schema::schema;
-use serde_json::{Value, json};
 
 fn recorded(name: &str) -> Vec<Value> {
     let path = format!("{}/../registry/tests/recorded/{name}.json", env!("CARGO_MANIFEST_DIR"));
     #[expect(clippy::disallowed_methods, reason = "a test reads its data")]
     let text = std::fs::read_to_string(path).unwrap();
-    serde_json::from_str(&text).unwrap()
+    gantry_json::from_str(&text).unwrap()
 }
 
 fn nature_of(object: &Value) -> Nature {

@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use gantry_json::{Map, Value, json};
 use gantry_managed_fields::apply::{Change, OnConflict, apply};
 use gantry_managed_fields::ownership::{
     FieldSet, ManagedFields, PathElement, Scalar, Write, compare, compare_written, fields_of, track_update,
@@ -14,7 +15,6 @@ use gantry_schema::empties::{self, Form};
 use gantry_schema::kinds::Nature;
 use gantry_schema::schema::schema;
 use proptest::prelude::*;
-use serde_json::{Map, Value, json};
 
 /// A set of paths as simple as it gets.
 type Naive = BTreeSet<Vec<String>>;
@@ -110,7 +110,7 @@ fn nonsense(depth: u32) -> impl Strategy<Value = Value> {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
             prop::collection::btree_map(name.clone(), inner, 0..4)
-                .prop_map(|members| Value::Object(members.into_iter().collect::<Map<_, _>>())),
+                .prop_map(|members| Value::Object(members.into_iter().collect::<Map>())),
         ]
     })
 }
@@ -155,7 +155,7 @@ proptest! {
     fn sets_survive_being_written(paths in paths()) {
         let set = set(&paths);
         let text = set.encode().to_string();
-        prop_assert_eq!(FieldSet::decode(&serde_json::from_str(&text).unwrap()), Ok(set));
+        prop_assert_eq!(FieldSet::decode(&gantry_json::from_str(&text).unwrap()), Ok(set));
     }
 
     /// A3.15: sets of paths are sets.

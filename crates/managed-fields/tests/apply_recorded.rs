@@ -5,11 +5,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say so and stop")]
 
+use gantry_json::{Value, json};
 use gantry_managed_fields::apply::{Applied, Change, OnConflict, apply};
 use gantry_managed_fields::ownership::{FieldSet, ManagedFields, ReplicasField, Write, track_update};
 use gantry_schema::decode;
 use gantry_schema::schema::schema;
-use serde_json::{Value, json};
 
 /// One recorded exchange.
 struct Exchange {
@@ -29,7 +29,7 @@ fn recorded(case: &str) -> Vec<Exchange> {
     let path = format!("{}/../registry/tests/recorded/apply.{case}.json", env!("CARGO_MANIFEST_DIR"));
     #[expect(clippy::disallowed_methods, reason = "a test reads its data")]
     let text = std::fs::read_to_string(path).unwrap();
-    let list: Vec<Value> = serde_json::from_str(&text).unwrap();
+    let list: Vec<Value> = gantry_json::from_str(&text).unwrap();
     list.into_iter().enumerate().map(|(at, value)| Exchange { value, at }).collect()
 }
 

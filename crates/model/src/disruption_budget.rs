@@ -156,17 +156,17 @@ fn nonzero(generation: i64) -> Option<i64> {
 mod tests {
     use super::*;
 
-    fn read(budget: serde_json::Value) -> DisruptionBudget {
-        DisruptionBudget::parse(serde_json::from_value(budget).unwrap()).unwrap()
+    fn read(budget: gantry_json::Value) -> DisruptionBudget {
+        DisruptionBudget::parse(gantry_json::from_value(budget).unwrap()).unwrap()
     }
 
     #[test]
     fn a_budget_without_a_selector_protects_no_pod_and_an_empty_selector_protects_all() {
-        let meta = serde_json::json!({"name": "b", "namespace": "n", "uid": "u"});
+        let meta = gantry_json::json!({"name": "b", "namespace": "n", "uid": "u"});
         let labels = crate::Labels::from([("app".to_owned(), "web".to_owned())]);
-        let none = read(serde_json::json!({"metadata": meta, "spec": {"minAvailable": 1}}));
+        let none = read(gantry_json::json!({"metadata": meta, "spec": {"minAvailable": 1}}));
         let all =
-            read(serde_json::json!({"metadata": meta, "spec": {"selector": {}, "maxUnavailable": "50%"}}));
+            read(gantry_json::json!({"metadata": meta, "spec": {"selector": {}, "maxUnavailable": "50%"}}));
         assert!(!none.selects(&labels));
         assert!(all.selects(&labels));
         assert_eq!(none.requirement, BudgetRequirement::MinAvailable(Ok(Limit::Count(1))));

@@ -4,7 +4,7 @@
 //! change it and refuses, so the patch never changes another object of the same name. JSON merge patches replace
 //! whole lists and carry the version that was read instead, so they never undo a concurrent change.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::{OwnerReference, ResourceVersion, Uid};
 
@@ -157,7 +157,7 @@ mod tests {
     }
 
     fn wire(json: &str) -> Value {
-        serde_json::from_str(json).unwrap()
+        gantry_json::from_str(json).unwrap()
     }
 
     /// D4.2, R4.2: one reference, and the uid as precondition.

@@ -170,22 +170,22 @@ impl TrafficDistribution {
 mod tests {
     use super::*;
 
-    fn read(spec: &serde_json::Value) -> Service {
-        let meta = serde_json::json!({"name": "s", "namespace": "n", "uid": "u"});
-        let service = serde_json::json!({"metadata": meta, "spec": spec});
-        Service::parse(serde_json::from_value(service).unwrap()).unwrap()
+    fn read(spec: &gantry_json::Value) -> Service {
+        let meta = gantry_json::json!({"name": "s", "namespace": "n", "uid": "u"});
+        let service = gantry_json::json!({"metadata": meta, "spec": spec});
+        Service::parse(gantry_json::from_value(service).unwrap()).unwrap()
     }
 
     #[test]
     fn a_service_with_an_empty_selector_has_none() {
-        assert_eq!(read(&serde_json::json!({"selector": {}})).selector, None);
-        assert!(read(&serde_json::json!({"selector": {"app": "web"}})).selector.is_some());
+        assert_eq!(read(&gantry_json::json!({"selector": {}})).selector, None);
+        assert!(read(&gantry_json::json!({"selector": {"app": "web"}})).selector.is_some());
     }
 
     #[test]
     fn a_headless_service_has_no_address() {
-        assert!(!read(&serde_json::json!({"clusterIP": "None"})).has_address());
-        assert!(!read(&serde_json::json!({})).has_address());
-        assert!(read(&serde_json::json!({"clusterIP": "10.96.0.7"})).has_address());
+        assert!(!read(&gantry_json::json!({"clusterIP": "None"})).has_address());
+        assert!(!read(&gantry_json::json!({})).has_address());
+        assert!(read(&gantry_json::json!({"clusterIP": "10.96.0.7"})).has_address());
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use gantry_decide::Wake;
 use gantry_decide::events::Subject;
 use gantry_decide::queue::Outcome;
+use gantry_json::{Value, json};
 use gantry_model::patch::PatchForm;
 use gantry_model::{Name, ObjectKey, RefusalKind, Timestamp};
 use gantry_rng::Rng;
@@ -14,7 +15,6 @@ use gantry_runtime::informer::{Cached as _, Plain, resource_of};
 use gantry_runtime::{Api, Clock, DeleteParams, Informer, Queue, RequestError, ResourcePath};
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1 as core;
-use serde_json::{Value, json};
 
 use crate::node_spec::{self, NodeSpec};
 use crate::node_state::NodeState;

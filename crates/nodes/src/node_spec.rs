@@ -2,10 +2,10 @@
 
 use std::net::Ipv4Addr;
 
+use gantry_json::{Value, json};
 use gantry_model::{Timestamp, Uid};
 use gantry_rng::Rng;
 use k8s_openapi::api::core::v1 as wire;
-use serde_json::{Value, json};
 
 use crate::addresses::Addresses;
 use crate::behaviour::{ANNOTATION_PREFIX, InvalidTrait};
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn an_unchanged_condition_keeps_its_transition_time() {
-        let before: wire::NodeStatus = serde_json::from_value(json!({"conditions": [
+        let before: wire::NodeStatus = gantry_json::from_value(json!({"conditions": [
             {"type": "DiskPressure", "status": "False", "lastTransitionTime": "2026-01-01T00:00:00Z"},
             {"type": "Ready", "status": "Unknown", "lastTransitionTime": "2026-01-01T00:00:00Z"},
         ]}))
@@ -284,7 +284,7 @@ mod tests {
     #[test]
     fn simulated_nodes_are_recognized_by_label_and_name() {
         let node = |name: &str, labels: Value| {
-            serde_json::from_value::<wire::Node>(json!({"metadata": {"name": name, "labels": labels}}))
+            gantry_json::from_value::<wire::Node>(json!({"metadata": {"name": name, "labels": labels}}))
                 .unwrap()
         };
         let simulated = json!({SIMULATED: "true"});
@@ -298,7 +298,7 @@ mod tests {
     fn an_annotation_makes_a_node_fail() {
         let node = |value: &str| {
             let annotations = json!({"sim.gantry.dev/fail": value});
-            serde_json::from_value::<wire::Node>(json!({"metadata": {"annotations": annotations}})).unwrap()
+            gantry_json::from_value::<wire::Node>(json!({"metadata": {"annotations": annotations}})).unwrap()
         };
         assert_eq!(is_failed(&wire::Node::default()), Ok(false));
         assert_eq!((is_failed(&node("true")), is_failed(&node("false"))), (Ok(true), Ok(false)));
@@ -310,7 +310,7 @@ mod tests {
     #[test]
     fn only_the_taint_of_a_new_node_is_removed() {
         let node = |taints: Value| {
-            serde_json::from_value::<wire::Node>(json!({"spec": {"taints": taints}})).unwrap()
+            gantry_json::from_value::<wire::Node>(json!({"spec": {"taints": taints}})).unwrap()
         };
         let not_ready = json!({"key": NOT_READY, "effect": "NoSchedule"});
         let gpu = json!({"key": "gpu", "effect": "NoSchedule"});

@@ -8,11 +8,10 @@ use gantry_decide::Wake;
 use gantry_decide::events::Subject;
 use gantry_decide::queue::Outcome;
 use gantry_model::patch::PatchForm;
-use gantry_model::{ObjectKey, RefusalKind, Timestamp};
+use gantry_model::{ObjectKey, RefusalKind, ResourceVersion, Timestamp};
 use gantry_runtime::informer::{Cached as _, Plain};
-use gantry_runtime::{Api, Clock, DeleteParams, Informer, RequestError, ResourcePath};
+use gantry_runtime::{Api, Clock, DeleteParams, Informer, RequestError, ResourcePath, StoredRef};
 use k8s_openapi::api::core::v1 as core;
-use serde_json::Value;
 
 use crate::behaviour::Profile;
 use crate::lookups::Lookups;
@@ -50,11 +49,13 @@ pub(crate) struct PodWorker {
     /// The status that was written last, or that others have written since.
     reported: core::PodStatus,
     /// The resource version of the last written status.
-    written_version: Option<String>,
+    written_version: Option<ResourceVersion>,
+    /// Whether the terminated pod was deleted from the API.
+    is_deleted: bool,
 }
 
 impl PodWorkers {
-    /// Syncs a pod. On a failed node this does nothing.
+    /// Syncs a pod. Does nothing on a failed node, or if the pod was deleted already.
     ///
     /// The queue never yields a key twice at a time, so the worker is taken out of the map during the sync.
     pub(crate) async fn sync_pod(&self, key: ObjectKey) -> (Outcome, Wake) {
@@ -63,7 +64,7 @@ impl PodWorkers {
         let Some((node, mut worker)) = self.find_or_create(object, previous) else {
             return (Outcome::Success, Wake::OnChange);
         };
-        let result = if node.is_failed() {
+        let result = if node.is_failed() || worker.is_deleted {
             (Outcome::Success, Wake::OnChange)
         } else {
             // The same time for both calls: a step that is due only for the second would miss its references.
@@ -105,6 +106,7 @@ impl PodWorkers {
             Ok(version) => {
                 worker.written_version = version.or(worker.written_version.take());
                 worker.reported = synced.status;
+                worker.is_deleted = synced.completion == Completion::Remove;
                 let wake =
                     synced.wake.map_or(Wake::OnChange, |wake| Wake::After(wake.since(self.clock.now())));
                 (Outcome::Success, wake)
@@ -160,7 +162,16 @@ impl PodWorkers {
         let run = PodRun::recover(&pod, &reported, self.clock.now());
         let existing = || self.pod_addresses(&node_name);
         let address = node.allocate_address(reported.pod_ip.as_deref(), existing);
-        Some(PodWorker { object, node: node_name, address, pod, run, reported, written_version: None })
+        Some(PodWorker {
+            object,
+            node: node_name,
+            address,
+            pod,
+            run,
+            reported,
+            written_version: None,
+            is_deleted: false,
+        })
     }
 
     /// Returns the reported addresses of the pods on a node.
@@ -178,15 +189,15 @@ impl PodWorkers {
         key: &ObjectKey,
         worker: &PodWorker,
         synced: &PodSyncResult,
-    ) -> Result<Option<String>, RequestError> {
+    ) -> Result<Option<ResourceVersion>, RequestError> {
         let mut version = None;
         let uid = worker.object.uid();
         let target = ResourcePath::object(self.pods.resource(), Some(&key.namespace), &key.name);
         if status_patch::is_needed(&worker.reported, &synced.status) {
             let body = status_patch::patch(uid.as_str(), &synced.status);
-            let stored: Value =
+            let stored: StoredRef =
                 self.api.patch(&target.part("status"), PatchForm::StrategicMerge, &body).await?;
-            version = stored["metadata"]["resourceVersion"].as_str().map(str::to_owned);
+            version = Some(stored.version());
         }
         if synced.completion == Completion::Remove {
             let deletion =
@@ -207,7 +218,7 @@ impl PodWorker {
     /// Once the informer has shown the last written status, a newer object was written by others. Its status is then the
     /// one to compare with, so that what the node controller wrote about a failed node is corrected.
     fn updated(self, object: Arc<CachedPod>, profile: &Profile) -> Self {
-        let write_was_observed = self.written_version.as_deref() == Some(self.object.version().as_str());
+        let write_was_observed = self.written_version.as_ref() == Some(self.object.version());
         let stored = object.wire.status.clone();
         let stored = stored.filter(|status| write_was_observed && !is_terminated(status));
         let reported = stored.unwrap_or(self.reported);

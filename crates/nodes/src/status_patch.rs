@@ -1,7 +1,7 @@
 //! The patch that writes a pod's status, and whether it is needed.
 
+use gantry_json::{Value, json};
 use k8s_openapi::api::core::v1::{PodCondition, PodStatus};
-use serde_json::{Value, json};
 
 /// Whether a new status differs from the stored one in a field that the node owns.
 pub(crate) fn is_needed(stored: &PodStatus, new: &PodStatus) -> bool {
@@ -28,7 +28,7 @@ pub(crate) fn is_needed(stored: &PodStatus, new: &PodStatus) -> bool {
 ///
 /// Conditions are merged by type, so fields that a condition no longer has must be set to null.
 pub(crate) fn patch(uid: &str, status: &PodStatus) -> Value {
-    let mut status = serde_json::to_value(status).unwrap_or_default();
+    let mut status = gantry_json::to_value(status);
     let conditions = status["conditions"].as_array_mut().into_iter().flatten();
     for condition in conditions.filter_map(Value::as_object_mut) {
         for field in ["reason", "message"] {
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     fn status(json: Value) -> PodStatus {
-        serde_json::from_value(json).unwrap()
+        gantry_json::from_value(json).unwrap()
     }
 
     /// A8.3: a condition that is true again has neither reason nor message.

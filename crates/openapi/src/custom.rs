@@ -3,13 +3,13 @@
 //! OpenAPI 3 can express all of it. OpenAPI 2 cannot: its clients reject undeclared properties, `null`, and lists
 //! without items. So parts that they would misread are omitted for them, down to an empty schema (Appendix E).
 
-use serde_json::{Map, Value, json};
+use gantry_json::{Map, Value, json};
 
 use super::Dialect;
 use gantry_schema::kinds::Nature;
 
 /// The properties of every object: `apiVersion`, `kind` and `metadata`.
-pub(super) type Head = Map<String, Value>;
+pub(super) type Head = Map;
 
 /// Publishes a schema.
 struct Publishing<'h> {
@@ -43,10 +43,10 @@ pub(super) fn name_selectable(schema: &mut Value, nature: &Nature) {
 }
 
 impl Publishing<'_> {
-    fn schema(&self, schema: &Value) -> Map<String, Value> {
+    fn schema(&self, schema: &Value) -> Map {
         let members = schema.as_object().into_iter().flatten();
         let said = members.filter(|(key, value)| is_said(key, value));
-        let mut published: Map<_, _> =
+        let mut published: Map =
             said.filter_map(|(key, value)| Some((key.clone(), self.member(schema, key, value)?))).collect();
         if self.dialect == Dialect::V3 && is(schema, INT_OR_STRING) {
             unfold(&mut published);
@@ -110,7 +110,7 @@ impl Publishing<'_> {
     }
 
     /// Adds the properties of every object, whatever the definition says of them.
-    fn add_head(&self, published: &mut Map<String, Value>) {
+    fn add_head(&self, published: &mut Map) {
         let properties = published.entry("properties").or_insert_with(|| json!({}));
         if let Value::Object(properties) = properties {
             properties.extend(self.head.iter().map(|(name, schema)| (name.clone(), schema.clone())));
@@ -135,7 +135,7 @@ fn is_said(key: &str, value: &Value) -> bool {
 }
 
 /// Adds the alternatives of an int-or-string, unless the definition has them.
-fn unfold(published: &mut Map<String, Value>) {
+fn unfold(published: &mut Map) {
     let either = json!([{"type": "integer"}, {"type": "string"}]);
     let in_all = published.get("allOf").is_some_and(|all| all[0]["anyOf"] == either);
     match published.get("anyOf") {
@@ -152,7 +152,7 @@ fn unfold(published: &mut Map<String, Value>) {
     }
 }
 
-fn require(published: &mut Map<String, Value>, names: [&str; 2]) {
+fn require(published: &mut Map, names: [&str; 2]) {
     if let Value::Array(required) = published.entry("required").or_insert_with(|| json!([])) {
         for name in names.map(Value::from) {
             if !required.contains(&name) {

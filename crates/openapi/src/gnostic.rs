@@ -2,7 +2,7 @@
 //!
 //! Only what our own documents contain is written; field numbers are those of gnostic's `OpenAPIv2.proto`.
 
-use serde_json::Value;
+use gantry_json::{SmolStr, Value};
 
 use super::{Parts, VERSION};
 
@@ -109,7 +109,7 @@ impl Message {
     }
 }
 
-fn members(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
+fn members(value: &Value) -> impl Iterator<Item = (&SmolStr, &Value)> {
     value.as_object().into_iter().flatten()
 }
 

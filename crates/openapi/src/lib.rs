@@ -17,7 +17,7 @@ mod schemas;
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use gantry_schema::encode;
 use gantry_schema::kinds::{GroupVersion, Kind, Kinds};

@@ -1,6 +1,6 @@
 //! An operation at a path, in either version of OpenAPI.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::Dialect;
 use super::schemas::Schemas;
@@ -184,7 +184,7 @@ impl Operation {
             }
             (Dialect::V3, Some(schema)) => {
                 let types = self.consumes().iter();
-                let content: serde_json::Map<_, _> =
+                let content: gantry_json::Map =
                     types.map(|media| ((*media).to_owned(), json!({"schema": schema}))).collect();
                 operation["requestBody"] = json!({"content": content, "required": !self.deletes()});
             }
@@ -225,7 +225,7 @@ impl Operation {
             let answer = match dialect {
                 Dialect::V2 => json!({"description": word, "schema": self.object}),
                 Dialect::V3 => {
-                    let content: serde_json::Map<_, _> = self
+                    let content: gantry_json::Map = self
                         .media
                         .answered
                         .iter()

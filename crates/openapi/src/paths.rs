@@ -1,6 +1,6 @@
 //! The paths of a kind: its collection, one object, and its subresources.
 
-use serde_json::{Map, Value, json};
+use gantry_json::{Map, Value, json};
 
 use super::operations::{Action, Media, Operation};
 use super::schemas::Schemas;

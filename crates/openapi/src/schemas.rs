@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-use serde_json::{Map, Value, json};
+use gantry_json::{Map, Value, json};
 
 use super::custom::{self, Head};
 use super::{Dialect, Parts, Writing};

@@ -4,20 +4,20 @@
 
 use std::collections::BTreeSet;
 
+use gantry_json::{Value, json};
 use gantry_openapi as openapi;
 use gantry_schema::kinds::kinds;
-use serde_json::{Value, json};
 
 fn apps() -> Value {
     v3("apps", "v1")
 }
 
 fn v3(group: &str, version: &str) -> Value {
-    serde_json::from_slice(&openapi::v3(kinds(), group, version).unwrap()).unwrap()
+    gantry_json::from_slice(&openapi::v3(kinds(), group, version).unwrap()).unwrap()
 }
 
 fn v2() -> Value {
-    serde_json::from_slice(&openapi::v2(kinds())).unwrap()
+    gantry_json::from_slice(&openapi::v2(kinds())).unwrap()
 }
 
 fn schema<'d>(document: &'d Value, name: &str) -> &'d Value {

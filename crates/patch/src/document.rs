@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use gantry_json::{SmolStr, Value};
 
 /// A value of the document.
 #[derive(Clone, Debug)]
@@ -11,7 +11,7 @@ pub(super) enum Node {
     /// A value that no path went through.
     Closed(Value),
     /// An open object.
-    Object(BTreeMap<String, Node>),
+    Object(BTreeMap<SmolStr, Node>),
     /// An open list.
     List(ChunkedList),
 }
@@ -194,7 +194,7 @@ impl FromIterator<Node> for ChunkedList {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use gantry_json::json;
 
     use super::*;
 

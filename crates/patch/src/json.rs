@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use gantry_json::{SmolStr, Value};
 
 use super::document::{ChunkedList, Node};
 use super::{does_not_apply, unreadable};
@@ -187,7 +187,7 @@ impl Place {
     /// Calls the function with the value at the location, or with `None` for a missing member.
     fn read<T>(&self, document: &mut Node, read: impl FnOnce(Option<&mut Node>) -> T) -> Option<T> {
         Some(match self.container_in(document)? {
-            Container::Object(members) => read(members.get_mut(&self.key)),
+            Container::Object(members) => read(members.get_mut(self.key.as_str())),
             Container::List(elements) => {
                 let index = index(&self.key, elements.len())?;
                 read(Some(elements.get_mut(index)?))
@@ -198,7 +198,7 @@ impl Place {
     fn add(&self, document: &mut Node, value: Node) -> Option<()> {
         match self.container_in(document)? {
             Container::Object(members) => {
-                members.insert(self.key.clone(), value);
+                members.insert(self.key.as_str().into(), value);
             }
             Container::List(elements) if self.key == "-" => elements.insert(elements.len(), value),
             Container::List(elements) => {
@@ -212,7 +212,7 @@ impl Place {
 
     fn remove(&self, document: &mut Node) -> Option<Node> {
         match self.container_in(document)? {
-            Container::Object(members) => members.remove(&self.key),
+            Container::Object(members) => members.remove(self.key.as_str()),
             Container::List(elements) => elements.remove(index(&self.key, elements.len())?),
         }
     }
@@ -220,7 +220,7 @@ impl Place {
     fn replace(&self, document: &mut Node, value: Node) -> Option<()> {
         match self.container_in(document)? {
             Container::Object(members) => {
-                members.insert(self.key.clone(), value);
+                members.insert(self.key.as_str().into(), value);
             }
             Container::List(elements) => {
                 let index = index(&self.key, elements.len())?;
@@ -234,7 +234,7 @@ impl Place {
         let mut at = document;
         for step in &self.container {
             at = match at.open() {
-                Node::Object(members) => members.get_mut(step)?,
+                Node::Object(members) => members.get_mut(step.as_str())?,
                 Node::List(elements) => {
                     let index = index(step, elements.len())?;
                     elements.get_mut(index)?
@@ -252,7 +252,7 @@ impl Place {
 
 /// A container.
 enum Container<'a> {
-    Object(&'a mut BTreeMap<String, Node>),
+    Object(&'a mut BTreeMap<SmolStr, Node>),
     List(&'a mut ChunkedList),
 }
 

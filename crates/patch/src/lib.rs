@@ -11,7 +11,7 @@ mod json;
 mod merge;
 mod strategic;
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use gantry_primitives::go_print::as_go_prints;
 use gantry_primitives::{FieldError, Refusal};

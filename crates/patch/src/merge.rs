@@ -1,6 +1,6 @@
 //! Merge patch (RFC 7386): objects merge, `null` removes, anything else replaces.
 
-use serde_json::{Map, Value};
+use gantry_json::{Map, Value};
 
 use super::{not_json, unreadable};
 use gantry_primitives::Refusal;
@@ -21,7 +21,7 @@ pub(super) fn apply(current: &Value, body: &Value) -> Result<Value, Refusal> {
     }
 }
 
-fn merge(target: &mut Value, patch: &Map<String, Value>) {
+fn merge(target: &mut Value, patch: &Map) {
     if !target.is_object() {
         *target = Value::Object(Map::new());
     }
@@ -31,7 +31,7 @@ fn merge(target: &mut Value, patch: &Map<String, Value>) {
             Value::Null => {
                 members.remove(name);
             }
-            Value::Object(inner) => merge(members.entry(name).or_insert(Value::Null), inner),
+            Value::Object(inner) => merge(members.entry(name.clone()).or_insert(Value::Null), inner),
             other => {
                 members.insert(name.clone(), other.clone());
             }
@@ -41,7 +41,7 @@ fn merge(target: &mut Value, patch: &Map<String, Value>) {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use gantry_json::json;
 
     use super::*;
 

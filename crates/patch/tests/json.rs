@@ -2,10 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so and stop")]
 
+use gantry_json::{Value, json};
 use gantry_patch::{self as patch, PatchKind};
 use gantry_primitives::Refusal;
 use gantry_schema::schema::schema;
-use serde_json::{Value, json};
 
 fn apply(current: &Value, body: &Value) -> Result<Value, Refusal> {
     patch::apply(PatchKind::Json, current, &schema().find("core/v1.ConfigMap").unwrap().into(), body)

@@ -4,13 +4,13 @@
 
 use std::collections::BTreeSet;
 
+use gantry_json::{Map, Value, json};
 use gantry_patch::{self as patch, PatchKind};
 use gantry_primitives::Refusal;
 use gantry_schema::schema::schema;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select, subsequence};
-use serde_json::{Map, Value, json};
 
 fn apply(kind: PatchKind, message: &str, current: &Value, body: &Value) -> Result<Value, Refusal> {
     patch::apply(kind, current, &schema().find(message).unwrap().into(), body)
@@ -82,7 +82,7 @@ fn anything() -> impl Strategy<Value = Value> {
 }
 
 fn object_of(values: impl Strategy<Value = Value>) -> impl Strategy<Value = Value> {
-    vec((name(), values), 0..6).prop_map(|members| members.into_iter().collect::<Map<_, _>>().into())
+    vec((name(), values), 0..6).prop_map(|members| members.into_iter().collect::<Map>().into())
 }
 
 fn any_object() -> impl Strategy<Value = Value> {

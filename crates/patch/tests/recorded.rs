@@ -6,14 +6,14 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 #![allow(clippy::disallowed_methods, reason = "the recordings are files")]
 
+use gantry_json::{Value, json};
 use gantry_patch::{self as patch, PatchKind};
 use gantry_primitives::Refusal;
 use gantry_schema::schema::{MessageId, schema};
-use serde_json::{Value, json};
 
 fn exchanges(case: &str) -> Vec<Value> {
     let path = format!("{}/../registry/tests/recorded/patches.{case}.json", env!("CARGO_MANIFEST_DIR"));
-    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+    gantry_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
 /// The Deployment that most cases start from, which they do not record.
@@ -126,7 +126,7 @@ fn masked(object: &Value) -> Value {
             .retain(|name, _| !["resourceVersion", "generation", "managedFields"].contains(&name.as_str()));
     }
     if object["kind"] == "Deployment" {
-        object["status"].take();
+        object["status"] = Value::Null;
     }
     object
 }
@@ -202,7 +202,7 @@ fn refused_later(message: &str) -> bool {
 /// A body as it was sent: text that is recorded as such was not made by the recorder.
 fn body_of(exchange: &Value) -> Result<Value, Refusal> {
     match &exchange["send"] {
-        Value::String(text) => serde_json::from_str(text).map_err(|_| patch::not_json()),
+        Value::String(text) => gantry_json::from_str(text).map_err(|_| patch::not_json()),
         body => Ok(body.clone()),
     }
 }

@@ -1,6 +1,6 @@
 //! Ages in short: `75s`, `5m30s`, `3d4h`, `2y30d`.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use crate::Timestamp;
 

@@ -1,6 +1,6 @@
 //! JSON values as Go prints them, for error messages: `map[image:x:2 name:b]`.
 
-use serde_json::{Number, Value};
+use gantry_json::{Number, Value};
 
 use crate::refusal::go_float;
 
@@ -74,7 +74,7 @@ fn print_number(number: &Number, text: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use gantry_json::json;
 
     use super::*;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 /// An error response, with the code and wording of Kubernetes' API.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,7 +4,7 @@
 //! turns that off with the annotation [`AUTO_UPDATE`]. Within a list, objects are in the order in which Kubernetes
 //! creates them.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 /// The API group.
 pub const GROUP: &str = "flowcontrol.apiserver.k8s.io";

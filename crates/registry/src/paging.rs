@@ -6,7 +6,7 @@ mod token;
 
 use std::num::NonZeroU64;
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 pub use token::Continue;
 

@@ -3,11 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 #![allow(clippy::disallowed_methods, reason = "the recordings are files")]
 
+use gantry_json::{Value, json};
 use gantry_registry::access::{
     AccessRule, EscalationCheck, Policy, RequestAttributes, RequestTarget, User, Verdict,
 };
 use gantry_schema::kinds::{Scope, kinds};
-use serde_json::{Value, json};
 
 fn texts(value: &Value) -> Vec<String> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
@@ -47,7 +47,7 @@ fn recorded_reviews_are_answered_as_kubernetes_did() {
     let mut reviews = 0;
     for case in ["roles_allow", "groups_and_cluster_roles", "cluster_bindings"] {
         let path = format!("{}/tests/recorded/access.{case}.json", env!("CARGO_MANIFEST_DIR"));
-        let exchanges: Vec<Value> = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        let exchanges: Vec<Value> = gantry_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
         let mut policy = Policy::default();
         for exchange in exchanges.iter().filter(|exchange| exchange["status"] == 201) {
             let sent = &exchange["send"];

@@ -5,10 +5,10 @@ mod real;
 #[path = "custom_rules/words.rs"]
 mod words;
 
+use gantry_json::{Value, json};
 use gantry_primitives::FieldError;
 use gantry_registry::validation::custom_objects;
 use gantry_schema::custom::StructuralSchema;
-use serde_json::{Value, json};
 
 /// A kind whose spec looks like that.
 fn with_spec(spec: &Value) -> StructuralSchema {

@@ -1,9 +1,9 @@
 //! What is wrong with objects of custom kinds, in Kubernetes' words: a schema of `spec`, a value, what is said.
 
+use gantry_json::{Value, json};
 use gantry_primitives::Refusal;
 use gantry_registry::validation::custom_objects;
 use gantry_schema::custom::{Scaling, StructuralSchema};
-use serde_json::{Value, json};
 
 /// The structure of objects of which the spec is like this.
 fn with_spec(spec: &Value) -> StructuralSchema {

@@ -6,11 +6,11 @@
     reason = "a test that cannot go on fails; recordings are files"
 )]
 
+use gantry_json::{Value, json};
 use gantry_registry::admission::{self, priority};
 use gantry_registry::defaults;
 use gantry_schema::kinds::{Kind, kinds};
 use proptest::prelude::*;
-use serde_json::{Value, json};
 
 /// What is allocated or decided elsewhere, or written only when objects are encoded.
 const NOT_OURS: [&str; 4] = ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"];
@@ -314,7 +314,7 @@ fn settle(ours: &mut Value, theirs: &mut Value, kind: &Kind) {
             object.remove("status");
         }
         let text = value.to_string().replace(r#""cpu":"0.1""#, r#""cpu":"100m""#);
-        *value = serde_json::from_str(&text).unwrap();
+        *value = gantry_json::from_str(&text).unwrap();
         prune(value);
     }
 }
@@ -351,5 +351,5 @@ fn kind_of(exchange: &Value) -> &'static Kind {
 
 fn recorded(case: &str) -> Vec<Value> {
     let path = format!("{}/tests/recorded/objects.{case}.json", env!("CARGO_MANIFEST_DIR"));
-    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+    gantry_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }

@@ -7,11 +7,11 @@
     reason = "a test that cannot go on fails; recordings are files"
 )]
 
+use gantry_json::{Map, Value, json};
 use gantry_primitives::Refusal;
 use gantry_registry::validation::{self, ValidationReport};
 use gantry_registry::{admission, defaults};
 use gantry_schema::kinds::{Kind, kinds};
-use serde_json::{Map, Value, json};
 
 /// O3.1, O3.2, A2.19, A2.20: what cannot change is refused with the words recorded.
 #[test]
@@ -226,7 +226,7 @@ fn old_oddities_are_not_warned_about_again() {
 
 /// Replays a conversation; gives the number of updates that were judged.
 fn replay(case: &str) -> usize {
-    let mut stored: Map<String, Value> = Map::new();
+    let mut stored: Map = Map::new();
     let mut judged = 0;
     for exchange in recorded(case) {
         let Some(request) = exchange["request"].as_str() else { continue };
@@ -403,5 +403,5 @@ fn texts(found: &ValidationReport) -> Vec<String> {
 
 fn recorded(case: &str) -> Vec<Value> {
     let path = format!("{}/tests/recorded/{case}.json", env!("CARGO_MANIFEST_DIR"));
-    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+    gantry_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }

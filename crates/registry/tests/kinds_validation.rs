@@ -6,10 +6,10 @@
     reason = "a test that cannot go on fails; recordings are files"
 )]
 
+use gantry_json::{Value, json};
 use gantry_primitives::Refusal;
 use gantry_registry::{admission, defaults, validation};
 use gantry_schema::kinds::{Kind, kinds};
-use serde_json::{Value, json};
 
 /// O2.1, O2.6, A2.13, A2.14, O6.6, O7.1, O7.2, O7.3: one wrong object each, refused with the words recorded.
 #[test]
@@ -320,7 +320,7 @@ fn decoded(exchange: &Value) -> (&'static Kind, Value) {
         metadata.insert("namespace".to_owned(), json!("ns"));
     }
     let text = object.to_string().replace("\"NS", "\"ns");
-    (kind, serde_json::from_str(&text).unwrap())
+    (kind, gantry_json::from_str(&text).unwrap())
 }
 
 /// Writes `<300 times x>` out again.
@@ -332,7 +332,7 @@ fn unmasked(value: &Value) -> Value {
         let letter = &rest[..1];
         text = format!("{head}{}{}", letter.repeat(count), &rest[2..]);
     }
-    serde_json::from_str(&text).unwrap()
+    gantry_json::from_str(&text).unwrap()
 }
 
 fn drop_nulls(value: &mut Value) {
@@ -378,5 +378,5 @@ fn recorded_cases() -> Vec<String> {
 
 fn recorded(file: &str) -> Vec<Value> {
     let path = format!("{}/tests/recorded/{file}", env!("CARGO_MANIFEST_DIR"));
-    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+    gantry_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }

@@ -2,11 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+use gantry_json::{Value, json};
 use gantry_primitives::Timestamp;
 use gantry_registry::lifecycle::{self, Part, Stamp, Updated};
 use gantry_registry::{admission, defaults, validation};
 use gantry_schema::kinds::{Kind, kinds};
-use serde_json::{Value, json};
 
 const RBAC: &str = "rbac.authorization.k8s.io";
 const NAME_PART: &str = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";

@@ -4,10 +4,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+use gantry_json::{Value, json};
 use gantry_registry::validation::ValidationReport;
 use gantry_registry::{defaults, validation};
 use gantry_schema::kinds::{Kind, kinds};
-use serde_json::{Value, json};
 
 fn kind(group: &str, version: &str, resource: &str) -> &'static Kind {
     kinds().resource(group, version, resource).unwrap()

@@ -2,12 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
+use gantry_json::{Value, json};
 use gantry_primitives::Timestamp;
 use gantry_registry::lifecycle::{
     DeleteOptions, Deletion, Part, Stamp, Updated, create, delete, generated_name, update,
 };
 use gantry_schema::kinds::{Kind, kinds};
-use serde_json::{Value, json};
 
 const NOON: Timestamp = Timestamp::from_secs(1_767_268_800);
 

@@ -2,12 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
+use gantry_json::{Value, json};
 use gantry_primitives::Timestamp;
 use gantry_registry::lifecycle::{Part, Updated, update};
 use gantry_registry::pods::eviction::{EvictionCost, check, mark, spend};
 use gantry_registry::pods::{binding, container};
 use gantry_schema::kinds::kinds;
-use serde_json::{Value, json};
 
 const NOON: Timestamp = Timestamp::from_secs(1_767_268_800);
 

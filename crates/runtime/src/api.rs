@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use gantry_client::{ApiClient, ApiRequest, ApiResponse, RequestError, WatchLines, WriteFence};
+use gantry_json::Value;
 use gantry_model::patch::PatchForm;
-use serde_json::Value;
 
 use crate::log_throttle::LogThrottle;
 use crate::metrics::Metrics;
@@ -132,7 +132,7 @@ impl Api {
 
     /// Deletes an object, or a collection.
     pub async fn delete(&self, path: &ResourcePath, params: &DeleteParams) -> Result<(), RequestError> {
-        self.send::<Value>(path.delete(params)).await.map(drop)
+        self.send(path.delete(params)).await
     }
 
     /// Starts a watch. It has to begin within the timeout; the server ends it.

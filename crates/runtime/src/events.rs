@@ -3,23 +3,25 @@
 //! A sync hands its event over and continues. If more are queued than fit, the newest are dropped and counted: an
 //! event is never worth a late sync.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
 use gantry_decide::events::{EventCorrelator, EventRecord, Recording, Subject};
 use gantry_decide::gc::Resource;
+use gantry_json::json;
 use gantry_model::patch::PatchForm;
 use gantry_model::{Event, EventType, RefusalKind, Timestamp};
 use k8s_openapi::api::core::v1 as core;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use crate::api::Api;
 use crate::clock::Clock;
 use crate::informer::resource_of;
-use crate::log_throttle::LogThrottle;
+use crate::log_throttle::{LogThrottle, is_power_of_ten};
 use crate::metrics::Metrics;
 use crate::request::ResourcePath;
 use crate::shutdown::Shutdown;
@@ -41,6 +43,8 @@ pub struct EventRecorder {
     queue: mpsc::Sender<PendingEvent>,
     clock: Clock,
     metrics: Metrics,
+    /// How many events were dropped because the queue was full.
+    dropped: Arc<AtomicU64>,
 }
 
 /// Writes the recorded events: run it once.
@@ -69,7 +73,10 @@ impl EventRecorder {
     pub fn new(api: Api, clock: Clock) -> (Self, EventWriter) {
         let (sender, receiver) = mpsc::channel(QUEUE_MAX);
         let metrics = api.metrics().clone();
-        (Self { queue: sender, clock, metrics }, EventWriter { queue: receiver, api })
+        (
+            Self { queue: sender, clock, metrics, dropped: Arc::default() },
+            EventWriter { queue: receiver, api },
+        )
     }
 
     /// Records an event of `source` about `subject`. Never waits, never fails.
@@ -78,7 +85,11 @@ impl EventRecorder {
         if let Err(full) = self.queue.try_send(told) {
             self.metrics.count("gantry_events_dropped_total", &[("source", source)]);
             let (mpsc::error::TrySendError::Full(told) | mpsc::error::TrySendError::Closed(told)) = full;
-            tracing::warn!(source, reason = told.event.reason, about = %told.subject.name, "an event was dropped");
+            let count = self.dropped.fetch_add(1, Ordering::Relaxed) + 1;
+            if is_power_of_ten(count) {
+                let (reason, about) = (told.event.reason, &told.subject.name);
+                tracing::warn!(source, reason, %about, count, "events are dropped, their queue is full");
+            }
         }
     }
 }
@@ -128,12 +139,14 @@ impl PendingEvent {
         let (kind, message) = (&subject.kind, &event.message);
         let namespace = subject.namespace.as_ref().map_or("", gantry_model::Namespace::as_str);
         let about = format!("{kind} {namespace}/{}", subject.name);
-        match (event.event_type, log_throttle.count(subject, event, *now)) {
-            (EventType::Warning, Some(1)) => tracing::warn!("{about}: {message}"),
-            (EventType::Warning, Some(count)) => {
-                tracing::warn!("{about}: {message} (the {count}th like this)");
-            }
-            (EventType::Warning, None) | (EventType::Normal, _) => tracing::debug!("{about}: {message}"),
+        if event.event_type == EventType::Normal {
+            tracing::debug!("{about}: {message}");
+            return;
+        }
+        match log_throttle.count(subject, event, *now) {
+            Some(1) => tracing::warn!("{about}: {message}"),
+            Some(count) => tracing::warn!("{about}: {message} (the {count}th like this)"),
+            None => tracing::debug!("{about}: {message}"),
         }
     }
 }
@@ -175,7 +188,7 @@ impl EventShard {
 
     async fn create(&self, record: &EventRecord) -> Result<(), RequestError> {
         let target = ResourcePath::collection(&events(), Some(&record.namespace));
-        self.api.create::<Value>(&target, &render(record)).await.map(drop)
+        self.api.create(&target, &render(record)).await
     }
 
     async fn increase(&self, record: &EventRecord) -> Result<(), RequestError> {
@@ -183,7 +196,7 @@ impl EventShard {
         let body = json!({
             "count": record.count, "message": record.message, "lastTimestamp": record.last.render(),
         });
-        self.api.patch::<Value>(&target, PatchForm::StrategicMerge, &body).await.map(drop)
+        self.api.patch(&target, PatchForm::StrategicMerge, &body).await
     }
 }
 

@@ -50,4 +50,4 @@ pub use queue::Queue;
 pub use request::{DeleteParams, Form, ResourcePath};
 pub use shutdown::{Shutdown, Switch, shutdown};
 pub use tasks::Tasks;
-pub use wire::{Decode, Encode, ObjectList, PartialMetadata, Wire};
+pub use wire::{Decode, Encode, ObjectList, PartialMetadata, StoredRef, Wire};

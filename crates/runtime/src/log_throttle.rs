@@ -11,7 +11,7 @@ use gantry_model::{Event, Timestamp};
 
 /// A kind of event that was not seen for so long counts as new.
 const FORGET_AFTER: Duration = Duration::from_mins(10);
-/// The capacity; expired kinds are evicted beyond it.
+/// The capacity: beyond it, expired kinds are evicted, and new ones are not counted.
 const REMEMBER_MAX: usize = 1000;
 
 /// The number of events of each kind. Clones share their state.
@@ -29,10 +29,14 @@ impl LogThrottle {
     pub(crate) fn count(&self, subject: &Subject, event: &Event, now: Timestamp) -> Option<u64> {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_recent = |seen: &Seen| now.since(seen.last) < FORGET_AFTER;
-        if seen.len() >= REMEMBER_MAX {
+        let kind = kind_of(subject, event);
+        if seen.len() >= REMEMBER_MAX && !seen.contains_key(&kind) {
             seen.retain(|_, seen| is_recent(seen));
+            if seen.len() >= REMEMBER_MAX {
+                return Some(1);
+            }
         }
-        let entry = seen.entry(kind_of(subject, event)).or_insert(Seen { count: 0, last: now });
+        let entry = seen.entry(kind).or_insert(Seen { count: 0, last: now });
         if !is_recent(entry) {
             entry.count = 0;
         }
@@ -48,7 +52,8 @@ fn kind_of(subject: &Subject, event: &Event) -> String {
     format!("{} {namespace} {} {message}", subject.kind, event.reason)
 }
 
-fn is_power_of_ten(count: u64) -> bool {
+/// Whether a count is 1, 10, 100 and so on.
+pub(crate) fn is_power_of_ten(count: u64) -> bool {
     let mut count = count;
     while count >= 10 && count.is_multiple_of(10) {
         count /= 10;

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use gantry_decide::Wake;
 use gantry_decide::queue::{Outcome, RetryDecision, RetryPolicy, WorkQueue};
 use tokio::sync::Notify;
@@ -22,6 +23,9 @@ const GRACE: Duration = Duration::from_secs(5);
 pub struct Queue<K> {
     shared: Arc<Shared<K>>,
 }
+
+/// The sync of a key.
+type SyncFn<K> = Box<dyn Fn(K) -> BoxFuture<'static, (Outcome, Wake)> + Send>;
 
 struct Shared<K> {
     name: &'static str,
@@ -82,31 +86,48 @@ impl<K: Ord + Clone + fmt::Display + Send + Sync + 'static> Queue<K> {
     /// Runs so many workers until shutdown, and returns when the last has finished.
     ///
     /// A panic in the work counts as a failure of its key: one broken sync must not stop the others.
-    pub async fn work<F, W>(&self, workers: usize, policy: RetryPolicy, shutdown: Shutdown, work: F)
+    /// The work is boxed so that workers are compiled once per type of key.
+    pub fn work<F, W>(
+        &self,
+        workers: usize,
+        policy: RetryPolicy,
+        shutdown: Shutdown,
+        work: F,
+    ) -> BoxFuture<'static, ()>
     where
         F: Fn(K) -> W + Clone + Send + 'static,
-        W: Future<Output = (Outcome, Wake)> + Send,
+        W: Future<Output = (Outcome, Wake)> + Send + 'static,
     {
+        let boxed = || -> SyncFn<K> {
+            let work = work.clone();
+            Box::new(move |key| Box::pin(work(key)))
+        };
+        let syncs = (0..workers).map(|_| boxed()).collect();
+        Box::pin(self.clone().run_workers(syncs, policy, shutdown))
+    }
+
+    async fn run_workers(self, syncs: Vec<SyncFn<K>>, policy: RetryPolicy, shutdown: Shutdown) {
         let mut tasks = JoinSet::new();
-        for _ in 0..workers {
-            let (queue, work, shutdown) = (self.clone(), work.clone(), shutdown.clone());
-            tasks.spawn(async move {
-                while let Some(key) = shutdown.unless(queue.next()).await {
-                    let ended = AssertUnwindSafe(work(key.clone())).catch_unwind();
-                    let late = async {
-                        shutdown.wait().await;
-                        tokio::time::sleep(GRACE).await;
-                    };
-                    tokio::select! {
-                        ended = ended => queue.end(&key, ended.unwrap_or_else(|_| queue.panicked(&key)), policy),
-                        () = late => return,
-                    }
-                }
-            });
+        for sync in syncs {
+            tasks.spawn(self.clone().run_worker(sync, policy, shutdown.clone()));
         }
         shutdown.wait().await;
         self.lock().shut_down(self.shared.clock.steady());
         while tasks.join_next().await.is_some() {}
+    }
+
+    async fn run_worker(self, sync: SyncFn<K>, policy: RetryPolicy, shutdown: Shutdown) {
+        while let Some(key) = shutdown.unless(self.next()).await {
+            let ended = AssertUnwindSafe(sync(key.clone())).catch_unwind();
+            let late = async {
+                shutdown.wait().await;
+                tokio::time::sleep(GRACE).await;
+            };
+            tokio::select! {
+                ended = ended => self.end(&key, ended.unwrap_or_else(|_| self.panicked(&key)), policy),
+                () = late => return,
+            }
+        }
     }
 
     /// The result of a sync that panicked.

@@ -5,9 +5,9 @@
 use gantry_client::{ApiRequest, DISCOVERY, METADATA, METADATA_LIST, OBJECTS, collection_path};
 use gantry_decide::gc::{Propagation, Resource, ResourceScope};
 use gantry_formats::percent;
+use gantry_json::{Value, json};
 use gantry_model::patch::PatchForm;
 use gantry_model::{Name, Namespace, ResourceVersion, Uid};
-use serde_json::{Value, json};
 
 /// How much of the objects is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use futures::future::BoxFuture;
 use tokio::task::JoinSet;
 
 use crate::shutdown::{Shutdown, Switch, shutdown};
@@ -36,7 +37,11 @@ impl Tasks {
         name: &'static str,
         work: impl Future<Output = Result<(), E>> + Send + 'static,
     ) {
-        self.tasks.spawn(async move { work.await.map_err(|error| format!("{name}: {error}")) });
+        self.spawn_boxed(Box::pin(async move { work.await.map_err(|error| format!("{name}: {error}")) }));
+    }
+
+    fn spawn_boxed(&mut self, work: BoxFuture<'static, Result<(), String>>) {
+        self.tasks.spawn(work);
     }
 
     /// Returns when a task fails; one that ends before the signal has failed, too.

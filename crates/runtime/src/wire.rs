@@ -3,7 +3,10 @@
 //! The functions are not generic on purpose. The derived code of a Kubernetes type is large, and generic code is compiled
 //! again in every crate that uses it; these are compiled here, once.
 
-use gantry_model::ResourceVersion;
+use std::any::Any;
+
+use gantry_json::Value;
+use gantry_model::{Name, ResourceVersion};
 use k8s_openapi::api::{
     apps::v1 as apps, coordination::v1 as coordination, core::v1 as core, discovery::v1 as discovery,
     policy::v1 as policy, rbac::v1 as rbac, storage::v1 as storage,
@@ -12,18 +15,17 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use k8s_openapi::apimachinery::pkg::version::Info;
 use kube::core::PartialObjectMeta;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// What a response can be decoded to.
 pub trait Decode: Sized + Send + 'static {
     /// Decodes JSON.
-    fn decode(json: &[u8]) -> serde_json::Result<Self>;
+    fn decode(json: &[u8]) -> gantry_json::Result<Self>;
 }
 
 /// What can be sent.
 pub trait Encode: Sync {
     /// Encodes as JSON.
-    fn encode(&self) -> serde_json::Result<Vec<u8>>;
+    fn encode(&self) -> gantry_json::Result<Vec<u8>>;
 }
 
 /// An object as the server sends it.
@@ -35,7 +37,24 @@ pub trait Wire: Decode + Encode {
         self.meta().resource_version.as_deref().unwrap_or_default().into()
     }
     /// Decodes a list of such objects.
-    fn decode_list(json: &[u8]) -> serde_json::Result<ObjectList<Self>>;
+    fn decode_list(json: &[u8]) -> gantry_json::Result<ObjectList<Self>>;
+}
+
+/// An object of any wire type, so that code that does not look into objects is compiled once.
+pub(crate) trait AnyWire: Any + Send + Sync {
+    /// Its metadata.
+    fn meta(&self) -> &ObjectMeta;
+    /// Its resource version.
+    fn version(&self) -> ResourceVersion;
+}
+
+impl<W: Wire + Sync> AnyWire for W {
+    fn meta(&self) -> &ObjectMeta {
+        Wire::meta(self)
+    }
+    fn version(&self) -> ResourceVersion {
+        Wire::version(self)
+    }
 }
 
 /// A list of objects, or a page of it.
@@ -49,6 +68,38 @@ pub struct ObjectList<W> {
     pub items: Vec<W>,
 }
 
+/// The name and the version of an object that was stored; the rest of the response is not decoded.
+#[derive(Clone, Debug, Deserialize)]
+pub struct StoredRef {
+    metadata: StoredRefMetadata,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct StoredRefMetadata {
+    name: String,
+    resource_version: String,
+}
+
+impl StoredRef {
+    /// The name.
+    pub fn name(&self) -> Name {
+        self.metadata.name.as_str().into()
+    }
+
+    /// The resource version.
+    pub fn version(&self) -> ResourceVersion {
+        self.metadata.resource_version.as_str().into()
+    }
+}
+
+/// A response whose body does not matter.
+impl Decode for () {
+    fn decode(_: &[u8]) -> gantry_json::Result<Self> {
+        Ok(())
+    }
+}
+
 /// The `PartialObjectMetadata` of an object of any kind.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct PartialMetadata {
@@ -56,7 +107,7 @@ pub struct PartialMetadata {
 }
 
 impl<W: Wire> Decode for ObjectList<W> {
-    fn decode(json: &[u8]) -> serde_json::Result<Self> {
+    fn decode(json: &[u8]) -> gantry_json::Result<Self> {
         W::decode_list(json)
     }
 }
@@ -64,8 +115,8 @@ impl<W: Wire> Decode for ObjectList<W> {
 macro_rules! decode {
     ($($kind:ty),* $(,)?) => {$(
         impl Decode for $kind {
-            fn decode(json: &[u8]) -> serde_json::Result<Self> {
-                serde_json::from_slice(json)
+            fn decode(json: &[u8]) -> gantry_json::Result<Self> {
+                gantry_json::from_slice(json)
             }
         }
     )*};
@@ -74,8 +125,8 @@ macro_rules! decode {
 macro_rules! encode {
     ($($kind:ty),* $(,)?) => {$(
         impl Encode for $kind {
-            fn encode(&self) -> serde_json::Result<Vec<u8>> {
-                serde_json::to_vec(self)
+            fn encode(&self) -> gantry_json::Result<Vec<u8>> {
+                gantry_json::to_vec(self)
             }
         }
     )*};
@@ -90,14 +141,14 @@ macro_rules! wire {
             fn meta(&self) -> &ObjectMeta {
                 &self.metadata
             }
-            fn decode_list(json: &[u8]) -> serde_json::Result<ObjectList<Self>> {
-                serde_json::from_slice(json)
+            fn decode_list(json: &[u8]) -> gantry_json::Result<ObjectList<Self>> {
+                gantry_json::from_slice(json)
             }
         }
     )*};
 }
 
-decode!(Info, PartialObjectMeta, Value);
+decode!(Info, PartialObjectMeta, StoredRef, Value);
 encode!(Value);
 
 wire!(

@@ -7,8 +7,8 @@ use std::hint::black_box;
 use std::process::ExitCode;
 
 use gantry_bench_protocol::Case;
+use gantry_json::{Value, json};
 use gantry_scheduler::place::{ClusterState, Node, Placement, PodInfo, place};
-use serde_json::{Value, json};
 
 const CASES: &[Case] = &[
     Case { name: "place-100-nodes", set_up: || placing(100, 10) },
@@ -51,7 +51,7 @@ fn pod(n: usize, cpu: &str) -> Value {
 
 #[expect(clippy::panic, reason = "a benchmark of objects that cannot be read measures nothing")]
 fn read<T: serde::de::DeserializeOwned>(value: Value) -> T {
-    serde_json::from_value(value)
+    gantry_json::from_value(value)
         .unwrap_or_else(|error| panic!("an object of this benchmark is malformed: {error}"))
 }
 

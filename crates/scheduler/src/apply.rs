@@ -1,12 +1,12 @@
 //! Carries out tasks: bindings, and conditions and events of unschedulable pods.
 
 use gantry_decide::gc::Resource;
+use gantry_json::{Value, json};
 use gantry_model::patch::PatchForm;
 use gantry_model::{Event, ObjectKey, RefusalKind, Timestamp};
 use gantry_runtime::informer::{Cached as _, resource_of};
 use gantry_runtime::{Api, EventRecorder, RequestError, ResourcePath};
 use k8s_openapi::api::core::v1::Pod;
-use serde_json::{Value, json};
 
 use crate::cache::{Task, TaskResult};
 use crate::observe::CachedPod;

@@ -183,9 +183,9 @@ impl CachedPod {
 
 #[cfg(test)]
 mod tests {
+    use gantry_json::{Value, json};
     use gantry_runtime::informer::{Cached as _, resource_of};
     use k8s_openapi::api::core::v1 as core;
-    use serde_json::{Value, json};
 
     use super::*;
 
@@ -208,7 +208,7 @@ mod tests {
                 "conditions": [{"type": "Ready", "status": "True"}],
             },
         });
-        let wire = serde_json::from_value::<core::Node>(node).unwrap();
+        let wire = gantry_json::from_value::<core::Node>(node).unwrap();
         let seen = CachedNode::parse(&resource_of::<core::Node>(), &Arc::new(wire)).unwrap();
         let mut cache = SchedulerCache::default();
         cache.update_node(&ObjectKey { namespace: "".into(), name: "a".into() }, Some(&Arc::new(seen)));
@@ -224,7 +224,7 @@ mod tests {
                 "containers": [{"name": "app", "resources": {"requests": {"cpu": "3"}}}],
             },
         });
-        let wire = serde_json::from_value::<core::Pod>(pod).unwrap();
+        let wire = gantry_json::from_value::<core::Pod>(pod).unwrap();
         Arc::new(CachedPod::parse(&resource_of::<core::Pod>(), &Arc::new(wire)).unwrap())
     }
 

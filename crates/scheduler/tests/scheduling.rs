@@ -4,10 +4,10 @@
 
 use std::time::Duration;
 
+use gantry_json::{Value, json};
 use gantry_runtime::{Switch, shutdown};
 use gantry_scheduler::Options;
 use gantry_test_cluster::TestServer;
-use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
 struct Cluster {

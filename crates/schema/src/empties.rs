@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Map, Value};
+use gantry_json::{Map, Value};
 
 use crate::decode::complete::{absent, is_unset};
 use crate::kinds::Nature;
@@ -42,11 +42,7 @@ pub fn drop_empties(form: Form, nature: &Nature, object: &mut Value) {
 }
 
 /// The members of an object of this message in this form.
-pub(crate) fn without_empties(
-    form: Form,
-    id: MessageId,
-    mut members: Map<String, Value>,
-) -> Map<String, Value> {
+pub(crate) fn without_empties(form: Form, id: MessageId, mut members: Map) -> Map {
     drop_from_members(form, id, &mut members);
     members
 }
@@ -99,7 +95,7 @@ fn drop_from_message(form: Form, id: MessageId, value: &mut Value) {
     }
 }
 
-fn drop_from_members(form: Form, id: MessageId, members: &mut Map<String, Value>) {
+fn drop_from_members(form: Form, id: MessageId, members: &mut Map) {
     members.retain(|name, member| {
         let Some(field) = schema().field(id, name) else { return true };
         if !is_dropped(form, field, member) {
@@ -137,7 +133,7 @@ fn drop_from_typed(form: Form, kind: &Type, value: &mut Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use gantry_json::json;
 
     fn nature(message: &str) -> Nature {
         schema().find(message).unwrap().into()

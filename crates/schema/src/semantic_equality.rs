@@ -1,6 +1,6 @@
 //! Semantic equality of objects: empty lists and zeros equal absent ones, except for pointers.
 
-use serde_json::{Map, Value};
+use gantry_json::{Map, Value};
 
 use crate::schema::{Field, MessageId, Type, schema};
 
@@ -62,7 +62,7 @@ fn is_zero(value: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use gantry_json::json;
 
     /// O4.1: empty and absent are equal, except for pointers.
     #[test]

@@ -6,8 +6,8 @@
     reason = "a test that cannot go on fails; recordings are files"
 )]
 
+use gantry_json::{Value, json};
 use gantry_schema::kinds::{discovery, kinds};
-use serde_json::{Value, json};
 
 /// A1.2: entries sorted by name, subresources beside their parents, no apiVersion in the core group's list.
 #[test]
@@ -134,5 +134,5 @@ fn name(entry: &Value) -> String {
 
 fn recorded(case: &str) -> Vec<Value> {
     let path = format!("{}/../registry/tests/recorded/discovery.{case}.json", env!("CARGO_MANIFEST_DIR"));
-    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+    gantry_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }

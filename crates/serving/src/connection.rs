@@ -10,9 +10,10 @@ use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+use tokio_util::either::Either;
 
 use crate::activity::{Activity, IdleTimeouts, Pressure};
 use crate::client_cert_verifier::{ClientCertificate, verify};
@@ -32,6 +33,9 @@ pub(crate) struct Connections {
     pub(crate) pressure: Pressure,
 }
 
+/// A connection with or without TLS, as one type, so that hyper is compiled once.
+type Stream = Either<TcpStream, TlsStream<TcpStream>>;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum HttpVersion {
     Http1,
@@ -44,7 +48,9 @@ impl Connections {
         // Responses are written whole, so delaying them would gain nothing.
         let _ = socket.set_nodelay(true);
         match &self.transport {
-            Transport::Plain => self.serve_http(HttpVersion::Http1, socket, ClientCertificate::Nothing).await,
+            Transport::Plain => {
+                self.serve_http(HttpVersion::Http1, Either::Left(socket), ClientCertificate::Nothing).await;
+            }
             Transport::Tls { config, clients } => {
                 let (shaking, no_activity) =
                     (TlsAcceptor::from(Arc::clone(config)).accept(socket), Activity::default());
@@ -67,15 +73,12 @@ impl Connections {
                 } else {
                     HttpVersion::Http1
                 };
-                self.serve_http(version, stream, user).await;
+                self.serve_http(version, Either::Right(stream), user).await;
             }
         }
     }
 
-    async fn serve_http<S>(&self, version: HttpVersion, stream: S, user: ClientCertificate)
-    where
-        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    {
+    async fn serve_http(&self, version: HttpVersion, stream: Stream, user: ClientCertificate) {
         let activity = Arc::new(Activity::default());
         let counted = Arc::clone(&activity);
         let service = service_fn(move |request| {

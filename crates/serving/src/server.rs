@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -80,14 +81,18 @@ impl Listener {
     /// Serves the API until shutdown, and returns when the last connection has ended.
     ///
     /// Then no connection is accepted any more, watches end, and requests have [`ConnectionLimits::shutdown_grace`]
-    /// to finish.
-    pub async fn serve(
+    /// to finish. The future is boxed so that connections are compiled here, not in each crate that awaits it.
+    pub fn serve(
         self,
         server: ApiServer,
         transport: Transport,
         limits: ConnectionLimits,
-        mut stop: Stop,
-    ) {
+        stop: Stop,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(self.accept(server, transport, limits, stop))
+    }
+
+    async fn accept(self, server: ApiServer, transport: Transport, limits: ConnectionLimits, mut stop: Stop) {
         let (shutdown_grace, connections_max) = (limits.shutdown_grace, limits.connections);
         let pressure = Pressure::default();
         let shared = Arc::new(Connections { server, transport, limits, stop: stop.clone(), pressure });

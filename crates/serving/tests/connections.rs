@@ -7,6 +7,7 @@ mod harness;
 use std::sync::Arc;
 use std::time::Duration;
 
+use gantry_json::json;
 use gantry_serving::{ConnectionLimits, Pki, ServerNames};
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use gantry_store::{
@@ -14,7 +15,6 @@ use gantry_store::{
 };
 use harness::{Running, body, json, request};
 use http_body_util::BodyExt as _;
-use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
@@ -105,7 +105,7 @@ async fn a_certificate_authenticates_its_user() {
         let (_, received) = answer.split_once("\r\n\r\n").unwrap();
         let expected = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
             "message": "Unauthorized", "reason": "Unauthorized", "code": 401});
-        assert_eq!(serde_json::from_str::<serde_json::Value>(received).unwrap(), expected);
+        assert_eq!(gantry_json::from_str::<gantry_json::Value>(received).unwrap(), expected);
     }
 }
 

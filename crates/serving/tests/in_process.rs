@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use futures::TryStreamExt as _;
 use gantry_apiserver::{Access, ApiServer, ApiService, Settings};
+use gantry_json::{Value, json};
 use gantry_serving::SystemEnvironment;
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use k8s_openapi::api::apps::v1::Deployment;
@@ -13,7 +14,6 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{
     Api, DeleteParams, ListParams, Patch, PatchParams, PostParams, PropagationPolicy, WatchEvent, WatchParams,
 };
-use serde_json::{Value, json};
 
 async fn client() -> kube::Client {
     let store = Arc::new(MemoryStore::new(HistoryLimits::default()));
@@ -32,7 +32,7 @@ fn deployment(name: &str) -> Deployment {
         "spec": {"replicas": 1, "selector": {"matchLabels": {"app": name}}, "template": {
             "metadata": {"labels": {"app": name}}, "spec": {"containers": [{"name": "c", "image": "nginx:1"}]}}},
     });
-    serde_json::from_value(deployment).unwrap()
+    gantry_json::from_value(deployment).unwrap()
 }
 
 fn replicas(deployment: &Deployment) -> Option<i32> {
@@ -75,7 +75,7 @@ async fn every_kind_of_patch_is_taken() {
     assert_eq!(replicas(&strategic), Some(3));
     let steps: Value = json!([{"op": "replace", "path": "/spec/replicas", "value": 4}]);
     let stepped =
-        api.patch("web", &params, &Patch::<()>::Json(serde_json::from_value(steps).unwrap())).await.unwrap();
+        api.patch("web", &params, &Patch::<()>::Json(gantry_json::from_value(steps).unwrap())).await.unwrap();
     assert_eq!(replicas(&stepped), Some(4));
     let mut applied = wanted(5);
     applied["apiVersion"] = json!("apps/v1");
@@ -87,7 +87,7 @@ async fn every_kind_of_patch_is_taken() {
 #[tokio::test]
 async fn a_watch_tells_everything_in_order() {
     let api: Api<ConfigMap> = Api::default_namespaced(client().await);
-    let object = |name: &str| serde_json::from_value(json!({"metadata": {"name": name}})).unwrap();
+    let object = |name: &str| gantry_json::from_value(json!({"metadata": {"name": name}})).unwrap();
     api.create(&PostParams::default(), &object("before")).await.unwrap();
     let start = api.list(&ListParams::default()).await.unwrap().metadata.resource_version.unwrap();
     let mut watch = Box::pin(api.watch(&WatchParams::default(), &start).await.unwrap());

@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use gantry_json::{Map, Value, json};
 use gantry_model::{ConditionStatus, Deployment, Meta, Pod, ReplicaSet, Uid};
-use serde_json::{Map, Value, json};
 
 use crate::story::Player;
 
@@ -81,7 +81,7 @@ fn alias(player: &Player, text: &str) -> String {
 
 fn masked(player: &Player, value: Value) -> Value {
     match value {
-        Value::String(text) => Value::String(alias(player, &text)),
+        Value::String(text) => Value::from(alias(player, &text)),
         Value::Array(items) => Value::Array(items.into_iter().map(|item| masked(player, item)).collect()),
         Value::Object(fields) => {
             Value::Object(fields.into_iter().map(|(key, value)| (key, masked(player, value))).collect())
@@ -179,7 +179,7 @@ fn pod_line(pod: &Pod, sets: &BTreeMap<Uid, String>) -> String {
 fn owner(meta: &Meta, known: &BTreeMap<Uid, String>) -> Value {
     match meta.controller() {
         None => Value::Null,
-        Some(owner) => Value::String(known.get(&owner.uid).cloned().unwrap_or_else(|| "gone".to_owned())),
+        Some(owner) => Value::from(known.get(&owner.uid).map_or("gone", String::as_str)),
     }
 }
 
@@ -188,7 +188,7 @@ fn annotations(meta: &Meta) -> BTreeMap<String, String> {
     shown.map(|(key, value)| (key.rsplit('/').next().unwrap_or(key).to_owned(), value.clone())).collect()
 }
 
-fn counters(counters: &[(&str, i64)]) -> Map<String, Value> {
+fn counters(counters: &[(&str, i64)]) -> Map {
     let shown = counters.iter().filter(|(name, count)| *count != 0 || *name == "replicas");
     shown.map(|(name, count)| ((*name).to_owned(), json!(count))).collect()
 }

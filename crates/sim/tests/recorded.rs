@@ -4,12 +4,12 @@
 //! With controllers in a fixed order everything must be the same; in random order everything but the events, which
 //! depend on the path.
 
+use gantry_json::Value;
 use gantry_rng::Rng;
 use gantry_sim::Interleaving;
 use gantry_sim::snapshot::Snapshotter;
 use gantry_sim::story::{Command, Player};
 use gantry_testkit::recorded::{self, Scenario};
-use serde_json::Value;
 
 const SEEDS: u64 = 16;
 

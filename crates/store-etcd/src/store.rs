@@ -50,7 +50,13 @@ impl EtcdStore {
     }
 
     /// Waits until etcd responds, or returns why it does not.
-    pub async fn ready(&self) -> Result<(), Error> {
+    ///
+    /// The future is boxed so that it is compiled here, not in the crate that awaits it.
+    pub fn ready(&self) -> Answer<'_, ()> {
+        Box::pin(self.is_ready())
+    }
+
+    async fn is_ready(&self) -> Result<(), Error> {
         let Shared { cluster, marks, lost_answers, .. } = &*self.shared;
         read::current(cluster).await?;
         if *lost_answers == LostAnswers::Report {

@@ -1,6 +1,6 @@
 //! The kubelet's part: pods become ready, fail and terminate.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::{PatchType, TestNamespace};
 

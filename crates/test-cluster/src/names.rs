@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use gantry_json::Value;
 
 /// How many characters the server adds to a generated name.
 const SUFFIX: usize = 5;

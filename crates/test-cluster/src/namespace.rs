@@ -5,9 +5,9 @@
 
 use std::time::Duration;
 
+use gantry_json::{Value, json};
 use gantry_runtime::Clock;
 use kube::Client;
-use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use crate::kubelet::is_ready;

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use gantry_apiserver::{ApiServer, ApiService, Environment, Settings};
 use gantry_decide::gc::{Resource, ResourceScope};
+use gantry_json::{Value, json};
 use gantry_model::Timestamp;
 use gantry_model::patch::PatchForm;
 use gantry_runtime::{Api, Clock, DeleteParams, Form, Metrics, ResourcePath};
 use gantry_store::memory::{HistoryLimits, MemoryStore};
-use serde_json::{Value, json};
 
 /// An API server with an administrator's client.
 #[expect(missing_debug_implementations, reason = "kube\'s client has none")]

@@ -61,8 +61,8 @@ pub fn selector(pairs: &[(&str, &str)]) -> Selector {
 /// If the model came to accept it.
 pub fn invalid_selector() -> InvalidSelector {
     let json =
-        serde_json::json!({"matchExpressions": [{"key": "app", "operator": "Foo", "values": ["web"]}]});
-    match Selector::parse(serde_json::from_value(json).unwrap_or_default()) {
+        gantry_json::json!({"matchExpressions": [{"key": "app", "operator": "Foo", "values": ["web"]}]});
+    match Selector::parse(gantry_json::from_value(json).unwrap_or_default()) {
         Err(invalid) => invalid,
         Ok(selector) => unreachable!("{selector:?} was accepted"),
     }
@@ -86,9 +86,9 @@ pub fn template(image: &str) -> Template {
 
 /// A template with these labels and one container of this image.
 pub fn labelled_template(pairs: &[(&str, &str)], image: &str) -> Template {
-    let json = serde_json::json!({
+    let json = gantry_json::json!({
         "metadata": {"labels": labels(pairs)},
         "spec": {"containers": [{"name": "main", "image": image}]},
     });
-    Template::parse(serde_json::from_value(json).unwrap_or_default())
+    Template::parse(gantry_json::from_value(json).unwrap_or_default())
 }

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use serde_json::Value;
+use gantry_json::Value;
 
 /// One scenario, as it was played and as it came out.
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ pub fn scenarios() -> Vec<Scenario> {
 /// # Panics
 /// When there are none of that name.
 pub fn snapshots(name: &str) -> Vec<Value> {
-    serde_json::from_str(&file(&format!("{name}.json"))).expect("a recording is a list of snapshots")
+    gantry_json::from_str(&file(&format!("{name}.json"))).expect("a recording is a list of snapshots")
 }
 
 /// The first difference between these snapshots and the recorded ones in any of these parts, if there is one.
@@ -82,7 +82,7 @@ fn file(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use gantry_json::json;
 
     use super::*;
 

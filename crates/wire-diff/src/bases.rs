@@ -2,7 +2,7 @@
 //!
 //! Names of cluster-wide objects hold the namespace of the play, so that plays do not meet.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 /// A resource and a valid object of it.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::case::Case;
 use crate::trace::Trace;
@@ -41,7 +41,7 @@ impl Cache {
     /// Returns a document that was kept under this name.
     pub(crate) fn document(&self, name: &str) -> Option<Value> {
         let file = self.0.as_ref()?.join(format!("{name}.json"));
-        serde_json::from_slice(&std::fs::read(file).ok()?).ok()
+        gantry_json::from_slice(&std::fs::read(file).ok()?).ok()
     }
 
     /// Keeps a document under this name.

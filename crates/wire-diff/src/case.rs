@@ -3,8 +3,8 @@
 //! Paths and bodies hold placeholders for what is known only when the case is played: `{ns}` is the namespace of the
 //! play; `{rv.2}`, `{uid.2}` and `{continue.2}` are taken from the answer to the third recorded request.
 
+use gantry_json::{Value, json};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use serde_json::{Value, json};
 
 /// What one seed of a family leads to.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! Where two masked traces differ, field by field.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use crate::case::Case;
 
@@ -52,7 +52,7 @@ fn shown(value: Option<&Value>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use gantry_json::json;
 
     #[test]
     fn each_field_that_differs_is_shown_with_both_sides() {

@@ -1,6 +1,6 @@
 //! Differences that `docs/compat.md` lists, by what Kubernetes answers: their cases are counted apart from the others.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 /// What is in the answer of Kubernetes, and why the other server answers differently.
 const KNOWN: [(&str, &str); 1] =
@@ -16,7 +16,7 @@ pub(crate) fn reason(left: &[Value], right: &[Value]) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use gantry_json::json;
 
     #[test]
     fn only_the_first_difference_counts() {

@@ -25,7 +25,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::{Parser, ValueEnum as _};
-use serde_json::Value;
+use gantry_json::Value;
 
 use cache::Cache;
 use case::Case;

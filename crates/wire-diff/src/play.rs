@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use serde_json::Value;
+use gantry_json::Value;
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout};
@@ -80,7 +80,7 @@ impl Play<'_> {
     }
 
     async fn create_namespace(&self) -> Result<(), String> {
-        let body = serde_json::json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}});
+        let body = gantry_json::json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}});
         let answer = self.server.send(&message("POST", "/api/v1/namespaces", JSON, &body)).await;
         if answer.status != 201 {
             return Err(format!(
@@ -186,7 +186,7 @@ impl Play<'_> {
     /// Deletes what was created. What fails here does not concern the case.
     async fn clean(&self) {
         for path in self.created.iter().rev() {
-            let finalizers = serde_json::json!({"metadata": {"finalizers": null}});
+            let finalizers = gantry_json::json!({"metadata": {"finalizers": null}});
             let answer = self
                 .server
                 .send(&message("DELETE", &format!("{path}?gracePeriodSeconds=0"), "", &Value::Null))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value, json};
+use gantry_json::{Map, SmolStr, Value, json};
 
 use crate::cache::Cache;
 use crate::server::Server;
@@ -32,7 +32,7 @@ impl Schemas {
             };
             cache.keep_document(&name, &document)?;
             if let Some(schemas) = document.pointer("/components/schemas").and_then(Value::as_object) {
-                definitions.extend(schemas.clone());
+                definitions.extend(schemas.iter().map(|(name, schema)| (name.to_string(), schema.clone())));
             }
         }
         Ok(Self { definitions })
@@ -106,7 +106,7 @@ impl Schemas {
             };
             return (0..rng.index(3))
                 .map(|_| (word(rng), self.value(rng, values, depth + 1)))
-                .collect::<Map<_, _>>()
+                .collect::<Map>()
                 .into();
         };
         let is_required = |name: &str| {
@@ -119,7 +119,7 @@ impl Schemas {
                 object.insert(name.clone(), self.value(rng, below, depth + 1));
             }
         }
-        let more: Vec<&String> = properties.keys().filter(|name| !object.contains_key(*name)).collect();
+        let more: Vec<&SmolStr> = properties.keys().filter(|name| !object.contains_key(*name)).collect();
         let count = rng.pick(&[0, 1, 1, 2]);
         for name in rng.sample(&more, count) {
             let value =
@@ -136,10 +136,10 @@ impl Schemas {
         let mut is_metadata = false;
         for depth in 0..rng.between(1, DEEPEST) {
             let Some(properties) = schema["properties"].as_object() else { return };
-            let names: Vec<&String> =
+            let names: Vec<&SmolStr> =
                 properties.keys().filter(|name| !KEPT.contains(&name.as_str())).collect();
             let Some(fields) = at.as_object_mut().filter(|_| !names.is_empty()) else { return };
-            let held: Vec<&String> =
+            let held: Vec<&SmolStr> =
                 names.iter().copied().filter(|name| fields.contains_key(*name)).collect();
             let name = if !held.is_empty() && rng.percent(60) { rng.pick(&held) } else { rng.pick(&names) };
             let below = self.resolved(&properties[name]);

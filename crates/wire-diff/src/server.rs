@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
+use gantry_json::Value;
 use http_body_util::BodyExt as _;
 use kube::client::Body;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
-use serde_json::Value;
 
 use crate::trace::Exchange;
 
@@ -134,7 +134,7 @@ fn answered(outcome: Result<Result<Exchange, String>, tokio::time::error::Elapse
         Ok(Err(error)) => format!("no answer: {error}"),
         Err(_) => "no answer in time".to_owned(),
     };
-    Exchange::new(0, Vec::new(), Value::String(why))
+    Exchange::new(0, Vec::new(), Value::from(why))
 }
 
 fn headers(map: &http::HeaderMap) -> Vec<(String, String)> {
@@ -147,6 +147,5 @@ fn parsed(bytes: &[u8]) -> Value {
     if bytes.is_empty() {
         return Value::Null;
     }
-    serde_json::from_slice(bytes)
-        .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(bytes).into_owned()))
+    gantry_json::from_slice(bytes).unwrap_or_else(|_| Value::from(String::from_utf8_lossy(bytes)))
 }

@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 /// One recorded answer, as it came.
 #[derive(Clone, Debug, Default, PartialEq)]

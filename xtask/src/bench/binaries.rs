@@ -4,7 +4,7 @@ use super::whole;
 use crate::cargo::{self, cargo};
 use crate::failure::Failure;
 use crate::workspace::{Target, Workspace};
-use serde_json::Value;
+use gantry_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -73,7 +73,7 @@ fn selection(workspace: &Workspace) -> Vec<String> {
 
 /// Reads name and path of every bench executable from cargo's messages.
 fn executables(messages: &str) -> Vec<(String, PathBuf)> {
-    let parsed = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let parsed = messages.lines().filter_map(|line| gantry_json::from_str::<Value>(line).ok());
     let benches = parsed.filter(|message| message["target"]["kind"][0] == "bench");
     benches
         .filter_map(|message| {

@@ -14,6 +14,7 @@
 mod binaries;
 mod measure;
 mod report;
+mod rollout;
 mod whole;
 
 use crate::cargo;
@@ -33,6 +34,7 @@ Usage: cargo xtask bench [NAME] [--save FILE] [--compare FILE]
        cargo xtask bench store
        cargo xtask bench api
        cargo xtask bench get
+       cargo xtask bench rollout [OPTIONS]
 
 Measure every benchmark case: nanoseconds per iteration (median of 5 runs) and instructions per iteration
 (counted by valgrind, which is installed from Debian when missing).
@@ -44,6 +46,25 @@ Measure every benchmark case: nanoseconds per iteration (median of 5 runs) and i
   store            The embedded store and etcd side by side on this disk, by time: they print tables of their own
   api              The API server over TLS with 64 connections, beside what it is held to
   get              `gantry get pods -A` beside kubectl over 10,000 pods: first line and processor time
+  rollout          Deployments created, rolled, doubled and deleted on `gantry up`, and on a Kubernetes if one is given:
+                   time, CPU, memory, requests and store writes per pod. Its options follow; see docs/benchmarks.md
+
+Options of rollout:
+  --pods COUNTS            How many pods, such as 1000,10000 (default: 1000)
+  --replicas N             The pods of each Deployment (default: 10)
+  --namespaces N           The namespaces that the Deployments are in (default: 10)
+  --kubelet KUBELETS       What runs the pods of Gantry: hollow (a process that reports them ready at once), nodes
+                           (Gantry's own scheduler and nodes) (default: hollow,nodes)
+  --nodes N                The nodes of Gantry per 1,000 pods (default: 30)
+  --delays                 Let pods take time to be pulled, to start and to stop on these nodes, as they do by default
+  --kubernetes KUBECONFIG  Run the same on this Kubernetes and print the ratios
+  --pids PROCESSES         Its processes on this machine, as NAME=PID,…
+  --delete-namespaces      Also delete namespaces with that many pods
+  --rest SECONDS           How long to wait after the last step before memory is read again (default: 0)
+  --requests               Also list the requests per pod by verb and resource
+  --json FILE              Write the numbers as JSON
+  --svg FILE               Draw the ready pods over time
+  --directory DIRECTORY    Where data is kept meanwhile: the disk that is measured (default: temporary files)
 ";
 
 /// What was typed.
@@ -57,8 +78,11 @@ struct Options {
 
 /// Measures, or only runs, the cases asked for.
 pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
-    let options = Options::parse(arguments)?;
     let root = cargo::repository_root()?;
+    if let Some(("rollout", options)) = arguments.split_first().map(|(name, rest)| (name.as_str(), rest)) {
+        return rollout::run(&root, options);
+    }
+    let options = Options::parse(arguments)?;
     if let Some(whole) = options.name.as_deref().filter(|_| !options.smoke).and_then(Whole::named) {
         return whole.run(&root);
     }

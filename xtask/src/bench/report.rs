@@ -2,7 +2,7 @@
 
 use super::measure::Cost;
 use crate::failure::Failure;
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -71,12 +71,12 @@ impl Report {
     }
 
     fn from_json(text: &str) -> Option<Self> {
-        let value: Value = serde_json::from_str(text).ok()?;
+        let value: Value = gantry_json::from_str(text).ok()?;
         let cases = value["cases"].as_object()?.iter();
         let costs = cases.map(|(label, numbers)| {
             let nanoseconds = numbers["ns_per_iteration"].as_f64()?;
             let instructions = numbers["instructions_per_iteration"].as_f64()?;
-            Some((label.clone(), Cost { nanoseconds, instructions }))
+            Some((label.to_string(), Cost { nanoseconds, instructions }))
         });
         Some(Self { costs: costs.collect::<Option<_>>()? })
     }

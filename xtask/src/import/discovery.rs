@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::omitted::Omitted;
 use super::openapi::Schemas;
@@ -46,7 +46,7 @@ struct Subresource {
 
 /// Adds the resources of one `APIResourceList`; other documents are skipped.
 pub(super) fn read(text: &str, resources: &mut Resources) -> Result<(), String> {
-    let list: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let list: Value = gantry_json::from_str(text).map_err(|error| error.to_string())?;
     if list["kind"] != "APIResourceList" {
         return Ok(());
     }

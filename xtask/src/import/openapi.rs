@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::message_name;
 
@@ -22,7 +22,7 @@ pub(super) struct ObjectSchema(Value);
 impl Schemas {
     /// Adds the schemas of one document.
     pub(super) fn read(&mut self, text: &str) -> Result<(), String> {
-        let mut document: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let mut document: Value = gantry_json::from_str(text).map_err(|error| error.to_string())?;
         let Value::Object(schemas) = document["components"]["schemas"].take() else { return Ok(()) };
         for (name, schema) in schemas {
             let Some(message) = message_name(&name) else { continue };

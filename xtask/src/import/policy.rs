@@ -1,7 +1,7 @@
 //! Reads the bootstrap roles and bindings of RBAC, and writes them in the form of `rbac.txt`.
 
+use gantry_json::{Map, Value};
 use saphyr_parser::{Event, Parser, ScalarStyle};
-use serde_json::{Map, Value};
 
 use super::table::{Entry, Key};
 
@@ -100,7 +100,7 @@ fn yaml(text: &str) -> Result<Value, String> {
             }
             Event::MappingEnd | Event::SequenceEnd => open.pop().map(|(value, _)| value).unwrap_or_default(),
             Event::Scalar(word, ScalarStyle::Plain, ..) if word == "null" => Value::Null,
-            Event::Scalar(word, ..) => Value::String(word.into_owned()),
+            Event::Scalar(word, ..) => Value::from(word),
             _ => continue,
         };
         match open.last_mut() {
@@ -108,7 +108,7 @@ fn yaml(text: &str) -> Result<Value, String> {
             Some((Value::Array(list), _)) => list.push(complete),
             Some((Value::Object(members), key)) => match (key.take(), complete) {
                 (Some(key), value) => drop(members.insert(key, value)),
-                (None, Value::String(name)) => *key = Some(name),
+                (None, Value::String(name)) => *key = Some(name.into()),
                 (None, other) => return Err(format!("a key that is no text: {other}")),
             },
             Some(_) => {}

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use gantry_json::Value;
 use gantry_registry::admission::accounts;
-use serde_json::Value;
 
 use super::known;
 use crate::ApiServer;

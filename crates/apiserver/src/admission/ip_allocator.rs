@@ -6,11 +6,11 @@
 
 use std::collections::BTreeSet;
 
+use gantry_json::Value;
 use gantry_registry::admission::Claim;
 use gantry_registry::admission::services::{self, AllocationError, AllocationMode};
 use gantry_registry::{strategies, validation};
 use gantry_store::{Error, Key, ListRequest, Op, Prefix, Transaction};
-use serde_json::Value;
 
 use crate::error::ApiError;
 use crate::objects::{ObjectRef, Objects};

@@ -1,7 +1,7 @@
 //! LimitRange admission.
 
+use gantry_json::Value;
 use gantry_registry::admission::limits;
-use serde_json::Value;
 
 use super::{all, known};
 use crate::ApiServer;

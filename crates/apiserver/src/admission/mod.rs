@@ -12,11 +12,11 @@ pub(crate) mod quota;
 
 use std::borrow::Cow;
 
+use gantry_json::Value;
 use gantry_registry::admission::{self, AdmissionCheck};
 use gantry_registry::strategies;
 use gantry_schema::kinds::{Kind, kinds};
 use gantry_store::ListRequest;
-use serde_json::Value;
 
 use crate::ApiServer;
 use crate::error::ApiError;

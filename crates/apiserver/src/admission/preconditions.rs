@@ -3,9 +3,9 @@
 //! The transaction that stores the object requires both to be unchanged, so a controller that empties a terminating
 //! namespace, or deletes the objects of a kind, misses none.
 
+use gantry_json::Value;
 use gantry_schema::kinds::{Nature, kinds};
 use gantry_store::{Key, Revision, Transaction};
-use serde_json::Value;
 
 use crate::definitions::kind_of_definitions;
 use crate::error::ApiError;

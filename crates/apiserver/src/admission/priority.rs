@@ -1,7 +1,7 @@
 //! Priority admission: the priority of new pods, and at most one default PriorityClass.
 
+use gantry_json::Value;
 use gantry_registry::admission::priority;
-use serde_json::Value;
 
 use super::{all, known};
 use crate::ApiServer;

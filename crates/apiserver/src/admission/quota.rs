@@ -1,9 +1,9 @@
 //! ResourceQuota admission: usage is charged in the transaction of the object, and recounted when objects are deleted.
 
+use gantry_json::Value;
 use gantry_registry::admission::quota::{self, Usage};
 use gantry_schema::kinds::Scope;
 use gantry_store::{Item, Key, ListRequest, Op, Transaction};
-use serde_json::Value;
 
 use super::{all, known};
 use crate::error::ApiError;

@@ -1,7 +1,7 @@
 //! JSON web tokens in compact form, signed with RS256. No other algorithm is supported.
 
 use gantry_formats::base64;
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::signing_key::SigningKey;
 
@@ -19,7 +19,7 @@ impl<'t> UnverifiedToken<'t> {
     pub(crate) fn parse(token: &'t str) -> Option<Self> {
         let (signed, signature) = token.rsplit_once('.')?;
         let (header, claims) = signed.split_once('.')?;
-        let json = |part: &str| serde_json::from_slice(&base64::decode_url(part)?).ok();
+        let json = |part: &str| gantry_json::from_slice(&base64::decode_url(part)?).ok();
         Some(Self {
             header: json(header)?,
             claims: json(claims)?,

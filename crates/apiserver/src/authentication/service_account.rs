@@ -1,9 +1,9 @@
 //! Service account tokens: their claims, and whether these still hold.
 
+use gantry_json::{Value, json};
 use gantry_primitives::Timestamp;
 use gantry_registry::access::User;
 use gantry_schema::kinds::kinds;
-use serde_json::{Value, json};
 
 use super::TokenUser;
 use super::jwt::UnverifiedToken;

@@ -16,8 +16,8 @@ use aws_lc_rs::signature::{
 use aws_lc_rs::{digest, encoding};
 use bytes::Bytes;
 use gantry_formats::base64;
+use gantry_json::{Value, json};
 use gantry_store::{Error, Key, Store, Transaction};
-use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
 use crate::error::ApiError;

@@ -17,12 +17,12 @@ pub use settings::{Access, Anonymous, Authorization, StaticToken};
 
 use std::sync::{Arc, LazyLock};
 
+use gantry_json::Value;
 use gantry_registry::access::node::NodeReferences;
 use gantry_registry::access::{EscalationCheck, Policy, RequestAttributes, User, Verdict};
 use gantry_registry::target::Target;
 use gantry_schema::kinds::Kind;
 use http::Method;
-use serde_json::Value;
 
 use crate::ApiServer;
 use crate::authentication::authenticate;

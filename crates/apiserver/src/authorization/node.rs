@@ -2,11 +2,11 @@
 
 use std::sync::LazyLock;
 
+use gantry_json::Value;
 use gantry_registry::access::node::{self, NodeGraph, NodeReferences, NodeRequest};
 use gantry_registry::access::{AccessRule, RequestAttributes, Verdict};
 use gantry_registry::selector::fields::Terms;
 use gantry_schema::kinds::Kind;
-use serde_json::Value;
 
 use super::Caller;
 use crate::bootstrap;

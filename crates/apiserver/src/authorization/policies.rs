@@ -1,8 +1,8 @@
 //! The roles and bindings of the store as one policy.
 
+use gantry_json::Value;
 use gantry_registry::access::Policy;
 use gantry_schema::kinds::Kind;
-use serde_json::Value;
 
 use super::RBAC;
 use crate::store_cache::Projection;

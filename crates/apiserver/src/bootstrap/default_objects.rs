@@ -1,7 +1,7 @@
 //! The default objects of a cluster except roles: namespaces, the server's own service, priority classes.
 
+use gantry_json::{Value, json};
 use gantry_schema::kinds::kinds;
-use serde_json::{Value, json};
 
 use super::{DefaultObject, FIELD_MANAGER, Follows};
 use crate::settings::Settings;

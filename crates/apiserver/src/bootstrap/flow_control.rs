@@ -1,11 +1,11 @@
 //! The default FlowSchemas and PriorityLevelConfigurations.
 
+use gantry_json::Value;
 use gantry_primitives::Timestamp;
 use gantry_registry::flow_control::{
     FLOW_SCHEMA, GROUP, mandatory_levels, mandatory_schemas, suggested_levels, suggested_schemas,
 };
 use gantry_schema::kinds::{Kind, kinds};
-use serde_json::Value;
 
 use super::{DefaultObject, Follows};
 use crate::flow_control::{PRODUCER, with_condition};

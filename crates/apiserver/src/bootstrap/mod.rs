@@ -12,6 +12,7 @@ pub(crate) use flow_control::is_default;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use gantry_json::Value;
 use gantry_managed_fields::ownership::{FieldSet, Write, track_update};
 use gantry_registry::access::AccessRule;
 use gantry_registry::flow_control::GROUP as FLOW_CONTROL;
@@ -19,7 +20,6 @@ use gantry_registry::lifecycle::{self, Part, Stamp, Updated};
 use gantry_registry::{admission, defaults};
 use gantry_schema::kinds::Kind;
 use gantry_store::{Error, Item, Key, ListRequest, Op, Transaction};
-use serde_json::Value;
 
 use crate::ApiServer;
 use crate::error::ApiError;

@@ -1,6 +1,6 @@
 //! The default roles and bindings, from `rbac.txt`.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::DefaultObject;
 use super::default_objects::object;
@@ -38,7 +38,7 @@ fn parse(table: &str) -> Result<Vec<DefaultObject>, String> {
             }
             ["aggregate", label] => {
                 let (_, role) = found.last_mut().ok_or_else(wrong)?;
-                let selector = json!({"matchLabels": {format!("{GROUP}/aggregate-to-{label}"): "true"}});
+                let selector = json!({"matchLabels": {(format!("{GROUP}/aggregate-to-{label}")): "true"}});
                 role["aggregationRule"] = json!({"clusterRoleSelectors": [selector]});
             }
             _ => {

@@ -5,11 +5,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use gantry_json::Value;
 use gantry_registry::flow_control::{
     CATCH_ALL, EXEMPT, FLOW_SCHEMA, GROUP, mandatory_levels, mandatory_schemas,
 };
 use gantry_schema::kinds::Kind;
-use serde_json::Value;
 
 use crate::metadata::Metadata;
 use crate::store_cache::Projection;

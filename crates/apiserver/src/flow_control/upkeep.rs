@@ -5,20 +5,20 @@
 
 use std::sync::Arc;
 
+use gantry_json::{Value, json};
 use gantry_managed_fields::apply::{self, OnConflict};
 use gantry_managed_fields::ownership::Write;
 use gantry_primitives::{Refusal, Timestamp};
 use gantry_registry::flow_control::{AUTO_UPDATE, EXEMPT, FLOW_SCHEMA, GROUP, PRIORITY_LEVEL};
 use gantry_registry::lifecycle::{self, Part, Updated};
 use gantry_schema::kinds::{Kind, kinds};
-use serde_json::{Value, json};
 
 use super::FlowObjects;
 use crate::error::ApiError;
 use crate::handlers::reset_fields;
 use crate::metadata::Metadata;
 use crate::objects::{Change, ObjectRef};
-use crate::{ApiServer, bootstrap};
+use crate::{ApiServer, Maintenance, bootstrap};
 
 /// The field manager of default objects, and that of the conditions of FlowSchemas; Kubernetes' names.
 pub(crate) const PRODUCER: &str = "api-priority-and-fairness-config-producer-v1";
@@ -28,9 +28,11 @@ impl ApiServer {
     /// Puts the FlowSchemas and PriorityLevelConfigurations into effect that are known so far.
     ///
     /// The host of a server calls it periodically, for the writes of other servers.
-    pub async fn refresh_flow_control(&self) -> Result<(), Refusal> {
-        self.apply_flow_objects().await?;
-        Ok(())
+    pub fn refresh_flow_control(&self) -> Maintenance<'_> {
+        Box::pin(async {
+            self.apply_flow_objects().await?;
+            Ok(())
+        })
     }
 
     /// Puts a write of this server to these objects into effect, before it is acknowledged.
@@ -41,7 +43,11 @@ impl ApiServer {
 
     /// Creates default objects of flow control that are missing, updates those that follow their defaults, and deletes those
     /// that are defaults no more. The host of a server calls it periodically.
-    pub async fn maintain_flow_control(&self) -> Result<(), Refusal> {
+    pub fn maintain_flow_control(&self) -> Maintenance<'_> {
+        Box::pin(self.maintain_flow_objects())
+    }
+
+    async fn maintain_flow_objects(&self) -> Result<(), Refusal> {
         bootstrap::prepare_flow_control(self).await?;
         self.follow_flow_control_write().await?;
         let objects = self.apply_flow_objects().await?;

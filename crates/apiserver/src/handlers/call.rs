@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use gantry_json::Value;
 use gantry_primitives::Refusal;
 use gantry_registry::access::{RequestAttributes, RequestTarget};
 use gantry_registry::target::Objects as Path;
 use gantry_schema::decode::{Format, Gvk};
 use gantry_schema::kinds::{Kind, Nature, Scope, Verb};
 use http::Method;
-use serde_json::Value;
 
 use super::patch::patch_kind;
 use super::pods;

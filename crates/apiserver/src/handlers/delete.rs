@@ -1,11 +1,11 @@
 //! Delete and deletecollection.
 
+use gantry_json::{Value, json};
 use gantry_registry::lifecycle::{self, DeleteOptions};
 use gantry_registry::paging::{ListOptions, integer};
 use gantry_registry::strategies;
 use gantry_schema::decode;
 use gantry_schema::kinds::{DeleteAnswer, Kind, Scope, Verb};
-use serde_json::{Value, json};
 
 use super::call::Call;
 use super::namespaces::namespace_precondition_failed;

@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 
 use aws_lc_rs::digest::{SHA512, digest};
 use bytes::Bytes;
+use gantry_json::{Value, json};
 use gantry_openapi as openapi;
 use gantry_schema::encode;
 use gantry_schema::kinds::discovery as render;
 use gantry_schema::kinds::{Kinds, kinds};
 use http::Method;
 use http::header::{CACHE_CONTROL, ETAG, HOST, IF_NONE_MATCH, VARY, X_CONTENT_TYPE_OPTIONS};
-use serde_json::{Value, json};
 
 use super::{health, metrics, openapi as documents};
 use crate::ApiServer;

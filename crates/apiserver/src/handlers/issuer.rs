@@ -1,7 +1,7 @@
 //! The OpenID discovery documents, with which others verify service account tokens.
 
+use gantry_json::json;
 use http::header::HOST;
-use serde_json::json;
 
 use crate::ApiServer;
 use crate::error::ApiError;

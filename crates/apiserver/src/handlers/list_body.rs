@@ -9,11 +9,11 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use gantry_json::{Value, json};
 use gantry_schema::encode::{self, TypeMeta};
 use gantry_schema::kinds::{Kind, Nature};
 use gantry_store::Item;
 use http::header::{CONTENT_ENCODING, VARY};
-use serde_json::{Value, json};
 
 use super::call::Call;
 use super::read::ListedObjects;

@@ -1,8 +1,8 @@
 //! Namespaces: three cannot be deleted, and finalizers are changed by a subresource.
 
+use gantry_json::Value;
 use gantry_registry::lifecycle::{DeleteOptions, Part};
 use http::Method;
-use serde_json::Value;
 
 use super::call::Call;
 use crate::error::ApiError;

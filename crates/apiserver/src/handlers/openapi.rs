@@ -9,11 +9,11 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use flate2::read::GzDecoder;
+use gantry_json::{Map, Value, json};
 use gantry_openapi as openapi;
 use gantry_schema::encode;
 use gantry_schema::kinds::{GroupVersion, Kinds};
 use http::header::{CACHE_CONTROL, CONTENT_ENCODING, ETAG, EXPIRES, LAST_MODIFIED, LOCATION, VARY};
-use serde_json::{Map, Value, json};
 
 use super::discovery::{etag, is_known};
 use crate::ApiServer;
@@ -90,7 +90,7 @@ impl OpenApiCache {
                 .v3(kinds)
                 .iter()
                 .map(|(path, document)| (path.clone(), json!({"serverRelativeURL": document.address(path)})));
-            let paths: Map<_, _> = addresses.collect();
+            let paths: Map = addresses.collect();
             Document::new(&encode::plain(&json!({"paths": Value::Object(paths)})))
         })
     }

@@ -1,12 +1,12 @@
 //! JSON patch, merge patch, strategic merge patch and server-side apply.
 
+use gantry_json::{Value, json};
 use gantry_managed_fields::apply;
 use gantry_patch::{self as patch, PatchKind};
 use gantry_primitives::FieldError;
 use gantry_registry::defaults;
 use gantry_schema::decode::{self, Finding, Format, strict_problem};
 use gantry_schema::kinds::{Kind, Nature, Verb};
-use serde_json::{Value, json};
 
 use super::call::Call;
 use super::require_verb;

@@ -2,13 +2,13 @@
 
 use std::num::NonZeroU64;
 
+use gantry_json::Value;
 use gantry_registry::paging::{
     Continue, ListOptions, ListPlan, Rest, expired_list, expired_page, get_version, too_large,
 };
 use gantry_schema::encode::TypeMeta;
 use gantry_schema::kinds::{Kind, Verb};
 use gantry_store::{Error, Item, Key, ListRequest, Revision};
-use serde_json::Value;
 
 use super::call::Call;
 use super::{list_body, require_verb, watch};

@@ -1,12 +1,12 @@
 //! Renders objects and lists in the negotiated representation.
 
+use gantry_json::Value;
 use gantry_registry::selector::Selectable;
 use gantry_registry::table::{
     Headings, IncludeObject, Layout, Printer, is_a_list, not_a_list, partial, write_partial_list,
 };
 use gantry_schema::encode::{self, TypeMeta};
 use gantry_store::Versioned;
-use serde_json::Value;
 
 use super::call::Call;
 use super::read::ListedObjects;

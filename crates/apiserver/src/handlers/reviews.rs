@@ -1,9 +1,9 @@
 //! Access, rules and token reviews: objects that are answered and not stored.
 
+use gantry_json::{Map, Value, json};
 use gantry_managed_fields::ownership::track_update;
 use gantry_primitives::FieldError;
 use gantry_registry::access::{AccessRule, RequestAttributes, RequestTarget, User, Verdict};
-use serde_json::{Map, Value, json};
 
 use super::call::Call;
 use super::update::{field_write, reset_fields};
@@ -173,7 +173,7 @@ fn subject(spec: &Value) -> User {
         name: text("user"),
         groups: texts(&spec["groups"]),
         uid: text("uid"),
-        extra: extra.map(|(key, values)| (key.clone(), texts(values))).collect(),
+        extra: extra.map(|(key, values)| (key.to_string(), texts(values))).collect(),
     }
 }
 

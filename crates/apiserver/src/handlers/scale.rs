@@ -1,5 +1,6 @@
 //! The subresource `scale`.
 
+use gantry_json::{Value, json};
 use gantry_managed_fields::apply;
 use gantry_managed_fields::ownership::{FieldSet, ManagedFields, ReplicasField, Write, track_update};
 use gantry_patch::{self as patch, PatchKind};
@@ -13,7 +14,6 @@ use gantry_schema::kinds::{Kind, Nature, Verb};
 use gantry_schema::schema::schema;
 use gantry_schema::{decode, encode};
 use http::Method;
-use serde_json::{Value, json};
 
 use super::call::Call;
 use super::patch::patch_kind;
@@ -114,7 +114,7 @@ impl Call<'_> {
         &self,
         nature: &Nature,
         options: &WriteOptions,
-        mut change: impl FnMut(&Value) -> Result<(Value, Ownership), ApiError>,
+        mut change: impl FnMut(&Value) -> Result<(Value, Ownership), ApiError> + Send,
     ) -> Result<WriteResult, ApiError> {
         let now = self.server.environment.now().to_string();
         let reset = FieldSet::of_fields(&["status"]);

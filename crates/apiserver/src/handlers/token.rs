@@ -1,5 +1,6 @@
 //! The subresource `token` of service accounts: issues tokens.
 
+use gantry_json::{Value, json};
 use gantry_managed_fields::ownership::{FieldSet, Write, track_update};
 use gantry_primitives::FieldError;
 use gantry_registry::access::node::restriction;
@@ -7,7 +8,6 @@ use gantry_schema::decode::{self, Gvk};
 use gantry_schema::encode;
 use gantry_schema::kinds::{Nature, Verb, kinds};
 use gantry_schema::schema::schema;
-use serde_json::{Value, json};
 
 use super::call::Call;
 use super::update::check_namespace;

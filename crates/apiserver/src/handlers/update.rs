@@ -1,5 +1,6 @@
 //! Plans the update of an existing object: field ownership, server-managed fields, validation.
 
+use gantry_json::{Value, json};
 use gantry_managed_fields::ownership::{FieldSet, Write, differ_only_in_times, track_update};
 use gantry_registry::lifecycle::{self, Updated};
 use gantry_registry::{strategies, validation};
@@ -7,7 +8,6 @@ use gantry_schema::decode::KeyOrder;
 use gantry_schema::empties::{self, Form};
 use gantry_schema::kinds::Kind;
 use http::Method;
-use serde_json::{Value, json};
 
 use super::call::Call;
 use super::write::Part;

@@ -9,11 +9,11 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
+use gantry_json::json;
 use gantry_primitives::Refusal;
 use gantry_registry::paging::{ListOptions, WatchPlan, expired_watch};
 use gantry_registry::table::Headings;
 use gantry_store::{Error, Event, Item, Notice, Revision, Watch};
-use serde_json::json;
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::call::Call;

@@ -1,5 +1,6 @@
 //! Create and update.
 
+use gantry_json::{Value, json};
 use gantry_managed_fields::ownership::track_update;
 use gantry_primitives::FieldError;
 use gantry_registry::lifecycle::{self, Stamp};
@@ -7,7 +8,6 @@ use gantry_registry::validation::{self, ValidationReport};
 use gantry_registry::{conversion, defaults};
 use gantry_schema::decode::{self, Finding, Format, KeyOrder, strict_problem};
 use gantry_schema::kinds::{BlindPut, Nature, PutAbsent, Scope, Verb};
-use serde_json::{Value, json};
 
 pub(super) use gantry_registry::lifecycle::Part;
 
@@ -183,7 +183,7 @@ impl Call<'_> {
     pub(super) async fn change(
         &self,
         options: &WriteOptions,
-        mut decide: impl FnMut(&Value) -> Result<PlannedUpdate, ApiError>,
+        mut decide: impl FnMut(&Value) -> Result<PlannedUpdate, ApiError> + Send,
     ) -> Result<WriteResult, ApiError> {
         let (mut instead, mut warnings, mut tried, mut refused) = (None, Vec::new(), None, None);
         let objects = &self.server.objects;

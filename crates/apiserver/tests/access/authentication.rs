@@ -1,9 +1,9 @@
 //! Authentication by tokens and certificates, and anonymous requests.
 
 use gantry_apiserver::{Access, Anonymous};
+use gantry_json::{Value, json};
 use gantry_registry::access::User;
 use http::Method;
-use serde_json::{Value, json};
 
 use crate::cluster::{PODS, cluster, cluster_with, guarded, read};
 

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use gantry_apiserver::{Access, ApiServer, AuthenticatedUser, Body, Environment, Settings, StaticToken};
+use gantry_json::{Value, json};
 use gantry_primitives::Timestamp;
 use gantry_registry::access::User;
 use gantry_store::Store;
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use http::{Method, Request, Response};
 use http_body_util::BodyExt as _;
-use serde_json::{Value, json};
 
 pub(crate) const RBAC: &str = "/apis/rbac.authorization.k8s.io/v1";
 pub(crate) const PODS: &str = "/api/v1/namespaces/default/pods";
@@ -168,7 +168,7 @@ impl Cluster {
 pub(crate) async fn read(response: Response<Body>) -> (u16, Value) {
     let status = response.status().as_u16();
     let bytes = response.into_body().collect().await.unwrap().to_bytes();
-    (status, serde_json::from_slice(&bytes).unwrap_or(Value::Null))
+    (status, gantry_json::from_slice(&bytes).unwrap_or(Value::Null))
 }
 
 /// A rule on resources of the core group.

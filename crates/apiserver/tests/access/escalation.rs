@@ -1,7 +1,7 @@
 //! Privilege escalation through roles and bindings is refused.
 
+use gantry_json::{Value, json};
 use http::Method;
-use serde_json::{Value, json};
 
 use crate::cluster::{ADMIN, Cluster, RBAC, cluster, read, rule, token_of};
 

@@ -1,7 +1,7 @@
 //! Impersonation by the `Impersonate-…` headers.
 
+use gantry_json::{Value, json};
 use http::Method;
-use serde_json::{Value, json};
 
 use crate::cluster::{ADMIN, PODS, RBAC, cluster, read, rule, token_of};
 

@@ -1,8 +1,8 @@
 //! The permissions of nodes, compared with what kube-apiserver 1.37 answered with `--authorization-mode=Node,RBAC` and
 //! `--enable-admission-plugins=NodeRestriction`.
 
+use gantry_json::{Value, json};
 use http::{Method, Request};
-use serde_json::{Value, json};
 
 use super::cluster::{ADMIN, Cluster, cluster, read, token_of};
 
@@ -114,7 +114,7 @@ async fn a_node_may_do_what_it_may_on_kubernetes() {
             panic!("{line}");
         };
         let method = Method::from_bytes(method.as_bytes()).unwrap();
-        let body: Value = serde_json::from_str(body).unwrap();
+        let body: Value = gantry_json::from_str(body).unwrap();
         let groups: Vec<&str> = groups.split(',').collect();
         let (found, answer) = answer(&cluster, user, &groups, method, path, &body).await;
         let said = if found == 403 { answer["message"].as_str().unwrap_or_default() } else { "" };

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use gantry_json::{Value, json};
 use http::Method;
-use serde_json::{Value, json};
 
 use crate::cluster::{ADMIN, PODS, RBAC, cluster, guarded, on, rule, token_of};
 

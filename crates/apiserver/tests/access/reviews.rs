@@ -1,7 +1,7 @@
 //! Access, rules and token reviews.
 
+use gantry_json::{Value, json};
 use http::Method;
-use serde_json::{Value, json};
 
 use crate::cluster::{ADMIN, Cluster, cluster, rule};
 

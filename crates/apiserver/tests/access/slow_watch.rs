@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
+use gantry_json::{Value, json};
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use gantry_store::{
     Answer, Bounds, Error, Fetched, Key, ListRequest, Notice, Page, Prefix, Revision, Store, Transaction,
     Watch, Watching,
 };
 use http::Method;
-use serde_json::{Value, json};
 
 use crate::cluster::{ADMIN, PODS, RBAC, guarded, on, rule};
 

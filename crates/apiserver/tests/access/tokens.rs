@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use gantry_apiserver::Access;
 use gantry_formats::base64;
+use gantry_json::{Value, json};
 use http::Method;
-use serde_json::{Value, json};
 
 use crate::cluster::{ADMIN, Cluster, PODS, RBAC, cluster, guarded, on, rule};
 
@@ -31,7 +31,7 @@ async fn token(cluster: &Cluster, spec: Value) -> String {
 }
 
 fn claims(token: &str) -> Value {
-    serde_json::from_slice(&base64::decode_url(token.split('.').nth(1).unwrap()).unwrap()).unwrap()
+    gantry_json::from_slice(&base64::decode_url(token.split('.').nth(1).unwrap()).unwrap()).unwrap()
 }
 
 async fn status_with(cluster: &Cluster, token: &str) -> u16 {
@@ -78,7 +78,7 @@ async fn a_token_says_whose_it_is_and_for_how_long() {
         })
     );
     let header = answer["status"]["token"].as_str().unwrap().split('.').next().unwrap().to_owned();
-    let header: Value = serde_json::from_slice(&base64::decode_url(&header).unwrap()).unwrap();
+    let header: Value = gantry_json::from_slice(&base64::decode_url(&header).unwrap()).unwrap();
     assert!(header["alg"] == "RS256" && header["kid"].is_string(), "{header}");
 }
 
@@ -260,7 +260,7 @@ async fn the_key_is_published() {
     let (status, keys) = cluster.get(ADMIN, "/openid/v1/jwks").await;
     assert_eq!(status, 200);
     let header: Value =
-        serde_json::from_slice(&base64::decode_url(token.split('.').next().unwrap()).unwrap()).unwrap();
+        gantry_json::from_slice(&base64::decode_url(token.split('.').next().unwrap()).unwrap()).unwrap();
     assert_eq!(keys["keys"][0]["kid"], header["kid"]);
     assert_eq!((&keys["keys"][0]["kty"], &keys["keys"][0]["e"]), (&json!("RSA"), &json!("AQAB")));
     assert_eq!(base64::decode_url(keys["keys"][0]["n"].as_str().unwrap()).unwrap().len(), 256);

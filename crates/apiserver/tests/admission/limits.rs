@@ -1,6 +1,6 @@
 //! Limit ranges.
 
-use serde_json::json;
+use gantry_json::json;
 
 use super::{PODS, created, pod, refused, server};
 

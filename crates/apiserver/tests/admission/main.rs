@@ -12,8 +12,8 @@ mod services;
 mod workloads;
 
 use gantry_apiserver::ApiServer;
+use gantry_json::{Value, json};
 use http::Method;
-use serde_json::{Value, json};
 
 use harness::{call, read, send};
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use gantry_apiserver::{ApiServer, ServiceAccounts, Settings};
+use gantry_json::json;
 use gantry_store::memory::{HistoryLimits, MemoryStore};
-use serde_json::json;
 
 use super::harness::{Noon, server as bare_server};
 use super::{PODS, created, get, patched, pod, refused, server};
@@ -115,7 +115,7 @@ async fn lost_nodes_are_tolerated_for_a_while() {
 async fn a_priority_comes_from_its_class() {
     let server = server().await;
     let classes = "/apis/scheduling.k8s.io/v1/priorityclasses";
-    let of = |made: &serde_json::Value| {
+    let of = |made: &gantry_json::Value| {
         let spec = &made["spec"];
         (spec["priority"].as_i64().unwrap(), spec["preemptionPolicy"].as_str().unwrap().to_owned())
     };

@@ -1,7 +1,7 @@
 //! Quotas: charged on create, never exceeded, released on delete.
 
+use gantry_json::{Value, json};
 use http::Method;
-use serde_json::{Value, json};
 
 use super::harness::call;
 use super::{PODS, created, get, patched, pod, post, refused, server};

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use gantry_apiserver::{ApiServer, Settings};
+use gantry_json::{Value, json};
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use http::Method;
-use serde_json::{Value, json};
 
 use super::harness::{Noon, call};
 use super::{created, get, patched, post, refused, server};

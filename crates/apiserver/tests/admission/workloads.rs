@@ -1,6 +1,6 @@
 //! Jobs, daemon sets, nodes, secrets.
 
-use serde_json::json;
+use gantry_json::json;
 
 use super::{created, get, patched, server};
 
@@ -35,7 +35,7 @@ async fn templates_of_daemon_sets_are_numbered() {
         json!({"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "x:1"}]}});
     let spec = json!({"selector": {"matchLabels": {"a": "b"}}, "template": template});
     created(&server, sets, json!({"metadata": {"name": "ds"}, "spec": spec})).await;
-    let number = |set: &serde_json::Value| {
+    let number = |set: &gantry_json::Value| {
         set["metadata"]["annotations"]["deprecated.daemonset.template.generation"]
             .as_str()
             .unwrap()

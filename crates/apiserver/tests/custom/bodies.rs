@@ -49,7 +49,7 @@ async fn sent(server: &ApiServer, method: Method, path: &str, kind: &str, body: 
 fn warnings(response: &ReceivedResponse) -> Vec<String> {
     let headers = response.headers.get_all("warning").iter();
     let texts = headers.map(|header| header.to_str().unwrap().trim_start_matches("299 - "));
-    texts.map(|text| serde_json::from_str(text).unwrap()).collect()
+    texts.map(|text| gantry_json::from_str(text).unwrap()).collect()
 }
 
 const ODD: &str = r#"{"kind": "Crane", "apiVersion": "example.com/v1",

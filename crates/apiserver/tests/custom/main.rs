@@ -24,8 +24,8 @@ mod versions;
 mod writes;
 
 use gantry_apiserver::ApiServer;
+use gantry_json::{Value, json};
 use http::Method;
-use serde_json::{Value, json};
 
 use harness::{call, read, send, server};
 

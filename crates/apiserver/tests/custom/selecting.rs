@@ -74,7 +74,7 @@ async fn watches_and_deletions_select_by_fields() {
     let watch =
         format!("{SHIRTS}?watch=true&resourceVersion={version}&timeoutSeconds=1&fieldSelector=spec.size%3DM");
     let response = ask(&server, Method::GET, &watch, &[], "").await;
-    let events = response.text().lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let events = response.text().lines().map(|line| gantry_json::from_str::<Value>(line).unwrap());
     let events: Vec<_> =
         events.map(|event| format!("{} {}", event["type"], event["object"]["metadata"]["name"])).collect();
     assert_eq!(events, ["\"ADDED\" \"a\"", "\"DELETED\" \"b\""]);

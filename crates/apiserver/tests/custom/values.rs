@@ -158,7 +158,7 @@ async fn reads_follow_the_schema_of_today() {
     assert_eq!(get(&server, ZEROS).await.1["items"][0]["spec"], expected);
     let watch = format!("{ZEROS}?watch=true&resourceVersion={before}&timeoutSeconds=1");
     let response = ask(&server, Method::GET, &watch, &[], "").await;
-    let event: Value = serde_json::from_str(response.text().lines().next().unwrap()).unwrap();
+    let event: Value = gantry_json::from_str(response.text().lines().next().unwrap()).unwrap();
     assert_eq!((&event["type"], &event["object"]["spec"]), (&json!("ADDED"), &expected), "{event}");
     // A write of another field stores it so.
     let (status, answer) =

@@ -87,7 +87,7 @@ async fn an_unchanged_write_migrates_the_object() {
     let stored = async || {
         let key = gantry_store::Key::new("/registry/example.com/widgets/default/a").unwrap();
         let found = store.get(&key).await.unwrap().found.unwrap();
-        serde_json::from_slice::<Value>(&found.value).unwrap()["apiVersion"].clone()
+        gantry_json::from_slice::<Value>(&found.value).unwrap()["apiVersion"].clone()
     };
     let version_of = |answer: &Value| answer["metadata"]["resourceVersion"].clone();
     let path = format!("{WIDGETS}/a");

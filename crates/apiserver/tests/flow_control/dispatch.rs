@@ -6,8 +6,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use gantry_apiserver::{ApiServer, RequestLimits, Settings};
+use gantry_json::{Value, json};
 use http::Method;
-use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
 use crate::harness::ReceivedResponse;

@@ -1,8 +1,8 @@
 //! The plain limits, with priority and fairness turned off.
 
 use gantry_apiserver::{RequestLimits, Settings};
+use gantry_json::{Value, json};
 use http::Method;
-use serde_json::{Value, json};
 
 use crate::harness::gated_store::GatedStore;
 use crate::{FLOW_CONTROL, ask_as, get_as, lists_config_maps, user};

@@ -10,10 +10,10 @@ mod limits;
 mod objects;
 
 use gantry_apiserver::{ApiServer, AuthenticatedUser};
+use gantry_json::Value;
 use gantry_registry::access::User;
 use http::{Method, Request};
 use http_body_util::BodyExt as _;
-use serde_json::Value;
 
 use harness::ReceivedResponse;
 use harness::gated_store::StoreCall;

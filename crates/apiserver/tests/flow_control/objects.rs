@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use gantry_apiserver::{ApiServer, Settings};
+use gantry_json::{Value, json};
 use gantry_store::Store as _;
 use gantry_store::memory::MemoryStore;
 use http::Method;
-use serde_json::{Value, json};
 
 use crate::harness::{Noon, ask, call, server};
 use crate::{FLOW_CONTROL, ask_as, user};
@@ -38,7 +38,7 @@ async fn a_new_cluster_has_the_objects_that_kubernetes_has() {
         let (status, list) =
             call(&server, Method::GET, &format!("{FLOW_CONTROL}/{resource}"), Value::Null).await;
         assert_eq!(status, 200);
-        let recorded: Vec<Value> = serde_json::from_str(recorded).unwrap();
+        let recorded: Vec<Value> = gantry_json::from_str(recorded).unwrap();
         let names = |objects: &[Value]| -> Vec<Value> {
             objects.iter().map(|object| object["metadata"]["name"].clone()).collect()
         };
@@ -55,7 +55,7 @@ async fn a_new_cluster_has_the_objects_that_kubernetes_has() {
 async fn requests_are_answered_as_recorded() {
     let server = server().await;
     for line in VALIDATION.lines() {
-        let recorded: Value = serde_json::from_str(line).unwrap();
+        let recorded: Value = gantry_json::from_str(line).unwrap();
         let method = recorded["method"].as_str().unwrap().parse().unwrap();
         let path = format!("{FLOW_CONTROL}/{}", recorded["path"].as_str().unwrap());
         let body = &recorded["body"];

@@ -1,8 +1,8 @@
 //! Requests about custom objects, with a schema that uses every feature.
 
 use gantry_apiserver::ApiServer;
+use gantry_json::{Value, json};
 use http::Method;
-use serde_json::{Value, json};
 
 use super::harness;
 use super::mutation::{Mutated, Seeds};
@@ -59,7 +59,7 @@ pub(crate) fn seeds() -> Seeds {
 /// A request with a JSON body in which values are exchanged: each two bytes choose where and which.
 pub(crate) fn estranged(seeds: &Seeds, input: &[u8]) -> Mutated {
     let (mut request, edits) = seeds.choose(input);
-    let Ok(mut body) = serde_json::from_slice::<Value>(&request.body) else { return request };
+    let Ok(mut body) = gantry_json::from_slice::<Value>(&request.body) else { return request };
     for edit in edits.chunks_exact(2) {
         let count = places(&mut body, &mut |_| false);
         let mut left = usize::from(edit[0]) % count.max(1);

@@ -3,10 +3,10 @@
 use std::sync::{Arc, LazyLock};
 
 use gantry_apiserver::{Access, ApiServer, Settings, StaticToken};
+use gantry_json::{Value, json};
 use gantry_registry::access::User;
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use http::{HeaderValue, Method, Request};
-use serde_json::{Value, json};
 
 use super::mutation::Mutated;
 use super::{RUNTIME, SERVER, answered, custom, harness};
@@ -145,7 +145,7 @@ fn any_continue_token_is_answered() {
     bolero::check!().for_each(|input: &[u8]| {
         let Some((choice, start)) = input.split_first() else { return };
         let revision = REVISIONS[usize::from(*choice) % REVISIONS.len()];
-        let start = Value::String(String::from_utf8_lossy(start).into_owned());
+        let start = Value::from(String::from_utf8_lossy(start));
         let version = if choice & 0x80 == 0 { "meta.k8s.io/v1" } else { "meta.k8s.io/v2" };
         let token = format!("{{\"v\":\"{version}\",\"rv\":{revision},\"start\":{start}}}");
         let token = gantry_formats::base64::encode_url(token.as_bytes());
@@ -198,9 +198,9 @@ const COLUMNS_WIDGETS: &str = "/apis/columns.example.com/v1/namespaces/default/w
 /// A definition of its own, whose columns are changed.
 static COLUMNS: LazyLock<()> = LazyLock::new(|| {
     let text = custom::definition().to_string().replace("example.com", "columns.example.com");
-    let definition = serde_json::from_str(&text).unwrap();
+    let definition = gantry_json::from_str(&text).unwrap();
     let text = custom::widget("a").to_string().replace("example.com", "columns.example.com");
-    let widget = serde_json::from_str(&text).unwrap();
+    let widget = gantry_json::from_str(&text).unwrap();
     let server = &*SERVER;
     RUNTIME.block_on(async {
         let (status, answer) = harness::call(server, Method::POST, custom::DEFINITIONS, definition).await;

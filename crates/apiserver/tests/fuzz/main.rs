@@ -19,9 +19,9 @@ use std::task::Poll;
 
 use bytes::Bytes;
 use gantry_apiserver::ApiServer;
+use gantry_json::Value;
 use http::{Method, Request};
 use http_body_util::BodyExt as _;
-use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
 use mutation::{Mutated, Seeds};
@@ -97,7 +97,7 @@ fn answered(mutated: &Mutated) {
         assert!(!kind.is_empty() || bytes.is_empty(), "{mutated:?}: no content type: {text}");
         let is_json = kind.starts_with("application/json");
         if parts.status.as_u16() >= 400 && is_json {
-            let refusal: Value = serde_json::from_slice(&bytes).unwrap();
+            let refusal: Value = gantry_json::from_slice(&bytes).unwrap();
             assert_eq!(
                 (&refusal["kind"], &refusal["code"]),
                 (&"Status".into(), &parts.status.as_u16().into())

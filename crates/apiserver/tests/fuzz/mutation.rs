@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use bytes::Bytes;
+use gantry_json::Value;
 use http::Request;
-use serde_json::Value;
 
 /// A request as bytes, which may not be valid HTTP.
 #[derive(Clone)]
@@ -27,7 +27,7 @@ impl Seeds {
         let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
         files.sort();
         let exchanges = files.iter().flat_map(|file| {
-            serde_json::from_slice::<Vec<Value>>(&std::fs::read(file).unwrap()).unwrap_or_default()
+            gantry_json::from_slice::<Vec<Value>>(&std::fs::read(file).unwrap()).unwrap_or_default()
         });
         Self(exchanges.filter_map(|exchange| Mutated::recorded(&exchange)).collect())
     }
@@ -84,7 +84,7 @@ impl Mutated {
             |field: &str, otherwise: &str| exchange[field].as_str().unwrap_or(otherwise).as_bytes().to_vec();
         let body = match &exchange["send"] {
             Value::Null => String::new(),
-            Value::String(text) => text.clone(),
+            Value::String(text) => text.to_string(),
             object => object.to_string(),
         };
         Some(Self {

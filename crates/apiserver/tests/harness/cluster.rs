@@ -1,9 +1,9 @@
 //! A cluster with a service account for pods, and helpers for tests of pods.
 
 use gantry_apiserver::ApiServer;
+use gantry_json::{Value, json};
 use http::Method;
 use http_body_util::BodyExt as _;
-use serde_json::{Value, json};
 
 use super::{call, read, send, server};
 
@@ -70,7 +70,7 @@ impl Cluster {
             unread.extend_from_slice(&frame);
             while let Some(end) = unread.iter().position(|byte| *byte == b'\n') {
                 let line: Vec<u8> = unread.drain(..=end).collect();
-                let event: Value = serde_json::from_slice(&line).unwrap();
+                let event: Value = gantry_json::from_slice(&line).unwrap();
                 events.push((event["type"].as_str().unwrap().to_owned(), event["object"].clone()));
             }
         }

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use gantry_apiserver::{ApiServer, Body, Environment, Settings};
+use gantry_json::Value;
 use gantry_primitives::Timestamp;
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use http::{Method, Request, Response};
 use http_body_util::BodyExt as _;
-use serde_json::Value;
 
 /// An environment in which it is always noon and uids count up.
 #[derive(Debug, Default)]
@@ -65,7 +65,7 @@ pub async fn send(
 pub async fn read(response: Response<Body>) -> (u16, Value) {
     let status = response.status().as_u16();
     let bytes = response.into_body().collect().await.unwrap().to_bytes();
-    (status, serde_json::from_slice(&bytes).unwrap_or(Value::Null))
+    (status, gantry_json::from_slice(&bytes).unwrap_or(Value::Null))
 }
 
 pub async fn call(server: &ApiServer, method: Method, path: &str, body: Value) -> (u16, Value) {
@@ -90,7 +90,7 @@ impl ReceivedResponse {
     }
 
     pub fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap_or(Value::Null)
+        gantry_json::from_slice(&self.body).unwrap_or(Value::Null)
     }
 }
 

@@ -22,7 +22,7 @@ mod replay;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use serde_json::Value;
+use gantry_json::Value;
 
 /// All recordings, by name.
 fn recordings() -> BTreeMap<String, PathBuf> {
@@ -39,7 +39,7 @@ fn left_out() -> BTreeMap<&'static str, &'static str> {
 
 async fn hold(area: &str) {
     let (left_out, only) = (left_out(), std::env::var("CASE").unwrap_or_default());
-    let aside: Value = serde_json::from_str(include_str!("unrecorded.json")).unwrap();
+    let aside: Value = gantry_json::from_str(include_str!("unrecorded.json")).unwrap();
     let mut failures = Vec::new();
     let mut held = 0;
     for (name, path) in recordings() {
@@ -48,7 +48,7 @@ async fn hold(area: &str) {
             continue;
         }
         held += 1;
-        let exchanges: Vec<Value> = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+        let exchanges: Vec<Value> = gantry_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
         if let Err(difference) = replay::hold(&exchanges, &aside[&name]).await {
             failures.push(format!("{name}: {difference}"));
         }
@@ -89,7 +89,7 @@ async fn random_requests() {
     files.sort();
     let (mut played, mut failures) = (0, Vec::new());
     for line in files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect::<String>().lines() {
-        let case: Value = serde_json::from_str(line).unwrap();
+        let case: Value = gantry_json::from_str(line).unwrap();
         let name = case["case"].as_str().expect("a case has a name");
         if !name.contains(&only) {
             continue;

@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use gantry_json::{Map, Value};
 use gantry_primitives::Timestamp;
-use serde_json::{Map, Value};
 
 /// The namespace of every conversation.
 pub(crate) const NAMESPACE: &str = "recorded-case";
@@ -58,13 +58,13 @@ impl Marks {
     /// A value to send, with placeholders resolved.
     pub(crate) fn resolve(&self, value: &Value, current: u64) -> Value {
         match value {
-            Value::String(text) => Value::String(self.resolve_text(text, current)),
+            Value::String(text) => Value::from(self.resolve_text(text, current)),
             Value::Array(items) => items.iter().map(|item| self.resolve(item, current)).collect(),
             Value::Object(fields) => {
                 let fields = fields.iter();
                 fields
                     .map(|(key, value)| (self.resolve_text(key, current), self.resolve(value, current)))
-                    .collect::<Map<_, _>>()
+                    .collect::<Map>()
                     .into()
             }
             other => other.clone(),
@@ -110,13 +110,8 @@ impl Marks {
         }
     }
 
-    fn object_fits(
-        &mut self,
-        want: &Map<String, Value>,
-        got: &Map<String, Value>,
-        at: &str,
-    ) -> Result<(), String> {
-        let mut rest: BTreeSet<&str> = got.keys().map(String::as_str).collect();
+    fn object_fits(&mut self, want: &Map, got: &Map, at: &str) -> Result<(), String> {
+        let mut rest: BTreeSet<&str> = got.keys().map(|key| key.as_str()).collect();
         for (key, want) in want {
             let key = named(key);
             rest.remove(key.as_str());

@@ -2,7 +2,7 @@
 //!
 //! Which part was not recorded, so it must be found somewhere in the response. Names of a list must be complete.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::mask::Marks;
 
@@ -33,7 +33,7 @@ pub(crate) fn is_in(marks: &mut Marks, part: &Value, whole: &Value) -> Result<()
         // A fact about the response, such as the number of items.
         Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
         Value::String(text) if has_key(whole, text) => Ok(()),
-        Value::String(text) if whole.as_str().is_some_and(|whole| whole.contains(text)) => Ok(()),
+        Value::String(text) if whole.as_str().is_some_and(|whole| whole.contains(text.as_str())) => Ok(()),
         Value::String(_) => missing(),
     }
 }
@@ -60,7 +60,7 @@ fn covers(marks: &mut Marks, part: &Value, whole: &Value) -> bool {
     if let (Value::Object(wanted), Value::Object(fields)) = (part, whole) {
         let kept = fields.iter().filter(|(key, _)| wanted.contains_key(*key));
         let kept: Value =
-            kept.map(|(key, value)| (key.clone(), value.clone())).collect::<serde_json::Map<_, _>>().into();
+            kept.map(|(key, value)| (key.clone(), value.clone())).collect::<gantry_json::Map>().into();
         return !wanted.is_empty() && marks.fits(part, &kept, "").is_ok();
     }
     marks.fits(part, whole, "").is_ok()

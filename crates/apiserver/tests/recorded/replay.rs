@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use gantry_apiserver::{Access, ApiServer, AuthenticatedUser, Body, Settings};
+use gantry_json::{Value, json};
 use gantry_registry::access::User;
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use http::{HeaderMap, Method, Request, Response};
 use http_body_util::{BodyExt as _, Full};
-use serde_json::{Value, json};
 
 use super::harness::{Noon, read};
 use super::mask::{ADDRESS, Marks, NAMESPACE};
@@ -161,7 +161,8 @@ fn request(exchange: &Value, aside: &Aside<'_>, marks: &Marks, current: u64) -> 
     let mut request = Request::builder().method(method).uri(path.replace('\\', "%5C"));
     let headers = aside.headers.as_object().into_iter().flatten();
     for (name, value) in headers.clone() {
-        request = request.header(name, marks.resolve_text(value.as_str().unwrap_or_default(), current));
+        request =
+            request.header(name.as_str(), marks.resolve_text(value.as_str().unwrap_or_default(), current));
     }
     if !headers.into_iter().any(|(name, _)| name == "user-agent") {
         request = request.header("user-agent", "conformance/1.0");
@@ -204,8 +205,8 @@ async fn answer_fits(
 ) -> Result<(), String> {
     let (parts, body) = response.into_parts();
     let body = body.collect().await.unwrap().to_bytes();
-    let mut got: Value = serde_json::from_slice(&body)
-        .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&body).into_owned()));
+    let mut got: Value =
+        gantry_json::from_slice(&body).unwrap_or_else(|_| Value::from(String::from_utf8_lossy(&body)));
     for field in aside.omitted.as_array().into_iter().flatten().filter_map(Value::as_str) {
         got["metadata"].as_object_mut().expect("an object has metadata").remove(field);
     }
@@ -250,7 +251,9 @@ impl<'r> Watch<'r> {
             while let Some(frame) = body.frame().await {
                 let bytes = frame.unwrap().into_data().unwrap();
                 let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-                sink.lock().unwrap().extend(lines.map(|line| serde_json::from_slice::<Value>(line).unwrap()));
+                sink.lock()
+                    .unwrap()
+                    .extend(lines.map(|line| gantry_json::from_slice::<Value>(line).unwrap()));
             }
         });
         Self { recorded, at, heard, reader }

@@ -1,7 +1,7 @@
 //! Definitions whose printer columns descend recursively, and large objects for them to descend into.
 
+use gantry_json::{Value, json};
 use gantry_rng::Rng;
-use serde_json::{Value, json};
 
 use super::objects::{self, DEFINITIONS, TABLE};
 use super::size;

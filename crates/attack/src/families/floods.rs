@@ -1,7 +1,7 @@
 //! Many connections, bodies or requests at once.
 
+use gantry_json::json;
 use gantry_rng::Rng;
-use serde_json::json;
 
 use super::objects::{self, JSON, collection};
 use super::{BODY_BYTES_MAX, size};
@@ -75,6 +75,6 @@ pub(super) fn case(rng: &mut Rng, case: &mut Case) {
     }
 }
 
-fn create(path: &str, object: &serde_json::Value) -> Message {
+fn create(path: &str, object: &gantry_json::Value) -> Message {
     Message::new("POST", path).with(JSON, object.to_string().into_bytes())
 }

@@ -1,7 +1,7 @@
 //! Hostile JSON: deep, long, repeated, and objects with very many of something.
 
+use gantry_json::{Value, json};
 use gantry_rng::Rng;
-use serde_json::{Value, json};
 
 use super::objects::{self, JSON, collection};
 use super::{BODY_BYTES_MAX, mutate, size};
@@ -42,7 +42,7 @@ type Element = fn(usize, &str) -> Value;
 const POD_LISTS: &[(&str, &str, Element)] = &[
     ("/spec/containers/0", "ports", |index, name| json!({"containerPort": index % 65_536, "name": name})),
     ("/spec/containers/0", "env", |_, name| json!({"name": name, "value": "$(A)"})),
-    ("/spec/containers/0", "env", |index, _| json!({format!("unknown{index}"): 1})),
+    ("/spec/containers/0", "env", |index, _| json!({(format!("unknown{index}")): 1})),
     ("/spec/containers/0", "envFrom", |_, _| json!({"prefix": "9", "configMapRef": {}})),
     ("/spec/containers/0", "volumeMounts", |_, name| json!({"name": "v", "mountPath": format!("/{name}")})),
     ("/spec", "containers", |_, name| json!({"name": name, "image": "a"})),

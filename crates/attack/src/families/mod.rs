@@ -95,7 +95,7 @@ impl Case {
     }
 
     /// Creates an object that is deleted after the case.
-    fn create(&mut self, collection: &str, name: &str, object: &serde_json::Value) {
+    fn create(&mut self, collection: &str, name: &str, object: &gantry_json::Value) {
         self.send(Message::new("POST", collection).with(objects::JSON, object.to_string().into_bytes()));
         self.created.push(format!("{collection}/{name}"));
     }

@@ -1,7 +1,7 @@
 //! Objects that are valid, from which hostile ones are made.
 
+use gantry_json::{Value, json};
 use gantry_rng::Rng;
-use serde_json::{Value, json};
 
 use crate::server::NAMESPACE;
 

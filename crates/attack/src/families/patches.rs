@@ -1,7 +1,7 @@
 //! Hostile patches: those that grow what they patch, take long, nest or contradict themselves.
 
+use gantry_json::{Value, json};
 use gantry_rng::Rng;
-use serde_json::{Value, json};
 
 use super::objects::{self, APPLY, JSON_PATCH, MERGE, STRATEGIC, collection};
 use super::{BODY_BYTES_MAX, mutate, size};

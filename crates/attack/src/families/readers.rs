@@ -1,7 +1,7 @@
 //! Lists and watches that are asked for and not read.
 
+use gantry_json::json;
 use gantry_rng::Rng;
-use serde_json::{Value, json};
 
 use super::objects::{self, TABLE, collection};
 use crate::case::{Case, Message, Piece, Script, Step, Transport};
@@ -56,7 +56,7 @@ pub(super) fn case(rng: &mut Rng, case: &mut Case) {
     case.steps.push(Step::Raw(script));
     case.send(Message::get(list).header("accept-encoding", "gzip"));
     // Watchers that do not read see these too.
-    let change = json!({"metadata": {"annotations": {"changed": Value::String("y".repeat(1000))}}});
+    let change = json!({"metadata": {"annotations": {"changed": "y".repeat(1000)}}});
     let path = format!("{configmaps}/{name}-0");
     case.send(Message::new("PATCH", path).with(objects::MERGE, change.to_string().into_bytes()));
 }

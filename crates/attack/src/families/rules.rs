@@ -1,7 +1,7 @@
 //! Definitions with CEL rules that would take forever, and objects for them to be evaluated on.
 
+use gantry_json::{Value, json};
 use gantry_rng::Rng;
-use serde_json::{Value, json};
 
 use super::objects::{self, DEFINITIONS};
 use super::size;

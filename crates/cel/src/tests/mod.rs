@@ -5,7 +5,7 @@ mod hostile;
 mod language;
 mod type_errors;
 
-use serde_json::{Value as Json, json};
+use gantry_json::{Value as Json, json};
 
 use super::{CheckError, CostMeter, EvaluationError, Input, OldSelf, Program, ResultType};
 use crate::schema::{ListType, PlainSchema, SchemaType};
@@ -52,7 +52,7 @@ impl PlainSchema {
             format: schema["format"].as_str().unwrap_or_default().to_owned(),
             nullable: schema["nullable"] == true,
             embedded: schema["x-kubernetes-embedded-resource"] == true,
-            properties: properties.map(|(name, inner)| (name.clone(), Self::read(inner))).collect(),
+            properties: properties.map(|(name, inner)| (name.to_string(), Self::read(inner))).collect(),
             additional: inner("additionalProperties"),
             items: inner("items"),
             lists: ListType::read(schema),

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use serde_json::json;
+use gantry_json::json;
 
 pub(crate) use cluster_dir::ClusterDir;
 pub(crate) use delete::{DeleteFlags, run as delete};
@@ -132,7 +132,7 @@ impl Listed {
         ]
     }
 
-    fn json(&self) -> serde_json::Value {
+    fn json(&self) -> gantry_json::Value {
         let record = self.record.as_ref();
         json!({
             "name": self.name.as_str(),

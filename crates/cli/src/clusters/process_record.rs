@@ -10,7 +10,7 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::cluster_dir::ClusterDir;
 
@@ -183,7 +183,7 @@ impl ProcessRecord {
     }
 
     fn parse(text: &str) -> Option<Self> {
-        let value: Value = serde_json::from_str(text).ok()?;
+        let value: Value = gantry_json::from_str(text).ok()?;
         let string = |key: &str| value[key].as_str().map(str::to_owned);
         Some(Self {
             pid: u32::try_from(value["pid"].as_u64()?).ok()?,

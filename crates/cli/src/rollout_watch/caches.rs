@@ -109,13 +109,14 @@ fn notify<T: Typed>(
 ) -> watch::Receiver<Option<RequestError>> {
     let notify = Arc::clone(changed);
     informer.subscribe(move |_| notify.notify_one());
-    let (notify, mut error) = (Arc::clone(changed), informer.error());
-    tasks.spawn(async move {
-        while error.changed().await.is_ok() {
-            notify.notify_one();
-        }
-    });
+    tasks.spawn(notify_of_errors(informer.error(), Arc::clone(changed)));
     informer.error()
+}
+
+async fn notify_of_errors(mut error: watch::Receiver<Option<RequestError>>, changed: Arc<Notify>) {
+    while error.changed().await.is_ok() {
+        changed.notify_one();
+    }
 }
 
 fn all<W: Clone>(informer: &Informer<Plain<W>>) -> Vec<W>

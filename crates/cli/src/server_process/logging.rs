@@ -1,11 +1,13 @@
 //! Sets up logging to standard error.
 
-use std::io;
 use std::time::{SystemTime, UNIX_EPOCH};
+use std::{env, io};
 
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::FormatTime;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 use super::flags::LogFormat;
 
@@ -26,17 +28,29 @@ struct TimeOfDay;
 /// Starts logging.
 pub(crate) fn start(format: LogFormat, verbosity: Verbosity) {
     let usual = match verbosity {
-        Verbosity::Info => "info",
-        Verbosity::Warnings => "warn",
-        Verbosity::Errors => "error",
+        Verbosity::Info => LevelFilter::INFO,
+        Verbosity::Warnings => LevelFilter::WARN,
+        Verbosity::Errors => LevelFilter::ERROR,
     };
-    let filter = EnvFilter::try_from_env("GANTRY_LOG").unwrap_or_else(|_| EnvFilter::new(usual));
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    let wanted = env::var("GANTRY_LOG").ok().and_then(|text| targets(&text));
+    let registry =
+        tracing_subscriber::registry().with(wanted.unwrap_or_else(|| Targets::new().with_default(usual)));
+    let log = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(io::stderr);
     // Fails only if logging was started already.
     let _ = match format {
-        LogFormat::Text => log.with_ansi(false).with_target(false).with_timer(TimeOfDay).try_init(),
-        LogFormat::Json => log.json().try_init(),
+        LogFormat::Text => registry.with(log.with_target(false).with_timer(TimeOfDay)).try_init(),
+        LogFormat::Json => registry.with(log.json()).try_init(),
     };
+}
+
+/// Parses a level for everything, or levels for modules: `info,gantry_runtime=debug`. Errors only if it is empty; `None`
+/// if it is malformed.
+fn targets(text: &str) -> Option<Targets> {
+    if text.is_empty() {
+        return Some(Targets::new().with_default(LevelFilter::ERROR));
+    }
+    let directives: Vec<&str> = text.split(',').filter(|directive| !directive.is_empty()).collect();
+    directives.join(",").parse().ok()
 }
 
 impl FormatTime for TimeOfDay {

@@ -8,9 +8,11 @@ mod start_error;
 mod tokens;
 
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::process::ExitCode;
 
 use gantry_cluster::{Cluster, Endpoint, Options, Storage, Tls};
+use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 pub(crate) use etcd::open as open_etcd;
@@ -35,10 +37,18 @@ pub(crate) fn run(
         Ok(runtime) => runtime,
         Err(error) => return fail(&format!("cannot start: {error}")),
     };
-    match runtime.block_on(work) {
+    match block_on(&runtime, Box::pin(work)) {
         Ok(code) => code,
         Err(message) => fail(&message),
     }
+}
+
+/// Boxed so that the runtime is compiled once, not for each command.
+fn block_on(
+    runtime: &Runtime,
+    work: Pin<Box<dyn Future<Output = Result<ExitCode, String>> + '_>>,
+) -> Result<ExitCode, String> {
+    runtime.block_on(work)
 }
 
 /// The most threads beside the workers. Heavy work takes few; without a limit, each of many short pieces would start one, and every

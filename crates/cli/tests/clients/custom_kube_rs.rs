@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use futures::StreamExt as _;
+use gantry_json::{from_value, json};
 use gantry_schema::decode::{Format, plain};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -13,7 +14,6 @@ use kube::runtime::wait::{await_condition, conditions};
 use kube::runtime::{WatchStreamExt as _, reflector, watcher};
 use kube::{Client, ResourceExt as _};
 use serde::{Deserialize, Serialize};
-use serde_json::{from_value, json};
 
 use super::running::{InMemory, Scratch, Server, client};
 use super::script;
@@ -142,7 +142,7 @@ async fn finds_them_by_discovery(client: &Client) {
     };
     let listed = boats.list(&ListParams::default()).await.unwrap();
     assert_eq!(names(listed), ["anna", "bertha"]);
-    assert_eq!(boats.get("anna").await.unwrap().data["spec"]["crew"], json!(5));
+    assert_eq!(boats.get("anna").await.unwrap().data["spec"]["crew"], 5);
     assert_eq!(boats.list_metadata(&ListParams::default()).await.unwrap().items.len(), 2);
     boats
         .delete_collection(&DeleteParams::default(), &ListParams::default().fields("metadata.name=anna"))

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use futures::StreamExt as _;
+use gantry_json::{from_value, json};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 use kube::api::{
@@ -10,7 +11,6 @@ use kube::api::{
 };
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config, ResourceExt as _};
-use serde_json::{from_value, json};
 
 use super::running::InMemory;
 

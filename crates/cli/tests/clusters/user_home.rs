@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::running::Scratch;
 use super::running::said::Said;
@@ -82,7 +82,7 @@ impl UserHome {
 
     pub(crate) fn clusters(&self) -> Vec<Value> {
         let said = self.succeeds(&["clusters", "-o", "json"]);
-        serde_json::from_str::<Value>(&said.out).unwrap().as_array().unwrap().clone()
+        gantry_json::from_str::<Value>(&said.out).unwrap().as_array().unwrap().clone()
     }
 
     /// The kubeconfig of a cluster.
@@ -125,7 +125,7 @@ impl Drop for UserHome {
     /// Detached clusters outlive a test that fails half-way.
     fn drop(&mut self) {
         let output = self.command(env!("CARGO_BIN_EXE_gantry")).args(["clusters", "-o", "json"]).output();
-        let listed = output.ok().and_then(|output| serde_json::from_slice::<Value>(&output.stdout).ok());
+        let listed = output.ok().and_then(|output| gantry_json::from_slice::<Value>(&output.stdout).ok());
         for cluster in listed.iter().filter_map(Value::as_array).flatten() {
             let name = cluster["name"].as_str().unwrap_or_default();
             let _ = self.command(env!("CARGO_BIN_EXE_gantry")).args(["down", name, "--force"]).output();

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use gantry_json::json;
 use gantry_store::suite::{Rng, is_long_run, seeds};
 use gantry_store::{ListRequest, Prefix, Store as _};
 use gantry_store_embedded::{EmbeddedStore, Options};
@@ -17,7 +18,6 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use kube::api::{Api, ApiResource, DeleteParams, DynamicObject, ListParams, PostParams};
 use kube::core::GroupVersionKind;
 use kube::{Client, ResourceExt as _};
-use serde_json::json;
 
 use super::running::{Scratch, Server};
 use super::{PATIENCE, wait_until};
@@ -233,7 +233,7 @@ impl Writer {
         let version = json!({"name": "v1", "served": true, "storage": true, "schema": open});
         let names = json!({"plural": self.plural, "kind": self.kind});
         let spec = json!({"group": GROUP, "scope": "Namespaced", "names": names, "versions": [version]});
-        serde_json::from_value(json!({"metadata": {"name": self.name()}, "spec": spec})).unwrap()
+        gantry_json::from_value(json!({"metadata": {"name": self.name()}, "spec": spec})).unwrap()
     }
 
     fn object(&self, name: &str, version: Option<&String>) -> DynamicObject {
@@ -243,7 +243,7 @@ impl Writer {
             "apiVersion": format!("{GROUP}/v1"), "kind": self.kind, "metadata": metadata,
             "spec": {"number": number, "by": self.plural, "padding": "x".repeat(300)},
         });
-        serde_json::from_value(object).unwrap()
+        gantry_json::from_value(object).unwrap()
     }
 }
 

@@ -23,12 +23,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use futures::StreamExt as _;
+use gantry_json::json;
 use gantry_store::suite::{Rng, is_long_run, seeds};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Api, DeleteParams, ListParams, PostParams};
 use kube::runtime::{WatchStreamExt as _, reflector, watcher};
 use running::{Scratch, Server};
-use serde_json::json;
 
 const WRITERS: u64 = 6;
 const OBJECTS_EACH: u64 = 5;
@@ -154,7 +154,7 @@ impl Writer {
             "metadata": {"name": name, "resourceVersion": version},
             "data": {"number": number.to_string(), "padding": "x".repeat(700)},
         });
-        let object = serde_json::from_value(object).unwrap();
+        let object = gantry_json::from_value(object).unwrap();
         let params = PostParams::default();
         let written = match version {
             None => self.api.create(&params, &object).await?,

@@ -11,12 +11,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use gantry_json::{Value, json};
 use gantry_store::suite::{Rng, is_long_run, seeds};
 use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet};
 use k8s_openapi::api::core::v1::{Pod, ServiceAccount};
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::{Client, ResourceExt as _};
-use serde_json::{Value, json};
 
 use super::PATIENCE;
 use super::running::{Process, Scratch, Server};
@@ -244,7 +244,7 @@ fn deployment(name: &str, wanted: &Wanted) -> Deployment {
     object["metadata"] = json!({"name": name});
     object["spec"]["selector"] = json!({"matchLabels": {"app": name}});
     object["spec"]["template"]["metadata"] = json!({"labels": {"app": name}});
-    serde_json::from_value(object).unwrap()
+    gantry_json::from_value(object).unwrap()
 }
 
 fn state(deployment: &Deployment) -> Option<Wanted> {

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::Duration;
 
+use gantry_json::{Value, json};
 use gantry_schema::decode::{Format, plain};
 use k8s_openapi::api::authentication::v1::TokenRequest;
 use k8s_openapi::api::core::v1::{Pod, ServiceAccount};
 use kube::api::{Api, ListParams, Patch, PatchParams, PostParams};
 use kube::config::Kubeconfig;
 use kube::{Client, ResourceExt as _};
-use serde_json::{Value, json};
 
 use crate::running::Process;
 
@@ -142,7 +142,7 @@ fn collection(object: &Value) -> String {
 pub(crate) async fn kubeconfig_of_account(client: &Client, administrators: &Path, file: &Path) {
     let accounts: Api<ServiceAccount> = Api::namespaced(client.clone(), "kube-system");
     let asked: TokenRequest =
-        serde_json::from_value(json!({"spec": {"audiences": [], "expirationSeconds": 3600}})).unwrap();
+        gantry_json::from_value(json!({"spec": {"audiences": [], "expirationSeconds": 3600}})).unwrap();
     let given = accounts.create_token_request("gantry-controllers", &PostParams::default(), &asked).await;
     let token = given.unwrap().status.unwrap().token;
     let cluster = Kubeconfig::read_from(administrators).unwrap().clusters.remove(0).cluster.unwrap();

@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+use gantry_json::{Value, from_value, json};
 use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet};
 use k8s_openapi::api::core::v1::{Event, Pod, ServiceAccount};
 use kube::Client;
 use kube::api::{Api, Patch, PatchParams, PostParams};
-use serde_json::{Value, from_value, json};
 
 use super::running::{Scratch, Server};
 
@@ -218,7 +218,7 @@ impl Kind for Event {}
 async fn create<K: Kind>(client: &Client, object: Value) -> Value {
     let api: Api<K> = Api::default_namespaced(client.clone());
     let created = api.create(&PostParams::default(), &from_value(object).unwrap()).await.unwrap();
-    serde_json::to_value(created).unwrap()
+    gantry_json::to_value(&created)
 }
 
 fn template(revision: i64, hash: Option<i64>) -> Value {

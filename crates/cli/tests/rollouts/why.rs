@@ -25,9 +25,9 @@ async fn why_follows_a_rollout_from_moving_over_stuck_to_done() {
     rollout.warn("web-2-1", "Failed", "Error: ErrImagePull").await;
     let stuck = rollout.gantry(&["why", "deploy", "web", "-o", "json"]);
     assert_eq!(stuck.status.code(), Some(4));
-    let report: serde_json::Value = serde_json::from_slice(&stuck.stdout).unwrap();
+    let report: gantry_json::Value = gantry_json::from_slice(&stuck.stdout).unwrap();
     assert_eq!(report["causes"][0]["code"], "ImagePull");
-    assert_eq!(report["causes"][0]["pods"], serde_json::json!(["web-2-1"]));
+    assert_eq!(report["causes"][0]["pods"], gantry_json::json!(["web-2-1"]));
     assert_eq!(report["causes"][0]["message"], "no such image");
 
     rollout.finish().await;
@@ -130,7 +130,7 @@ async fn several_deployments_are_explained_at_once_and_the_worst_counts() {
         assert!(out.lines().any(|line| line.contains("empty")), "{out}");
     }
     let labelled = rollout.gantry(&["why", "-l", "app=empty", "-o", "json"]);
-    let report: serde_json::Value = serde_json::from_slice(&labelled.stdout).unwrap();
+    let report: gantry_json::Value = gantry_json::from_slice(&labelled.stdout).unwrap();
     let names: Vec<_> = report["deployments"].as_array().unwrap().iter().map(|it| &it["name"]).collect();
     assert_eq!(names, ["empty"]);
     let absent = rollout.gantry(&["why", "web", "absent"]);

@@ -27,7 +27,7 @@ use session::{Meanwhile, Said, Step};
 const PATIENCE: Duration = Duration::from_secs(180);
 
 /// How long controllers may have to wait for the CPU.
-const STARVED: Duration = Duration::from_secs(20);
+const STARVED: Duration = Duration::from_secs(60);
 
 /// What 1.37 has and Gantry has not; the kubectl on the `PATH` is asked instead, so that the session can go on.
 const NOT_OURS: [&str; 5] = ["auth", "autoscale", "cluster-info", "expose", "logs"];

@@ -1,9 +1,9 @@
 //! Writing the rules of a role.
 
+use gantry_json::{Value, json};
 use gantry_model::{ClusterRole, Name, PolicyRule};
 use gantry_runtime::informer::Typed as _;
 use gantry_runtime::{RequestError, ResourcePath};
-use serde_json::{Value, json};
 
 use super::Aggregation;
 

@@ -34,7 +34,7 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
         async move { roles.0.synced().await }
     };
     let policy = RetryPolicy::CLUSTER_ROLE_AGGREGATION;
-    assembly.work(queue, (WORKERS, policy), synced, move |role| {
+    assembly.work(&queue, (WORKERS, policy), synced, move |role| {
         let controller = controller.clone();
         async move { controller.sync(&role).await }
     });

@@ -84,7 +84,7 @@ impl Deployments {
     async fn patch(
         &self,
         set: &CachedReplicaSet,
-        body: &serde_json::Value,
+        body: &gantry_json::Value,
     ) -> Result<CachedReplicaSet, Refusal> {
         let resource = CachedReplicaSet::resource();
         let target = ResourcePath::object(&resource, Some(&set.noun.meta.namespace), &set.noun.meta.name);

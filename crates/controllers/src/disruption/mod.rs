@@ -30,7 +30,7 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
         let caches = controller.caches.clone();
         async move { caches.synced().await }
     };
-    assembly.work(queue, (WORKERS, RetryPolicy::DISRUPTION), synced, move |key| {
+    assembly.work(&queue, (WORKERS, RetryPolicy::DISRUPTION), synced, move |key| {
         let controller = controller.clone();
         async move { controller.sync(&key).await }
     });

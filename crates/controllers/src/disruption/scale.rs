@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use gantry_decide::disruption::{Scale, ScaleLookup, controllers_to_ask, find_scale};
 use gantry_decide::gc::{Resource, ResourceScope};
+use gantry_json::Value;
 use gantry_model::{Namespace, OwnerReference, RefusalKind, Replicas, Uid};
 use gantry_runtime::ResourcePath;
-use serde_json::Value;
 
 use super::Disruption;
 use super::observe::Snapshot;

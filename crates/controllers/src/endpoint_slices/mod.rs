@@ -35,7 +35,7 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
         let caches = controller.caches.clone();
         async move { caches.synced().await }
     };
-    assembly.work(queue, (WORKERS, RetryPolicy::ENDPOINTS), synced, move |key| {
+    assembly.work(&queue, (WORKERS, RetryPolicy::ENDPOINTS), synced, move |key| {
         let controller = controller.clone();
         async move { controller.sync(&key).await }
     });

@@ -37,7 +37,7 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
             triggers::wake_leftovers(&caches, &queue);
         }
     };
-    assembly.work(queue, (WORKERS, RetryPolicy::ENDPOINTS), synced, move |key| {
+    assembly.work(&queue, (WORKERS, RetryPolicy::ENDPOINTS), synced, move |key| {
         let controller = controller.clone();
         async move { controller.sync(&key).await }
     });

@@ -4,11 +4,11 @@ use futures::StreamExt as _;
 use gantry_decide::gc::discovery::{Discovery, ServedResource, VersionPreference};
 use gantry_decide::gc::{Resource, ResourceScope};
 use gantry_decide::namespace::{Condition, FINALIZER, PODS, RemainingContent, merge, pods_first};
+use gantry_json::Value;
 use gantry_model::{Name, Namespace, RefusalKind, Timestamp};
 use gantry_runtime::informer::{Plain, Typed as _};
 use gantry_runtime::{DeleteParams, Form, RequestError, ResourcePath};
 use k8s_openapi::api::core::v1 as core;
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 

@@ -33,7 +33,7 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
         let caches = controller.caches.clone();
         async move { caches.synced().await }
     };
-    assembly.work(queue, (workers, RetryPolicy::REPLICA_SET), synced, move |namespace| {
+    assembly.work(&queue, (workers, RetryPolicy::REPLICA_SET), synced, move |namespace| {
         let controller = controller.clone();
         async move { controller.sync(&namespace).await }
     });

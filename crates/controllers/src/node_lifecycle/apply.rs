@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use gantry_decide::events::Subject;
 use gantry_decide::node_lifecycle::{ReadyStatus, evict_at};
+use gantry_json::{Value, json};
 use gantry_model::patch::PatchForm;
 use gantry_model::{Event, Pod, RefusalKind, Uid};
 use gantry_runtime::informer::{Typed as _, resource_of};
 use gantry_runtime::{DeleteParams, Form, ObjectList, RequestError, ResourcePath};
 use k8s_openapi::api::core::v1 as core;
-use serde_json::{Value, json};
 
 use super::observe::{ObservedNode, started_at, taints_for, taints_of, tolerations};
 use super::{NodeLifecycle, PlannedEviction};

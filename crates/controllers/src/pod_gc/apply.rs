@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use gantry_json::Value;
 use gantry_model::{Name, Pod, RefusalKind};
 use gantry_runtime::informer::{Plain, Typed as _};
 use gantry_runtime::{DeleteParams, ResourcePath};
 use k8s_openapi::api::core::v1 as core;
-use serde_json::Value;
 
 use super::PodGc;
 use super::observe::OrphanedPod;

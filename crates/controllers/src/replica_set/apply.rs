@@ -11,15 +11,15 @@ use gantry_decide::replica_set::{
     after_failed_write, creation_event, deletion_event,
 };
 use gantry_decide::written_versions::CachedResource as Written;
+use gantry_json::Value;
 use gantry_model::patch::{self, PatchForm};
 use gantry_model::{
     Event, Meta, Name, ObjectKey, Pod, PodDraft, Refusal, RefusalKind, ReplicaSet, ReplicaSetStatus,
 };
 use gantry_runtime::informer::Typed as _;
-use gantry_runtime::{DeleteParams, RequestError, ResourcePath};
+use gantry_runtime::{DeleteParams, RequestError, ResourcePath, StoredRef};
 use k8s_openapi::Metadata as _;
 use k8s_openapi::api::core::v1 as core;
-use serde_json::Value;
 
 use super::ReplicaSets;
 use super::kind::CachedSet;
@@ -77,10 +77,9 @@ impl<S: CachedSet> ReplicaSets<S> {
             S::set_status(&mut wire, status);
             attempts += 1;
             let target = target_of::<S>(set);
-            let failure = match self.context.api.replace::<S::Wire>(&target.part("status"), &wire).await {
+            let failure = match self.context.api.replace::<StoredRef>(&target.part("status"), &wire).await {
                 Ok(stored) => {
-                    let version = stored.metadata().resource_version.clone().unwrap_or_default();
-                    self.state().wrote(set, Written::ReplicaSets, &version.into());
+                    self.state().wrote(set, Written::ReplicaSets, &stored.version());
                     return Ok(());
                 }
                 Err(failure) => failure,
@@ -104,7 +103,7 @@ impl<S: CachedSet> ReplicaSets<S> {
 
     async fn patch_pod(&self, set: &ReplicaSet, pod: &Pod, body: &Value) -> Result<(), Refusal> {
         let target = ResourcePath::object(&Pod::resource(), Some(&pod.meta.namespace), &pod.meta.name);
-        let stored = self.context.api.patch::<core::Pod>(&target, PatchForm::StrategicMerge, body).await?;
+        let stored = self.context.api.patch::<StoredRef>(&target, PatchForm::StrategicMerge, body).await?;
         self.wrote_pod(set, &stored);
         Ok(())
     }
@@ -126,9 +125,9 @@ impl<S: CachedSet> ReplicaSets<S> {
 
     async fn create_pod(&self, set: &ReplicaSet, pod: &core::Pod) -> Result<Name, Refusal> {
         let target = ResourcePath::collection(&Pod::resource(), Some(&set.meta.namespace));
-        let stored = self.context.api.create::<core::Pod>(&target, pod).await?;
+        let stored = self.context.api.create::<StoredRef>(&target, pod).await?;
         self.wrote_pod(set, &stored);
-        Ok(stored.metadata.name.unwrap_or_default().into())
+        Ok(stored.name())
     }
 
     async fn delete_pods(&self, set: &ReplicaSet, active: &[&Pod], pods: &[ObjectKey]) -> ManageResult {
@@ -153,9 +152,8 @@ impl<S: CachedSet> ReplicaSets<S> {
             .await
     }
 
-    fn wrote_pod(&self, set: &ReplicaSet, stored: &core::Pod) {
-        let version = stored.metadata.resource_version.clone().unwrap_or_default();
-        self.state().wrote(set, Written::Pods, &version.into());
+    fn wrote_pod(&self, set: &ReplicaSet, stored: &StoredRef) {
+        self.state().wrote(set, Written::Pods, &stored.version());
     }
 
     fn record_event(&self, set: &ReplicaSet, event: Option<Event>) {

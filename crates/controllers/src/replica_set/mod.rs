@@ -50,7 +50,7 @@ fn assemble_kind<S: CachedSet>(assembly: &mut Assembly<'_>, name: &'static str, 
         let caches = controller.caches.clone();
         async move { caches.synced().await }
     };
-    assembly.work(queue, (workers, RetryPolicy::REPLICA_SET), synced, move |key| {
+    assembly.work(&queue, (workers, RetryPolicy::REPLICA_SET), synced, move |key| {
         let controller = controller.clone();
         async move { controller.sync(&key).await }
     });

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use gantry_decide::Wake;
 use gantry_decide::queue::{Outcome, RetryPolicy};
+use gantry_json::Value;
 use gantry_model::{ObjectKey, Pod};
 use gantry_runtime::informer::{Cached as _, InformerEvent, Plain, Typed as _};
 use gantry_runtime::{Form, Informer, Queue, RequestError, ResourcePath};
 use k8s_openapi::api::core::v1 as core;
-use serde_json::Value;
 
 use super::{WORKERS, is_held, release, result};
 use crate::context::{Assembly, Context};
@@ -36,7 +36,7 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
             pods.synced().await;
         }
     };
-    assembly.work(queue, (WORKERS, RetryPolicy::REPLICA_SET), synced, move |key| {
+    assembly.work(&queue, (WORKERS, RetryPolicy::REPLICA_SET), synced, move |key| {
         let controller = controller.clone();
         async move { controller.sync(&key).await }
     });
@@ -114,7 +114,7 @@ fn uses(pod: &Value, claim: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use gantry_json::json;
 
     #[test]
     fn a_pod_uses_the_claims_among_its_volumes_once_it_is_on_a_node() {

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use gantry_decide::Wake;
 use gantry_decide::queue::{Outcome, RetryPolicy};
+use gantry_json::Value;
 use gantry_model::ObjectKey;
 use gantry_runtime::informer::{Cached as _, Plain, Typed as _};
 use gantry_runtime::{Informer, Queue, RequestError, ResourcePath};
 use k8s_openapi::api::core::v1 as core;
-use serde_json::Value;
 
 use super::{WORKERS, is_held, release, result};
 use crate::context::{Assembly, Context};
@@ -37,7 +37,7 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
         let volumes = controller.volumes.clone();
         async move { volumes.synced().await }
     };
-    assembly.work(queue, (WORKERS, RetryPolicy::REPLICA_SET), synced, move |key| {
+    assembly.work(&queue, (WORKERS, RetryPolicy::REPLICA_SET), synced, move |key| {
         let controller = controller.clone();
         async move { controller.sync(&key).await }
     });

@@ -14,11 +14,11 @@ use std::sync::Mutex;
 use std::thread;
 
 use gantry_controllers::{Options, run};
+use gantry_json::Value;
 use gantry_runtime::{Switch, shutdown};
 use gantry_sim::story::Command;
 use gantry_test_cluster::{TestNamespace, TestServer};
 use gantry_testkit::recorded::{self, Scenario};
-use serde_json::Value;
 
 use snapshotter::Snapshotter;
 

@@ -1,9 +1,9 @@
 //! Plays the commands of a story through the API.
 
+use gantry_json::{Value, json};
 use gantry_model::{Limit, Strategy};
 use gantry_sim::story::Command;
 use gantry_sim::{NewDeployment, NewReplicaSet, Propagation, WorkloadKind};
-use serde_json::{Value, json};
 use std::time::Duration;
 
 use gantry_test_cluster::{PatchType, Terminations, TestNamespace};

@@ -1,6 +1,6 @@
 //! The scenario that stories cannot express: invalid requests.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::player::workload;
 use crate::snapshotter::Snapshotter;

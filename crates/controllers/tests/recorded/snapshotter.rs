@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Map, Value, json};
+use gantry_json::{Map, Value, json};
 
 use gantry_test_cluster::{TestNamespace, is_ready};
 
@@ -108,7 +108,7 @@ fn annotations(stage: &TestNamespace, meta: &Value) -> BTreeMap<String, String> 
     shown.map(|(key, value)| (key.rsplit('/').next().unwrap().to_owned(), stage.mask(&text(value)))).collect()
 }
 
-fn counters(status: &Value) -> Map<String, Value> {
+fn counters(status: &Value) -> Map {
     let all = COUNTERS.iter().filter_map(|name| Some((*name, status.get(name)?)));
     let shown = all.filter(|(name, count)| **count != json!(0) || *name == "replicas");
     shown.map(|(name, count)| (name.to_owned(), count.clone())).collect()

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::cluster::{Cluster, PODS};
 
@@ -78,7 +78,7 @@ async fn an_eviction_that_is_not_carried_out_is_forgotten_after_two_minutes() {
     let pod = cluster.pods().await.remove(0);
     let now =
         cluster.get(&format!("{PODS}/{pod}")).await["status"]["conditions"][0]["lastTransitionTime"].clone();
-    let noted = json!({"status": {"disruptedPods": {pod.clone(): now}}});
+    let noted = json!({"status": {"disruptedPods": {(&pod): now}}});
     cluster.send("PATCH", &format!("{BUDGETS}/web/status"), noted).await;
     cluster.settle().await;
     assert_eq!(counted(&cluster).await, "0: 1 of 2, 1 desired, InsufficientPods");

@@ -5,8 +5,8 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use gantry_json::{Value, json};
 use gantry_runtime::{Timing, WriteFence};
-use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::cluster::{Cluster, holder, start_candidate};

@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use gantry_apiserver::{ApiServer, ApiService, Environment, ServiceAccounts, Settings};
 use gantry_controllers::{ControllerPanicked, LeaseOptions, Options, run};
+use gantry_json::{Value, json};
 use gantry_model::Timestamp;
 use gantry_runtime::{Clock, Metrics, Switch, Timing, shutdown};
 use gantry_store::memory::{HistoryLimits, MemoryStore};
-use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
@@ -183,7 +183,7 @@ impl Cluster {
         let answer = self.service.clone().call(request).await.unwrap();
         let status = answer.status().as_u16();
         let body = answer.into_body().collect().await.unwrap().to_bytes();
-        (status, serde_json::from_slice(&body).unwrap_or(Value::Null))
+        (status, gantry_json::from_slice(&body).unwrap_or(Value::Null))
     }
 
     /// Sends a request that has to succeed.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use gantry_json::json;
 
 use crate::cluster::{Cluster, DEPLOYMENTS, PODS, SETS, items};
 

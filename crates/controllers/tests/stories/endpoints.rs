@@ -4,7 +4,7 @@
 //! quiet. Uids are masked, lists without an order are sorted, and the time of the last change is left out where it depends
 //! on which changes the controllers happened to see at once.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::cluster::{Cluster, PODS, items};
 
@@ -142,8 +142,8 @@ async fn play(scenario: &Value) {
         let expected = json!({"endpoints": step["endpoints"], "slices": step["slices"]});
         let found = written(&cluster, is_dated).await;
         assert_eq!(
-            serde_json::to_string_pretty(&found).unwrap(),
-            serde_json::to_string_pretty(&expected).unwrap(),
+            gantry_json::to_string_pretty(&found).unwrap(),
+            gantry_json::to_string_pretty(&expected).unwrap(),
             "{name}, step {nth}"
         );
     }
@@ -151,7 +151,7 @@ async fn play(scenario: &Value) {
 
 #[tokio::test(start_paused = true)]
 async fn services_get_the_endpoints_that_kubernetes_gave_them() {
-    let recorded: Value = serde_json::from_str(include_str!("recorded/endpoints.json")).unwrap();
+    let recorded: Value = gantry_json::from_str(include_str!("recorded/endpoints.json")).unwrap();
     for scenario in recorded.as_array().unwrap() {
         play(scenario).await;
     }

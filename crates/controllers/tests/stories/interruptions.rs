@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use gantry_json::json;
 use gantry_rng::Rng;
-use serde_json::json;
 use tokio::task::JoinHandle;
 
 use crate::cluster::Cluster;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use gantry_json::json;
 use gantry_runtime::render;
-use serde_json::json;
 
 use crate::cluster::{Cluster, holder, start_candidate};
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::cluster::{Cluster, PODS, items};
 

@@ -1,6 +1,6 @@
 //! Aggregated ClusterRoles follow the roles that they select.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::cluster::Cluster;
 

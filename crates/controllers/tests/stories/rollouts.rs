@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use gantry_json::json;
 
 use crate::cluster::{Cluster, PODS, SETS, items};
 
@@ -78,7 +78,7 @@ async fn a_deployment_is_scaled_up_and_down() {
 #[tokio::test(start_paused = true)]
 async fn recreate_waits_for_the_last_old_pod() {
     let cluster = Cluster::new().await;
-    let recreate = |web: &mut serde_json::Value| {
+    let recreate = |web: &mut gantry_json::Value| {
         web["spec"]["strategy"] = json!({"type": "Recreate"});
         web["spec"]["template"]["spec"]["nodeName"] = json!("n1");
     };

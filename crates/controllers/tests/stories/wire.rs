@@ -10,11 +10,11 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::StreamExt as _;
 use gantry_apiserver::ApiService;
+use gantry_json::Value;
 use gantry_runtime::WriteFence;
 use http::{Method, Request, Response};
 use http_body_util::{BodyExt as _, Full, StreamBody};
 use kube::client::Body;
-use serde_json::Value;
 use tokio::sync::watch;
 use tower::Service;
 
@@ -169,7 +169,7 @@ impl Wire {
         let request = Request::get(path).body(Full::new(Bytes::new())).unwrap();
         let answer = self.service.clone().call(request).await.unwrap();
         let bytes = answer.into_body().collect().await.unwrap().to_bytes();
-        let mut list: Value = serde_json::from_slice(&bytes).unwrap();
+        let mut list: Value = gantry_json::from_slice(&bytes).unwrap();
         list["items"].as_array_mut().map(std::mem::take).unwrap()
     }
 

@@ -1,6 +1,6 @@
 //! A HorizontalPodAutoscaler of `autoscaling/v2`.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::{date, heading};
 use crate::field::{at, list, number, shown, text};

@@ -1,6 +1,6 @@
 //! The table of conditions of kinds whose conditions say when they were last looked at: nodes and claims.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::date_or_zero;
 use crate::field::{at, list, text};

@@ -1,6 +1,6 @@
 //! A ConfigMap: every key with its value, and how long binary values are.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::heading;
 use super::secret::decoded_length;
@@ -22,7 +22,7 @@ pub(crate) fn config_map(map: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use gantry_json::json;
 
     /// K3: a key is shown as it is written, and a value with all of its lines.
     #[test]

@@ -1,6 +1,6 @@
 //! Containers of a pod template, or of a pod with their statuses (K3.3).
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::{date_or_zero, environment};
 use crate::field::{at, list, members, number, shown, text};

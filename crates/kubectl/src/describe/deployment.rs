@@ -1,6 +1,6 @@
 //! A Deployment, with its ReplicaSets (K3.1 to K3.4).
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::labels_annotations::{annotations, labels};
 use super::{conditions, date, template};
@@ -65,7 +65,7 @@ fn replica_sets(deployment: &Value, sets: &[Value]) -> String {
 mod tests {
     use super::*;
     use crate::print::align_columns;
-    use serde_json::json;
+    use gantry_json::json;
 
     fn set(name: &str, image: &str, created: &str, replicas: i64) -> Value {
         json!({"metadata": {"name": name, "creationTimestamp": created},

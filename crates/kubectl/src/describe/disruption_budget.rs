@@ -1,6 +1,6 @@
 //! A PodDisruptionBudget, and a PriorityClass: what happens to pods when there is too little room.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::or_none;
 use crate::field::{at, number, pairs, selector, shown, text};

@@ -1,6 +1,6 @@
 //! Endpoints and EndpointSlices, and the addresses of slices in a line.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::{heading, or_none};
 use crate::field::{list, number, shown, text};
@@ -107,7 +107,7 @@ fn port_table(indent: &str, ports: &[Value]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use gantry_json::json;
 
     /// K3: three addresses and how many more; what is not ready is not counted.
     #[test]

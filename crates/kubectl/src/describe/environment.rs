@@ -1,6 +1,6 @@
 //! The variables of a container, and where their values come from (K3.3).
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::container::ContainerSource;
 use super::resource_list::resource_value;
@@ -86,7 +86,7 @@ fn field_value(pod: &Value, path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use gantry_json::json;
 
     /// K3.3: a variable says where its value comes from, and in a pod what it is.
     #[test]

@@ -1,7 +1,7 @@
 //! The events about an object, as a table of their own (K3.5).
 
+use gantry_json::Value;
 use gantry_primitives::Timestamp;
-use serde_json::Value;
 
 use super::ago;
 use crate::field::{at, number, text};
@@ -60,7 +60,7 @@ fn from(event: &Value) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use gantry_json::json;
 
     /// K3.5: oldest first, with how often.
     #[test]

@@ -1,6 +1,6 @@
 //! Any object of which nothing special is known: every field under its name.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::heading;
 use crate::field::members;
@@ -17,7 +17,7 @@ pub(crate) fn object(object: &Value) -> String {
         match (key, value) {
             ("metadata", Value::Object(all)) => {
                 let rest = all.iter().filter(|(key, _)| !shown_above.contains(&key.as_str()));
-                let rest: serde_json::Map<_, _> = rest.map(|(k, v)| (k.clone(), v.clone())).collect();
+                let rest: gantry_json::Map = rest.map(|(k, v)| (k.clone(), v.clone())).collect();
                 member("metadata", &rest.into(), 0, &mut out);
             }
             (key, value) => member(key, value, 0, &mut out),
@@ -105,7 +105,7 @@ fn titled(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use gantry_json::json;
 
     /// K3: as kubectl titles the fields of a kind that it does not know.
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::endpoints::reachable;
 use super::labels_annotations::{annotations, labels};

@@ -1,8 +1,8 @@
 //! Jobs and CronJobs.
 
+use gantry_json::Value;
 use gantry_primitives::Timestamp;
 use gantry_primitives::age::short;
-use serde_json::Value;
 
 use super::labels_annotations::{annotations, labels};
 use super::{controller, date, heading, template};

@@ -1,6 +1,6 @@
 //! Labels and annotations, one a line (K3.1).
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use crate::field::{members, shown};
 use crate::three_way::LAST_APPLIED;
@@ -55,7 +55,7 @@ pub(super) fn multiline(title: &str, indent: &str, lines: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use gantry_json::json;
 
     /// K3.1: sorted, one a line, what was applied last left out, long ones cut.
     #[test]

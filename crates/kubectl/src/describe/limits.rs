@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::{condition_table, name_labels_annotations, or_none};
 use crate::field::{at, list, members, shown, text};

@@ -48,9 +48,9 @@ pub(crate) use service_account::service_account;
 pub(crate) use service_address::{ip_address, service_cidr};
 pub(crate) use storage::{csi_node, storage_class, volume_attributes_class};
 
+use gantry_json::Value;
 use gantry_primitives::Timestamp;
 use gantry_primitives::age::short;
-use serde_json::Value;
 
 use crate::field::{at, list, text};
 use labels_annotations::{annotations, labels};

@@ -1,6 +1,6 @@
 //! A NetworkPolicy: which traffic it lets through.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::{go_time, heading};
 use crate::field::{at, list, selector, shown, text};

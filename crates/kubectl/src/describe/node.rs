@@ -1,7 +1,7 @@
 //! A node, with its lease, the pods on it and what they take of it.
 
+use gantry_json::Value;
 use gantry_primitives::Timestamp;
-use serde_json::Value;
 
 use super::conditions::conditions;
 use super::labels_annotations::{annotations, labels};
@@ -176,7 +176,7 @@ fn allocated(all: &RequestsAndLimits, there_is: &ResourceList) -> String {
 mod tests {
     use super::*;
     use crate::print::align_columns;
-    use serde_json::json;
+    use gantry_json::json;
 
     /// K3: the output of kubectl 1.32 for a node with one pod.
     #[test]

@@ -1,7 +1,7 @@
 //! PersistentVolumes and the claims on them.
 
+use gantry_json::Value;
 use gantry_primitives::Timestamp;
-use serde_json::Value;
 
 use super::conditions::conditions;
 use super::labels_annotations::{annotations, labels};

@@ -1,7 +1,7 @@
 //! A pod, with what became of its containers.
 
+use gantry_json::Value;
 use gantry_primitives::Timestamp;
-use serde_json::Value;
 
 use super::container::{self, ContainerSource, Indent};
 use super::labels_annotations::{annotations, labels};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::name_labels_annotations;
 use crate::field::{list, shown, text};
@@ -102,7 +102,7 @@ impl RuleTarget {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use gantry_json::json;
 
     /// K3: rules about the same resource are one, and they are sorted by their verbs.
     #[test]

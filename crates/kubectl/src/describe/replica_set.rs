@@ -1,6 +1,6 @@
 //! ReplicaSets, ReplicationControllers, DaemonSets and StatefulSets, with their pods counted (K3, section 3.2).
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::labels_annotations::{annotations, labels};
 use super::{conditions, controller, date, or_none, template};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use gantry_formats::quantity::Quantity;
-use serde_json::Value;
+use gantry_json::Value;
 
 use crate::field::{at, list, members, shown, text};
 
@@ -144,7 +144,7 @@ fn rounded_up(amount: i128, step: i128) -> i128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use gantry_json::json;
 
     #[test]
     fn a_pod_wants_what_its_containers_want_or_the_largest_init_container() {

@@ -1,6 +1,6 @@
 //! A secret: the names of what it keeps and how much of it there is, never the values.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::labels_annotations::{annotations, labels};
 use crate::field::{members, shown, text};
@@ -27,7 +27,7 @@ pub(super) fn decoded_length(base64: &str) -> usize {
 mod tests {
     use super::*;
     use crate::print::align_columns;
-    use serde_json::json;
+    use gantry_json::json;
 
     #[test]
     fn a_secret_keeps_its_values_to_itself() {

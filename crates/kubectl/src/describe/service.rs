@@ -1,6 +1,6 @@
 //! A Service, with the endpoints behind each of its ports.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::endpoints::reachable;
 use super::{heading, or_none};

@@ -1,6 +1,6 @@
 //! A ServiceAccount, with the secrets that its pods pull images with.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::heading;
 use super::labels_annotations::multiline;

@@ -1,6 +1,6 @@
 //! The addresses of Services: ServiceCIDRs and IPAddresses.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::{condition_rows, name_labels_annotations};
 use crate::field::{list, shown, text};

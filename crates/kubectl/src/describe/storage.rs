@@ -1,6 +1,6 @@
 //! Classes of storage and the drivers of a node.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::{date, name_labels_annotations, or_none};
 use crate::field::{at, list, pairs, shown, text};

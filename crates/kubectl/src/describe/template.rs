@@ -1,6 +1,6 @@
 //! The pod template of a workload (K3.3).
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::container::{self, ContainerSource, Indent};
 use super::labels_annotations::{annotations, labels, multiline};
@@ -91,7 +91,7 @@ fn toleration(toleration: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use gantry_json::json;
 
     /// K6.1: the cells of a template end in tabs.
     #[test]

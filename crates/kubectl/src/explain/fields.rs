@@ -1,6 +1,6 @@
 //! A type or a field of it, and the fields below, as kubectl lays them out.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::schema::{Collection, Schemas, collection_of, properties, reference};
 use super::wrap::{indented, wrapped};

@@ -7,7 +7,7 @@ mod openapi_v2;
 mod schema;
 mod wrap;
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use crate::failure::Failure;
 use schema::Schemas;

@@ -1,6 +1,6 @@
 //! An explanation as kubectl laid it out before 1.27: `-o plaintext-openapiv2`.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::ExplainQuery;
 use super::schema::{Collection, Schemas, collection_of, properties, reference};

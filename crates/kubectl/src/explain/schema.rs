@@ -1,6 +1,6 @@
 //! Reading the schemas of an `OpenAPI` v3 document.
 
-use serde_json::{Map, Value};
+use gantry_json::{Map, Value};
 
 use crate::field::{at, list, text};
 
@@ -52,7 +52,7 @@ pub(super) fn reference(schema: &Value) -> Option<&str> {
 }
 
 /// The fields of an object, sorted by name.
-pub(super) fn properties(schema: &Value) -> Option<&Map<String, Value>> {
+pub(super) fn properties(schema: &Value) -> Option<&Map> {
     schema.get("properties")?.as_object().filter(|properties| !properties.is_empty())
 }
 

@@ -1,7 +1,7 @@
 //! Explanations of a small type, laid out as kubectl 1.32 lays them out.
 
 use super::*;
-use serde_json::json;
+use gantry_json::json;
 
 fn document() -> Value {
     json!({"components": {"schemas": {

@@ -1,6 +1,6 @@
 //! `-o custom-columns`: `NAME:.metadata.name,IMAGE:.spec.template.spec.containers[*].image`.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::jsonpath::{Template, as_go_prints};
 use super::rows::{Rows, Widths};
@@ -60,7 +60,7 @@ impl CustomColumns {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use gantry_json::json;
 
     /// K2.2: maps and lists are shown as kubectl shows them.
     #[test]

@@ -1,6 +1,6 @@
 //! Objects as they are printed.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 /// Wraps objects in a `List`.
 pub(crate) fn as_list(objects: &[Value]) -> Value {

@@ -1,7 +1,7 @@
 //! JSON as Go writes it: members sorted, and `<`, `>` and `&` escaped.
 
+use gantry_json::Value;
 use gantry_schema::encode;
-use serde_json::Value;
 
 /// In one line.
 pub(crate) fn compact(value: &Value) -> String {
@@ -63,7 +63,7 @@ pub(crate) fn indented_as_declared(value: &Value) -> String {
 
 /// A list of results, whose members stand in the order of its type.
 pub(crate) fn json_list(objects: &[Value]) -> String {
-    let items = indented(&Value::from(objects)).replace('\n', "\n    ");
+    let items = indented(&Value::Array(objects.to_vec())).replace('\n', "\n    ");
     format!(
         "{{\n    \"kind\": \"List\",\n    \"apiVersion\": \"v1\",\n    \"metadata\": {{}},\n    \"items\": {items}\n}}\n"
     )
@@ -72,7 +72,7 @@ pub(crate) fn json_list(objects: &[Value]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use gantry_json::json;
 
     /// K1.2: what was applied last is kept in this form.
     #[test]

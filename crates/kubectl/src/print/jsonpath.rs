@@ -1,7 +1,7 @@
 //! `-o jsonpath=` and everything else that names a path: what the registry finds, laid out.
 
+use gantry_json::Value;
 use gantry_schema::jsonpath::{self, Piece, Problem};
-use serde_json::Value;
 
 use super::go_json::indented;
 use crate::failure::Failure;
@@ -54,7 +54,7 @@ impl Template {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use gantry_json::json;
 
     /// K2.2: `-o jsonpath=` prints results with a space between them, and `-o jsonpath-as-json=` a list.
     #[test]

@@ -13,8 +13,8 @@ pub(crate) use go_json::{compact, indented, indented_as_declared, json_list};
 pub(crate) use rows::{Rows, Widths};
 pub(crate) use tabwriter::{align_columns, escape_control_characters};
 
+use gantry_json::Value;
 use gantry_schema::encode;
-use serde_json::Value;
 
 use crate::failure::Failure;
 use jsonpath::Template;

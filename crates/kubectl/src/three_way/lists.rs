@@ -1,17 +1,11 @@
 //! Lists whose elements are known by a key, or by themselves.
 
-use serde_json::{Map, Value, json};
+use gantry_json::{Map, Value, json};
 
 use super::{NOTHING, Shape, ThreeWayInputs, three_way};
 
 /// A list of objects that are known by one of their members.
-pub(super) fn by_key(
-    name: &str,
-    key: &str,
-    shape: Shape,
-    forms: ThreeWayInputs<'_>,
-    patch: &mut Map<String, Value>,
-) {
+pub(super) fn by_key(name: &str, key: &str, shape: Shape, forms: ThreeWayInputs<'_>, patch: &mut Map) {
     let mut changed = Vec::new();
     for element in elements(forms.modified) {
         let id = element.get(key).unwrap_or(&NOTHING);
@@ -44,7 +38,7 @@ pub(super) fn by_key(
 }
 
 /// A list of plain values that are added.
-pub(super) fn of_values(name: &str, forms: ThreeWayInputs<'_>, patch: &mut Map<String, Value>) {
+pub(super) fn of_values(name: &str, forms: ThreeWayInputs<'_>, patch: &mut Map) {
     let (original, modified, current) =
         (elements(forms.original), elements(forms.modified), elements(forms.current));
     let added: Vec<&Value> = modified.iter().filter(|value| !current.contains(value)).collect();

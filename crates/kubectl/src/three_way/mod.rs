@@ -5,9 +5,9 @@
 
 mod lists;
 
+use gantry_json::{Map, SmolStr, Value, json};
 use gantry_schema::kinds::kinds;
 use gantry_schema::schema::{Field, MessageId, StrategicMerge, Type, schema};
-use serde_json::{Map, Value, json};
 
 /// The annotation in which the last written form is kept.
 pub(crate) const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
@@ -44,7 +44,7 @@ pub(crate) fn shape_of(api_version: &str, kind: &str) -> Shape {
 }
 
 /// The patch; empty if there is nothing to do.
-pub(crate) fn three_way(forms: ThreeWayInputs<'_>, shape: Shape) -> Map<String, Value> {
+pub(crate) fn three_way(forms: ThreeWayInputs<'_>, shape: Shape) -> Map {
     let mut patch = Map::new();
     let empty = Map::new();
     let (modified, original) =
@@ -60,11 +60,11 @@ pub(crate) fn three_way(forms: ThreeWayInputs<'_>, shape: Shape) -> Map<String, 
 }
 
 /// The patch that turns one object into another.
-pub(crate) fn two_way(before: &Value, after: &Value, shape: Shape) -> Map<String, Value> {
+pub(crate) fn two_way(before: &Value, after: &Value, shape: Shape) -> Map {
     three_way(ThreeWayInputs { original: before, modified: after, current: before }, shape)
 }
 
-fn set(key: &str, value: &Value, forms: ThreeWayInputs<'_>, shape: Shape, patch: &mut Map<String, Value>) {
+fn set(key: &str, value: &Value, forms: ThreeWayInputs<'_>, shape: Shape, patch: &mut Map) {
     if shape == Shape::Foreign && value.is_null() {
         // In JSON it takes away what is there, which was done if it was written before.
         if forms.original.get(key) != Some(&NOTHING) {
@@ -90,13 +90,13 @@ fn set(key: &str, value: &Value, forms: ThreeWayInputs<'_>, shape: Shape, patch:
             }
             match field.map(|field| field.merging.strategic) {
                 Some(StrategicMerge::RetainKeys) => {
-                    let mut kept: Vec<&String> = members.keys().collect();
+                    let mut kept: Vec<&SmolStr> = members.keys().collect();
                     kept.sort();
-                    below.insert("$retainKeys".into(), json!(kept));
+                    below.insert("$retainKeys", json!(kept));
                 }
                 Some(StrategicMerge::Replace) => {
                     below.clone_from(members);
-                    below.insert("$patch".into(), "replace".into());
+                    below.insert("$patch", "replace".into());
                 }
                 _ => {}
             }

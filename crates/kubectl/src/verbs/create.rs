@@ -1,7 +1,7 @@
 //! `create -f`, `create deployment`, `create namespace`.
 
 use gantry_client::ApiRequest;
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::apply::with_last_applied;
 use super::result_printer::{DryRun, ResultPrinter, Validation};

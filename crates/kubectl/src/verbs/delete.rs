@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use gantry_client::ApiRequest;
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::object_watch::wait_for_deletion;
 use super::result_printer::{DryRun, ResultPrinter};

@@ -103,7 +103,7 @@ fn in_version<'r>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use gantry_json::json;
 
     /// K0.5: a type with or without its group, then the path.
     #[test]

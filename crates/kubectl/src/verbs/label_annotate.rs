@@ -1,7 +1,7 @@
 //! `label` and `annotate`.
 
 use gantry_client::{ApiRequest, PatchForm};
-use serde_json::{Map, Value, json};
+use gantry_json::{Map, Value, json};
 
 use super::result_printer::ResultPrinter;
 use crate::client_context::ClientContext;
@@ -221,7 +221,7 @@ async fn change_object(
 }
 
 /// The object after the change.
-fn marked(object: &Value, member: &str, patch: Map<String, Value>) -> Value {
+fn marked(object: &Value, member: &str, patch: Map) -> Value {
     let mut object = object.clone();
     if !patch.is_empty() {
         let entries = object_mut(&mut object, &["metadata", member]);

@@ -1,7 +1,7 @@
 //! Watches a single object.
 
 use gantry_client::ApiRequest;
-use serde_json::Value;
+use gantry_json::Value;
 
 use crate::client_context::{ClientContext, WatchStream};
 use crate::failure::Failure;

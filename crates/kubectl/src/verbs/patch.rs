@@ -1,9 +1,9 @@
 //! `patch`: changes of an object, sent as they are written. What they mean is the server's business.
 
 use gantry_client::{ApiRequest, PatchForm};
+use gantry_json::Value;
 use gantry_patch as patch;
 use gantry_schema::decode::{Format, plain};
-use serde_json::Value;
 
 use super::result_printer::ResultPrinter;
 use crate::client_context::ClientContext;
@@ -111,7 +111,7 @@ async fn patch_one(
 
 /// What comes of the patch without a server.
 fn patched_here(kind: PatchForm, object: &Value, shape: Shape, body: &str) -> Result<Value, Failure> {
-    let patch: Value = serde_json::from_str(body)
+    let patch: Value = gantry_json::from_str(body)
         .map_err(|problem| Failure::other(format!("the patch is no JSON: {problem}")))?;
     let Shape::Message(message) = shape else {
         return Err(Failure::other(

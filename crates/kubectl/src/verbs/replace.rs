@@ -1,7 +1,7 @@
 //! `replace -f`: the object as it is written, whatever it was.
 
 use gantry_client::ApiRequest;
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::apply::with_last_applied;
 use super::delete::{delete_and_wait, deletion_message};

@@ -1,7 +1,7 @@
 //! Prints the results of writes (K0.2), and holds the flags that all writes share.
 
 use gantry_client::ApiRequest;
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::client_context::ClientContext;
 use crate::failure::Failure;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use gantry_client::{ApiRequest, PatchForm};
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::result_printer::ResultPrinter;
 use crate::client_context::ClientContext;

@@ -1,7 +1,7 @@
 //! `set image` (K5).
 
 use gantry_client::{ApiRequest, PatchForm};
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::result_printer::ResultPrinter;
 use crate::client_context::ClientContext;
@@ -107,7 +107,7 @@ async fn set_one(
         })
         .collect();
     if let Some(cause) = &options.cause {
-        object_mut(&mut after, &["metadata", "annotations"]).insert(CAUSE.into(), cause.as_str().into());
+        object_mut(&mut after, &["metadata", "annotations"]).insert(CAUSE, cause.as_str().into());
     }
     let patch = two_way(&one.object, &after, shape_of(&one.resource.api_version(), &one.resource.kind));
     if !patch.is_empty() {

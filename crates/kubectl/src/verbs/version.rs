@@ -1,8 +1,8 @@
 //! `version`: the versions of the client and the server.
 
 use gantry_client::ApiRequest;
+use gantry_json::{Value, json};
 use gantry_schema::encode;
-use serde_json::{Value, json};
 
 use crate::client_context::ClientContext;
 use crate::failure::Failure;

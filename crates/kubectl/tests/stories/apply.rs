@@ -1,7 +1,7 @@
 //! `apply` and `create`: the cluster is to have what files say.
 
+use gantry_json::{Value, json};
 use gantry_kubectl::verbs::{CreateDeploymentOptions, CreateOptions, DryRun, create, create_deployment};
-use serde_json::{Value, json};
 
 use crate::terminal::{Terminal, deployment, manifest, printer};
 

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use gantry_json::json;
 use gantry_kubectl::Selection;
 use gantry_kubectl::verbs::{Cascade, DeleteOptions, DryRun, ResultPrinter, delete};
-use serde_json::json;
 
 use crate::terminal::{CommandOutput, Terminal, printer, selected};
 

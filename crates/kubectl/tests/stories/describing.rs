@@ -1,7 +1,7 @@
 //! `describe`: Deployments and ReplicaSets in full.
 
+use gantry_json::json;
 use gantry_kubectl::verbs::{DescribeOptions, describe};
-use serde_json::json;
 
 use crate::terminal::{CommandOutput, Terminal, deployment, selected};
 use gantry_test_cluster::PatchType;

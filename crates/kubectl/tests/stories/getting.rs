@@ -1,8 +1,8 @@
 //! `get`: rows, names and documents.
 
+use gantry_json::{Value, json};
 use gantry_kubectl::Selection;
 use gantry_kubectl::verbs::{GetOptions, get};
-use serde_json::{Value, json};
 
 use crate::terminal::{CommandOutput, Terminal, selected};
 use gantry_test_cluster::PatchType;

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use gantry_json::json;
 use gantry_kubectl::verbs::{
     DryRun, HistoryOptions, PauseOrResume, ResultPrinter, UndoOptions, history, pause_or_resume, restart,
     undo,
 };
-use serde_json::json;
 
 use crate::terminal::{CommandOutput, Terminal, manifest, printer, selected};
 use gantry_test_cluster::PatchType;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use gantry_json::json;
 use gantry_kubectl::verbs::{ScaleOptions, SetImageOptions, scale, set_image};
-use serde_json::json;
 
 use crate::terminal::{CommandOutput, Terminal, selected};
 

@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex};
 
 use gantry_apiserver::{ApiServer, ApiService, Environment, ServiceAccounts, Settings};
 use gantry_controllers::{Options, run};
+use gantry_json::{Value, json};
 use gantry_kubectl::verbs::{ApplyOptions, GetOptions, ResultPrinter, apply, get};
 use gantry_kubectl::{ClientContext, Failure, OutputStreams, Selection};
 use gantry_model::Timestamp;
 use gantry_runtime::{Clock, Switch, shutdown};
 use gantry_store::memory::{HistoryLimits, MemoryStore};
-use serde_json::{Value, json};
 
 use crate::wire::Wire;
 use gantry_test_cluster::TestNamespace;
@@ -199,7 +199,7 @@ impl Terminal {
 
     /// A Deployment that was not created by `apply`.
     pub(crate) async fn has_deployment(&mut self, name: &str, replicas: u32) {
-        let object: Value = serde_json::from_str(&manifest(name, replicas, "nginx:1")).unwrap();
+        let object: Value = gantry_json::from_str(&manifest(name, replicas, "nginx:1")).unwrap();
         self.stage.create("deployments", &object).await.unwrap();
     }
 }

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use gantry_json::json;
 use gantry_kubectl::verbs::{
     GetOptions, PauseOrResume, ResultPrinter, RolloutStatusOptions, WatchOptions, get, pause_or_resume,
     status,
 };
-use serde_json::json;
 use tokio::time::timeout;
 
 use crate::terminal::{CommandOutput, Terminal, selected};

@@ -7,10 +7,10 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use gantry_apiserver::ApiService;
+use gantry_json::{Value, json};
 use http::{Method, Request, Response};
 use http_body_util::{BodyExt as _, Full};
 use kube::client::Body;
-use serde_json::{Value, json};
 use tower::Service;
 
 type AnyBody = http_body_util::combinators::UnsyncBoxBody<Bytes, Infallible>;
@@ -67,7 +67,7 @@ impl Wire {
             path: parts.uri.path().to_owned(),
             query: parts.uri.query().unwrap_or_default().to_owned(),
             content: content.to_owned(),
-            body: serde_json::from_slice(&bytes).unwrap_or_default(),
+            body: gantry_json::from_slice(&bytes).unwrap_or_default(),
         });
         if parts.method != Method::GET && self.refuses() {
             let status =

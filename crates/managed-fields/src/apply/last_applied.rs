@@ -1,6 +1,6 @@
 //! Migration from client-side apply: the last-applied annotation of kubectl.
 
-use serde_json::{Map, Value};
+use gantry_json::{Map, Value};
 
 use super::{Attempt, Conflict};
 use crate::ownership::{FieldSet, Write, compare, fields_of};
@@ -44,7 +44,7 @@ pub(super) fn rewrite(object: &mut Value, applied: &Value, write: &Write<'_>) {
 
 /// The fields of the annotation whose values are unchanged.
 fn still_as_applied(live: &Value, write: &Write<'_>) -> Option<FieldSet> {
-    let last: Value = serde_json::from_str(annotation(live)?).ok()?;
+    let last: Value = gantry_json::from_str(annotation(live)?).ok()?;
     let mut same = fields_of(write.nature, &last);
     let comparison = compare(write.nature, &last, live);
     for different in [&comparison.modified, &comparison.added, &comparison.removed] {
@@ -57,7 +57,7 @@ fn annotation(object: &Value) -> Option<&str> {
     object.get("metadata")?.get("annotations")?.get(ANNOTATION)?.as_str()
 }
 
-fn annotations_mut(object: &mut Value) -> Option<&mut Map<String, Value>> {
+fn annotations_mut(object: &mut Value) -> Option<&mut Map> {
     object.get_mut("metadata")?.get_mut("annotations")?.as_object_mut()
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Map, Value};
+use gantry_json::{Map, Value};
 
 use crate::ownership::PathElement;
 use crate::ownership::shape::{Parts, Shape, as_list, as_object, is_empty};
@@ -30,11 +30,7 @@ fn merge_value(shape: Shape<'_>, live: Option<&Value>, stated: &Value) -> Value 
     }
 }
 
-fn merge_members(
-    shape: Shape<'_>,
-    live: Option<&Map<String, Value>>,
-    stated: Option<&Map<String, Value>>,
-) -> Value {
+fn merge_members(shape: Shape<'_>, live: Option<&Map>, stated: Option<&Map>) -> Value {
     let mut merged = Map::new();
     for (name, value) in live.into_iter().flatten() {
         if stated.is_none_or(|stated| !stated.contains_key(name)) {
@@ -82,8 +78,8 @@ fn merge_elements(shape: Shape<'_>, live: &[Value], stated: &[Value]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gantry_json::json;
     use gantry_schema::schema::schema;
-    use serde_json::json;
 
     fn order(live: &[&str], stated: &[&str]) -> Vec<String> {
         let pod = |names: &[&str]| {

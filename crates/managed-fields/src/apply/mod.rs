@@ -13,7 +13,7 @@ mod typed;
 pub use conflict::Conflict;
 pub(crate) use typed::unnameable;
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use crate::ownership::{
     Entry, FieldSet, Identity, ManagedFields, Write, compare, fields_of, initial_owner, reconcile, strip,

@@ -1,6 +1,6 @@
 //! Removes fields that a manager no longer applies.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use crate::ownership::shape::{Parts, Shape, is_empty};
 use crate::ownership::{FieldNode, FieldSet, PathElement};

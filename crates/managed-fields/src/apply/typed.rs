@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use crate::ownership::shape::{Nameless, Parts, Shape};
 use crate::ownership::{ManagedFields, Write};
@@ -218,7 +218,7 @@ fn in_words(why: Nameless, list: Shape<'_>) -> String {
 fn in_go(value: &Value) -> String {
     match value {
         Value::Null => "<nil>".to_owned(),
-        Value::String(text) => text.clone(),
+        Value::String(text) => text.to_string(),
         Value::Array(elements) => format!("[{}]", elements.iter().map(in_go).collect::<Vec<_>>().join(" ")),
         Value::Object(members) => {
             let members: Vec<_> =

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::fields_of::own_managed_fields;
 use super::shape::{Parts, Shape, as_list, as_object, is_empty};

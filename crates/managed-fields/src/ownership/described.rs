@@ -1,6 +1,6 @@
 //! The shape of values of custom kinds.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::shape::{Parts, Shape, object_meta};
 use gantry_schema::custom::{AdditionalProperties, ListType, MapType, SchemaType, StructuralSchema};

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use serde_json::{Map, Value, json};
+use gantry_json::{Map, Value, json};
 
 use super::shape::{Parts, Shape};
 use super::{FieldNode, FieldSet, PathElement};
@@ -70,7 +70,7 @@ fn zero_of(message: MessageId) -> Value {
     Value::Object(members)
 }
 
-fn add_zeros(id: MessageId, members: &mut Map<String, Value>) {
+fn add_zeros(id: MessageId, members: &mut Map) {
     for field in &schema().message(id).fields {
         let zero = match (&field.kind, field.omit) {
             (Type::Inline(inlined), _) => {

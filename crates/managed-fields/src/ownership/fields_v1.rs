@@ -1,6 +1,6 @@
 //! Encodes sets of paths as `fieldsV1`: nested objects, a leaf is `{}`, and `.` is the node itself.
 
-use serde_json::{Map, Value};
+use gantry_json::{Map, Value};
 
 use super::path::Malformed;
 use super::{FieldNode, FieldSet, PathElement};
@@ -20,7 +20,7 @@ impl FieldSet {
         }
     }
 
-    fn decode_members(members: &Map<String, Value>) -> Result<Self, Malformed> {
+    fn decode_members(members: &Map) -> Result<Self, Malformed> {
         let mut set = Self::new();
         for (key, value) in members {
             let Some(element) = PathElement::decode(key)? else { continue };
@@ -49,7 +49,7 @@ impl FieldNode {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use gantry_json::json;
 
     /// A3.14: a leaf is `{}`, and `.` means that the node is owned as well as something below it.
     #[test]

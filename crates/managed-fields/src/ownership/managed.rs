@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value, json};
+use gantry_json::{Map, Value, json};
 
 use super::FieldSet;
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde_json::Value;
+use gantry_json::Value;
 
 /// An element of a path. The order is that in which paths are reported: fields, keys, values, indices.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,11 +68,11 @@ impl PathElement {
         Ok(Some(match prefix {
             "f" => Self::field(rest),
             "v" => {
-                let value: Value = serde_json::from_str(rest).map_err(|_| malformed("no JSON value"))?;
+                let value: Value = gantry_json::from_str(rest).map_err(|_| malformed("no JSON value"))?;
                 Self::Value(Scalar::of(&value))
             }
             "i" => Self::Index(rest.parse().map_err(|_| malformed("no index"))?),
-            "k" => match serde_json::from_str(rest) {
+            "k" => match gantry_json::from_str(rest) {
                 Ok(Value::Object(fields)) => {
                     Self::key(fields.iter().map(|(name, value)| (name.as_str().into(), Scalar::of(value))))
                 }
@@ -124,7 +124,7 @@ impl fmt::Display for Scalar {
             Self::Int(number) => write!(f, "{number}"),
             Self::Text(text) => f.write_str(&quoted(text)),
             Self::Bool(yes) => write!(f, "{yes}"),
-            Self::Other(json) => match serde_json::from_str(json) {
+            Self::Other(json) => match gantry_json::from_str(json) {
                 Ok(value @ (Value::Object(_) | Value::Array(_))) => f.write_str(&structure(&value)),
                 _ => f.write_str(json),
             },
@@ -152,7 +152,7 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use gantry_json::json;
 
     /// A3.14: keys are sorted, their values keep their types.
     #[test]

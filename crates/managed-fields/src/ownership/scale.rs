@@ -116,7 +116,7 @@ fn in_version(identity: &Identity, version: &str) -> Identity {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Value, json};
+    use gantry_json::{Value, json};
 
     fn entry(manager: &str, operation: &str, version: &str, fields: &Value) -> Value {
         json!({

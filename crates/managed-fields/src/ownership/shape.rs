@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use serde_json::{Map, Value};
+use gantry_json::{Map, Value};
 
 use super::described::Described;
 use super::{PathElement, Scalar};
@@ -246,7 +246,7 @@ pub(crate) fn is_empty(value: Option<&Value>) -> bool {
     }
 }
 
-pub(crate) fn as_object(value: Option<&Value>) -> Option<&Map<String, Value>> {
+pub(crate) fn as_object(value: Option<&Value>) -> Option<&Map> {
     value.and_then(Value::as_object)
 }
 

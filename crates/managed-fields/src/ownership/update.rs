@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use serde_json::{Map, Value};
+use gantry_json::{Map, Value};
 
 use super::fields_of::zero;
 use super::{FieldSet, Identity, ManagedFields, compare_written, reconcile};
@@ -62,12 +62,7 @@ pub fn differ_only_in_times(old: &Value, new: &Value) -> bool {
 }
 
 /// Whether all members but one are equal; that one is compared by the caller.
-fn same_but_for(
-    name: &str,
-    old: &Map<String, Value>,
-    new: &Map<String, Value>,
-    is_equal: impl Fn(&Value, &Value) -> bool,
-) -> bool {
+fn same_but_for(name: &str, old: &Map, new: &Map, is_equal: impl Fn(&Value, &Value) -> bool) -> bool {
     old.len() == new.len()
         && old.iter().all(|(key, value)| key == name || new.get(key) == Some(value))
         && old.get(name).zip(new.get(name)).is_some_and(|(old, new)| is_equal(old, new))

@@ -1,8 +1,8 @@
 //! Kinds that are compiled in.
 
+use gantry_json::{Value, json};
 use gantry_managed_fields::apply::{Change, OnConflict};
 use gantry_managed_fields::ownership::differ_only_in_times;
-use serde_json::{Value, json};
 
 use crate::story::Story;
 

@@ -1,9 +1,9 @@
 //! Kinds that a definition describes (Appendix E): the same rules, read from its schema.
 
+use gantry_json::{Value, json};
 use gantry_managed_fields::apply::{Change, OnConflict};
 use gantry_managed_fields::ownership::{FieldSet, ManagedFields, ReplicasField, fields_of};
 use gantry_schema::custom::FieldPath;
-use serde_json::{Value, json};
 
 use crate::story::{Story, custom};
 

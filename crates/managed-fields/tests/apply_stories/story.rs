@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use gantry_json::{Value, json};
 use gantry_managed_fields::apply::{Applied, Change, OnConflict, apply};
 use gantry_managed_fields::ownership::{FieldSet, Write, track_update};
 use gantry_primitives::Refusal;
 use gantry_schema::custom::Custom;
 use gantry_schema::kinds::Nature;
 use gantry_schema::schema::schema;
-use serde_json::{Value, json};
 
 /// One object in memory, a clock that counts requests, and managers who write to it.
 pub(crate) struct Story {

@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     fn template(json: &str) -> Template {
-        Template::parse(serde_json::from_str(json).unwrap())
+        Template::parse(gantry_json::from_str(json).unwrap())
     }
 
     fn with_container(fields: &str) -> Template {

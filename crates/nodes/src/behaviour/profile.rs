@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use gantry_json::{Map, Value};
 use gantry_schema::decode::{self, Finding, Format};
-use serde_json::{Map, Value};
 
 use super::{DurationRange, InvalidTrait, Pull, Traits};
 
@@ -132,18 +132,18 @@ fn image_rule(rule: Value, path: &str) -> Result<ImageRule, InvalidProfile> {
     let mut rule = object(rule, path)?;
     match rule.remove("pattern") {
         Some(Value::String(pattern)) => {
-            Ok(ImageRule { images: ImageMatcher::Pattern(pattern), traits: traits(rule, path)? })
+            Ok(ImageRule { images: ImageMatcher::Pattern(pattern.into()), traits: traits(rule, path)? })
         }
         Some(_) => Err(field(format!("{path}.pattern"), "must be a string; put it in quotes")),
         None => Err(field(format!("{path}.pattern"), "is required; for example \"*:crash\"")),
     }
 }
 
-fn traits(written: Map<String, Value>, path: &str) -> Result<Traits, InvalidProfile> {
+fn traits(written: Map, path: &str) -> Result<Traits, InvalidProfile> {
     let mut traits = Traits::default();
     for (name, value) in written {
         let text = match value {
-            Value::String(text) => text,
+            Value::String(text) => text.into(),
             other => other.to_string(),
         };
         let invalid = |problem: InvalidTrait| field(path, &problem.to_string());
@@ -152,7 +152,7 @@ fn traits(written: Map<String, Value>, path: &str) -> Result<Traits, InvalidProf
     Ok(traits)
 }
 
-fn object(value: Value, path: &str) -> Result<Map<String, Value>, InvalidProfile> {
+fn object(value: Value, path: &str) -> Result<Map, InvalidProfile> {
     match value {
         Value::Object(members) => Ok(members),
         _ => Err(field(path, "must be an object; write `name: value` lines")),

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use gantry_json::{Value, json};
 use gantry_nodes::Options;
 use gantry_nodes::behaviour::Profile;
 use gantry_runtime::{Switch, shutdown};
 use gantry_test_cluster::TestServer;
-use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
 pub(crate) struct Cluster {
@@ -49,7 +49,7 @@ impl Cluster {
     }
 
     pub(crate) async fn pod(&self, name: &str, image: &str, annotations: &Value) {
-        let annotations: serde_json::Map<String, Value> = annotations
+        let annotations: gantry_json::Map = annotations
             .as_object()
             .unwrap()
             .iter()

@@ -1,6 +1,6 @@
 //! Objects that pods depend on, and nodes that fail.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::cluster::{Cluster, seconds};
 

@@ -8,10 +8,10 @@ mod faulty;
 
 use cluster::{Cluster, seconds};
 use faulty::{Faults, Faulty};
+use gantry_json::json;
 use gantry_nodes::Options;
 use gantry_runtime::shutdown;
 use gantry_test_cluster::TestServer;
-use serde_json::json;
 
 /// A8.5, 2.6: nodes register, lose the taint of new nodes, renew their leases and report their conditions.
 #[tokio::test(start_paused = true)]

@@ -1,7 +1,7 @@
 //! Groups, versions and resources that definitions bring.
 
+use gantry_json::{Value, json};
 use gantry_schema::kinds::{Kinds, discovery};
-use serde_json::{Value, json};
 
 use crate::{widgets, with};
 

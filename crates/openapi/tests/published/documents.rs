@@ -1,7 +1,7 @@
 //! The definitions of a kind and of its list.
 
+use gantry_json::{Value, json};
 use gantry_openapi as openapi;
-use serde_json::{Value, json};
 
 use crate::{V2_META, V3_META, v2, v2_definition, v3, v3_definition, widgets, with};
 
@@ -89,7 +89,7 @@ fn fields_to_select_by_are_named() {
     ] {
         definition["spec"]["versions"][0]["selectableFields"] = fields;
         let kinds = with(std::slice::from_ref(&definition));
-        let document: Value = serde_json::from_slice(&openapi::v2(&kinds)).unwrap();
+        let document: Value = gantry_json::from_slice(&openapi::v2(&kinds)).unwrap();
         for name in ["Widget", "Widgets"] {
             let schema = &document["definitions"][format!("com.example.shop.v1.{name}")];
             assert_eq!(schema[KEY], wanted, "{name}");

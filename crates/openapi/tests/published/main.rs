@@ -10,10 +10,10 @@ mod values;
 
 use std::sync::Arc;
 
+use gantry_json::{Value, json};
 use gantry_openapi as openapi;
 use gantry_schema::custom::kinds_of;
 use gantry_schema::kinds::{Kind, Kinds, kinds};
-use serde_json::{Value, json};
 
 const V2_META: &str = "#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 const V3_META: &str = "#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
@@ -55,13 +55,13 @@ fn with(definitions: &[Value]) -> Kinds {
 
 /// The document in OpenAPI 2 of widgets with this schema.
 fn v2(schema: &Value) -> Value {
-    serde_json::from_slice(&openapi::v2(&with(&[widgets(schema)]))).unwrap()
+    gantry_json::from_slice(&openapi::v2(&with(&[widgets(schema)]))).unwrap()
 }
 
 /// The same in OpenAPI 3.
 fn v3(schema: &Value) -> Value {
     let document = openapi::v3(&with(&[widgets(schema)]), "shop.example.com", "v1");
-    serde_json::from_slice(&document.unwrap()).unwrap()
+    gantry_json::from_slice(&document.unwrap()).unwrap()
 }
 
 fn v2_definition(schema: &Value) -> Value {

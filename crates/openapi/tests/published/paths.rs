@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::{v2, v3};
 
@@ -13,7 +13,8 @@ fn paths(document: &Value) -> BTreeMap<String, Vec<&str>> {
     let paths = document["paths"].as_object().unwrap().iter();
     let of_widgets = paths.filter_map(|(path, item)| {
         let place = path.strip_prefix("/apis/shop.example.com/v1/")?;
-        let methods = item.as_object().unwrap().keys().map(String::as_str).filter(|key| *key != "parameters");
+        let methods =
+            item.as_object().unwrap().keys().map(|key| key.as_str()).filter(|key| *key != "parameters");
         Some((place.to_owned(), methods.collect()))
     });
     of_widgets.collect()

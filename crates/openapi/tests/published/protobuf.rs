@@ -1,8 +1,8 @@
 //! The same definitions in gnostic's protobuf.
 
+use gantry_json::{Value, json};
 use gantry_openapi as openapi;
 use gantry_schema::kinds::kinds;
-use serde_json::{Value, json};
 
 use crate::{widgets, with};
 
@@ -19,7 +19,7 @@ enum Held<'b> {
 /// A1.13, A1.14: the protobuf begins as old clients want it, and has every definition with its kind.
 #[test]
 fn the_protobuf_has_every_definition() {
-    let v2: Value = serde_json::from_slice(&openapi::v2(kinds())).unwrap();
+    let v2: Value = gantry_json::from_slice(&openapi::v2(kinds())).unwrap();
     let bytes = openapi::gnostic(kinds());
     assert_eq!(&bytes[..5], b"\x0a\x032.0");
     let numbers: Vec<_> = fields(&bytes).iter().map(|(number, _)| *number).collect();

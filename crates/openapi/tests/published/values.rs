@@ -1,6 +1,6 @@
 //! The schema of a value, as it is written and as either language shows it.
 
-use serde_json::{Map, Value, json};
+use gantry_json::{Map, Value, json};
 
 use crate::{v2_definition, v3_definition};
 
@@ -9,7 +9,7 @@ type Row = (Value, Value, Value);
 
 /// Checks how values are published: as properties of one object, since documents are large.
 fn check(rows: &[Row]) {
-    let written: Map<_, _> =
+    let written: Map =
         rows.iter().enumerate().map(|(index, row)| (index.to_string(), row.0.clone())).collect();
     let schema = json!({"type": "object", "properties": written});
     let (v2, v3) = (v2_definition(&schema), v3_definition(&schema));

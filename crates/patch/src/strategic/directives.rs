@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Map, Value};
+use gantry_json::{Map, Value};
 
 use super::Object;
 use gantry_primitives::Refusal;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::directives::{PATCH, malformed_deletion, malformed_order, taken, taken_object};
 use super::order::{self, Places};

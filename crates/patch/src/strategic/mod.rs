@@ -9,7 +9,7 @@ mod order;
 
 use std::collections::BTreeSet;
 
-use serde_json::{Map, Value};
+use gantry_json::{Map, Value};
 
 use self::directives::{Member, retain_keys, taken, taken_object};
 use super::unreadable;
@@ -18,7 +18,7 @@ use gantry_primitives::go_print::as_go_prints;
 use gantry_schema::schema::{MessageId, StrategicMerge, Type, schema};
 
 /// The members of a JSON object.
-type Object = Map<String, Value>;
+type Object = Map;
 
 /// The schema of an object's members.
 #[derive(Clone, Copy)]

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::directives::PATCH;
 use super::lists::Sameness;

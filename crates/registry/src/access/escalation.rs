@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::{AccessRule, GROUP, Policy, RequestAttributes, RequestTarget, User, Verdict};
 use crate::kinds::Kind;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::rule::AccessRule;
 use super::{RequestAttributes, RequestTarget, User};

@@ -1,6 +1,6 @@
 //! One rule of a role: which verbs on which resources or paths.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::{RequestAttributes, RequestTarget};
 

@@ -1,6 +1,6 @@
 //! The service account of a new pod: its name, token and image pull secrets.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::Denied;
 use crate::defaults::setting::{Object, default, default_text, each, is_empty, object};

@@ -1,6 +1,6 @@
 //! Limit ranges: default and permitted resources of containers, pods and claims.
 
-use serde_json::{Map, Value, json};
+use gantry_json::{Map, SmolStr, Value, json};
 
 use super::Denied;
 use crate::defaults::setting::{default, each, ensure, object};
@@ -78,14 +78,14 @@ fn fill_in(pod: &mut Value, limit: &Value) {
     }
 }
 
-fn fill(amounts: Option<&mut Map<String, Value>>, given: &Value) -> Vec<String> {
+fn fill(amounts: Option<&mut Map>, given: &Value) -> Vec<String> {
     let (Some(amounts), Some(given)) = (amounts, given.as_object()) else { return Vec::new() };
     let missing = given.iter().filter(|(name, _)| !amounts.contains_key(*name));
     let missing: Vec<_> = missing.map(|(name, amount)| (name.clone(), amount.clone())).collect();
     for (name, amount) in &missing {
         default(amounts, name, amount.clone());
     }
-    missing.into_iter().map(|(name, _)| name).collect()
+    missing.into_iter().map(|(name, _)| name.into()).collect()
 }
 
 /// Returns the sum of the resources of all containers.
@@ -160,7 +160,7 @@ fn check_claim(wrong: &mut Vec<Denied>, limit: &Value, resources: &Value) {
     }
 }
 
-fn bounds<'a>(limit: &'a Value, name: &str) -> impl Iterator<Item = (&'a String, Quantity)> {
+fn bounds<'a>(limit: &'a Value, name: &str) -> impl Iterator<Item = (&'a SmolStr, Quantity)> {
     let bounds = limit[name].as_object().into_iter().flatten();
     bounds.filter_map(|(name, amount)| Some((name, quantity(amount)?)))
 }

@@ -13,7 +13,7 @@ pub mod quota;
 pub mod runtime_class;
 pub mod services;
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use crate::kinds::Kind;
 use crate::strategies;

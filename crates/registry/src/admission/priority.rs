@@ -1,6 +1,6 @@
 //! The priority of a new pod, from its priority class.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::Denied;
 use crate::defaults::setting::{is_unset, object};

@@ -1,6 +1,6 @@
 //! The runtime class of a new pod.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::Denied;
 

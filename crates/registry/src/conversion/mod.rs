@@ -3,7 +3,7 @@
 //! Events of both groups are the same objects, and so are autoscalers of both versions. Each is stored in one of its
 //! forms; [`to_storage`] and [`from_storage`] convert. All other kinds are stored as they are served.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::kinds::{GroupVersion, Kind, kinds};
 use crate::strategies;

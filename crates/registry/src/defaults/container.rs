@@ -1,6 +1,6 @@
 //! Defaults of containers, init containers and ephemeral containers.
 
-use serde_json::json;
+use gantry_json::json;
 
 use super::image::pull_policy;
 use super::setting::{Object, child, default, default_number, default_text, each, ensure, text};

@@ -13,7 +13,7 @@ pub(crate) mod setting;
 pub(crate) mod volume;
 pub(crate) mod workload;
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use crate::kinds::{Kind, Nature};
 use crate::{decode, strategies};

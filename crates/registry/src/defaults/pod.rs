@@ -1,6 +1,6 @@
 //! Defaults of pods and pod templates.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::setting::{Object, child, default, default_number, default_text, each, ensure, is_empty, text};
 use super::{container, qos, resources, volume};

@@ -1,12 +1,12 @@
 //! The quality of service class of a pod.
 
-use serde_json::{Map, Value};
+use gantry_json::{Map, Value};
 
 /// Returns `Guaranteed`, `Burstable` or `BestEffort`.
 ///
 /// `Guaranteed` if every container has limits of CPU and memory, and requests equal to them. `BestEffort` if no
 /// container has requests or limits.
-pub(crate) fn class(pod: &Map<String, Value>) -> &'static str {
+pub(crate) fn class(pod: &Map) -> &'static str {
     let spec = pod.get("spec");
     let lists = ["containers", "initContainers"].into_iter().filter_map(|list| spec?.get(list)?.as_array());
     let (mut any, mut all_guaranteed) = (false, true);

@@ -1,6 +1,6 @@
 //! Defaults of resources.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::setting::{Object, default, each, ensure, text};
 

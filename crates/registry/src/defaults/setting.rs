@@ -1,9 +1,9 @@
 //! Setting defaults in JSON values; values of unexpected types are left as they are.
 
-use serde_json::{Map, Value, json};
+use gantry_json::{Map, Value, json};
 
 /// A JSON object.
-pub(crate) type Object = Map<String, Value>;
+pub(crate) type Object = Map;
 
 /// Returns the value as an object, if it is one.
 pub(crate) fn object(value: &mut Value) -> Option<&mut Object> {

@@ -1,6 +1,6 @@
 //! Defaults of volumes, claims and persistent volumes.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::container::value_source;
 use super::image::pull_policy;

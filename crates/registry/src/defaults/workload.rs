@@ -1,6 +1,6 @@
 //! Defaults that several workloads share.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::setting::{Object, default_text, ensure, is_empty};
 

@@ -1,6 +1,6 @@
 //! Creation of objects: sets the metadata that the server owns.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::{Part, metadata_mut, text};
 use crate::Timestamp;

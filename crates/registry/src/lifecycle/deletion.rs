@@ -1,6 +1,6 @@
 //! Deletion of objects, with finalizers and grace periods.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::options::{DeleteOptions, Propagation};
 use super::{FOREGROUND, ORPHAN, finalizers, generation, metadata, metadata_mut, text};

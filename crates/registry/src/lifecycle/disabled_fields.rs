@@ -3,14 +3,14 @@
 //! An object that an older version stored with such a field keeps it, as on Kubernetes: otherwise an update that does not
 //! change the field would count as one that does, which pods do not allow.
 
-use serde_json::{Map, Value};
+use gantry_json::{Map, Value};
 
 const POD: [&str; 2] = ["schedulingGroup", "evictionResponders"];
 const CONTAINERS: [&str; 3] = ["containers", "initContainers", "ephemeralContainers"];
 const PROBES: [&str; 3] = ["livenessProbe", "readinessProbe", "startupProbe"];
 
 /// Called with the map that holds a disabled field, and its name.
-pub(crate) type Visit<'a> = dyn FnMut(&mut Map<String, Value>, &str) + 'a;
+pub(crate) type Visit<'a> = dyn FnMut(&mut Map, &str) + 'a;
 
 /// Removes the disabled fields that `visit_all` visits, unless the stored object has some of them. The client that wrote them
 /// is still recorded as their owner.
@@ -57,7 +57,7 @@ pub(crate) fn pod(object: &mut Value, spec: &str, visit: &mut Visit<'_>) {
     }
 }
 
-fn visit_container(container: &mut Map<String, Value>, visit: &mut Visit<'_>) {
+fn visit_container(container: &mut Map, visit: &mut Visit<'_>) {
     for probe in PROBES {
         if let Some(Value::Object(grpc)) = container.get_mut(probe).and_then(|probe| probe.get_mut("grpc")) {
             visit(grpc, "mode");

@@ -1,6 +1,6 @@
 //! Events expire some time after their last write.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::{metadata, text};
 use crate::Timestamp;
@@ -18,7 +18,7 @@ pub fn is_expired(object: &Value, now: Timestamp, lifetime_seconds: i64) -> bool
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use gantry_json::json;
 
     use super::*;
 

@@ -18,19 +18,19 @@ pub use options::{DeleteOptions, Propagation};
 pub use update::{Part, Updated, is_deletion_due, update};
 pub(crate) use update::{keep, keep_all_but_managed_fields, keep_metadata};
 
-use serde_json::{Map, Value};
+use gantry_json::{Map, SmolStr, Value};
 
 /// The finalizer of an object whose dependents are deleted first.
 const FOREGROUND: &str = "foregroundDeletion";
 /// The finalizer of an object whose dependents are orphaned.
 const ORPHAN: &str = "orphan";
 
-fn metadata(object: &Value) -> Option<&Map<String, Value>> {
+fn metadata(object: &Value) -> Option<&Map> {
     object.get("metadata").and_then(Value::as_object)
 }
 
 /// Returns the metadata, inserting it if it is absent.
-pub(crate) fn metadata_mut(object: &mut Value) -> &mut Map<String, Value> {
+pub(crate) fn metadata_mut(object: &mut Value) -> &mut Map {
     let whole = match object {
         Value::Object(whole) => whole,
         other => {
@@ -62,7 +62,7 @@ fn generation(object: &Value) -> i64 {
 }
 
 /// Returns all fields but metadata, status, kind and apiVersion.
-fn content_fields(object: &Value) -> impl Iterator<Item = (&String, &Value)> {
+fn content_fields(object: &Value) -> impl Iterator<Item = (&SmolStr, &Value)> {
     let fields = object.as_object().into_iter().flatten();
     fields.filter(|(field, _)| !matches!(field.as_str(), "metadata" | "status" | "kind" | "apiVersion"))
 }

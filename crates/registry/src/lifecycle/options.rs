@@ -1,6 +1,6 @@
 //! Options of requests to delete objects.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::{FieldError, Refusal};
 

@@ -1,6 +1,6 @@
 //! Updates of objects: restores what clients may not change, and increments the generation.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::{content_fields, finalizers, generation, metadata, metadata_mut, text};
 use crate::empties::{self, Form};

@@ -1,6 +1,6 @@
 //! Continue tokens: JSON in base64url, opaque to clients.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::Refusal;
 use gantry_formats::base64::{decode_url, encode_url};
@@ -38,7 +38,7 @@ impl Continue {
 
 fn read(token: &str) -> Result<Continue, String> {
     let bytes = decode_url(token).ok_or("it is not base64")?;
-    let content: Value = serde_json::from_slice(&bytes).map_err(|problem| problem.to_string())?;
+    let content: Value = gantry_json::from_slice(&bytes).map_err(|problem| problem.to_string())?;
     if content["v"] != FORMAT {
         let version = content["v"].as_str().unwrap_or("");
         return Err(format!("server does not recognize this encoded version {version}"));

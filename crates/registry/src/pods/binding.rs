@@ -1,6 +1,6 @@
 //! Bindings, which assign a pod to a node once.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::{condition, node};
 use crate::Timestamp;

@@ -1,6 +1,6 @@
 //! Conditions that the server writes.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::Timestamp;
 

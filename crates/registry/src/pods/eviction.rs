@@ -6,7 +6,7 @@
 //!       └► Spends(budget) ─► spend ─► the same
 //! ```
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::condition;
 use crate::Timestamp;

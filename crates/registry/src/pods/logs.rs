@@ -1,6 +1,6 @@
 //! Options of requests for logs.
 
-use serde_json::json;
+use gantry_json::json;
 
 use crate::paging::{flag, integer};
 use crate::{FieldError, Refusal};

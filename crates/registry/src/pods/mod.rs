@@ -11,7 +11,7 @@ pub(crate) mod status;
 
 use std::fmt::Write;
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use crate::Refusal;
 

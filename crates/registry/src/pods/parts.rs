@@ -1,6 +1,6 @@
 //! Parts of a pod's spec with a subresource of their own: a write to one drops all other changes.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 /// Returns the stored pod with the ephemeral containers that were sent.
 pub(crate) fn with_ephemeral_containers(stored: &Value, sent: &Value) -> Value {

@@ -1,6 +1,6 @@
 //! Fields of a pod's status that a write may leave out.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 /// Restores the fields that a kubelet left out of a status.
 pub(crate) fn keep(stored: &Value, object: &mut Value) {

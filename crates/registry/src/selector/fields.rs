@@ -3,7 +3,7 @@
 //! Only some fields of each kind are selectable ([`Selectable`]). A selector is parsed in two steps, because errors are
 //! reported in that order: first its grammar ([`Terms`]), later its fields ([`FieldSelector`]).
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use crate::Refusal;
 use crate::custom::FieldPath;

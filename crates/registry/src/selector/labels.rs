@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::tokens::{Token, Tokens};
 use super::wording::{key_error, value_error};

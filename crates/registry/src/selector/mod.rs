@@ -7,7 +7,7 @@ pub mod labels;
 mod tokens;
 mod wording;
 
-use serde_json::Value;
+use gantry_json::Value;
 
 pub use fields::{FieldSelector, Selectable};
 pub use labels::LabelSelector;

@@ -1,6 +1,6 @@
 //! Custom resources: their definition has their rules.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::KindStrategy;
 use crate::FieldError;

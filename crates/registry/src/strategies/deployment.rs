@@ -1,6 +1,6 @@
 //! The strategy of Deployments.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::{KindStrategy, replica_set};
 use crate::defaults::pod;

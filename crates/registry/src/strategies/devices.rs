@@ -1,6 +1,6 @@
 //! DeviceClasses, ResourceClaims, ResourceClaimTemplates and ResourceSlices.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::KindStrategy;
 use crate::Timestamp;

@@ -1,6 +1,6 @@
 //! The strategy of Leases.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::KindStrategy;
 use crate::Timestamp;

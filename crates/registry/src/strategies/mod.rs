@@ -40,7 +40,7 @@ mod service_account;
 mod stateful_set;
 pub(crate) mod storage;
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use crate::Timestamp;
 use crate::admission::quota::QuotaRules;
@@ -198,7 +198,7 @@ pub(crate) fn built_in(group: &str, version: &str, kind: &str) -> &'static KindS
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use gantry_json::json;
 
     use super::*;
     use crate::kinds::kinds;

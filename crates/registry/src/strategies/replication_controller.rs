@@ -1,6 +1,6 @@
 //! The strategy of ReplicationControllers.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::{KindStrategy, replica_set};
 use crate::Timestamp;

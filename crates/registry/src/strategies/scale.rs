@@ -1,6 +1,6 @@
 //! The `Scale` of a subresource `scale`.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::KindStrategy;
 use crate::Timestamp;

@@ -1,7 +1,7 @@
 //! The strategy of Secrets.
 
 use gantry_formats::base64;
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::KindStrategy;
 use crate::Timestamp;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use crate::Timestamp;
 use crate::selector::LabelSelector;
@@ -39,7 +39,7 @@ pub(crate) fn list<'o>(object: &'o Value, path: &str) -> &'o [Value] {
 
 /// Returns the number of members of the map at a path.
 pub(crate) fn members(object: &Value, path: &str) -> usize {
-    at(object, path).as_object().map_or(0, serde_json::Map::len)
+    at(object, path).as_object().map_or(0, gantry_json::Map::len)
 }
 
 /// Returns the object's name.
@@ -85,7 +85,7 @@ pub(crate) fn labels(object: &Value, path: &str) -> String {
 /// Formats a number or a string.
 pub(crate) fn plain(value: &Value) -> Option<String> {
     match value {
-        Value::String(text) => Some(text.clone()),
+        Value::String(text) => Some(text.to_string()),
         Value::Number(number) => Some(number.to_string()),
         _ => None,
     }

@@ -10,7 +10,7 @@ mod partial;
 
 use std::cmp::Ordering;
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::custom::{CellBudget, Columns};
 use crate::kinds::{Kind, Nature};

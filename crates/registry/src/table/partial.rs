@@ -1,6 +1,6 @@
 //! Objects reduced to their metadata.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::{Version, write_list};
 use crate::Refusal;

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use serde_json::json;
+use gantry_json::json;
 
 use super::error_list::{ErrorList, Path};
 

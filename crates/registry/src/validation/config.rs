@@ -1,6 +1,6 @@
 //! Rules that ConfigMaps and Secrets share.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::error_list::{ErrorList, Path};
 
@@ -16,7 +16,7 @@ pub(crate) fn immutable(errors: &mut ErrorList, old: &Value, new: &Value) {
         errors.forbidden(&Path::new("immutable"), FROZEN);
     }
     for field in ["data", "binaryData"] {
-        let no_members = |value: &Value| value.as_object().is_none_or(serde_json::Map::is_empty);
+        let no_members = |value: &Value| value.as_object().is_none_or(gantry_json::Map::is_empty);
         let is_same = old[field] == new[field] || no_members(&old[field]) && no_members(&new[field]);
         if !is_same {
             errors.forbidden(&Path::new(field), FROZEN);

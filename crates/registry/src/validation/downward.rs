@@ -1,6 +1,6 @@
 //! Validates the downward API: fields of a pod and resources of containers as variables and files.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::error_list::{ErrorList, Path, text};
 use super::names::qualified_name;

@@ -1,6 +1,6 @@
 //! Lists of validation errors, paths of fields, and accessors for values.
 
-use serde_json::{Map, Value, json};
+use gantry_json::{Map, SmolStr, Value, json};
 
 pub(crate) use gantry_primitives::Path;
 
@@ -40,7 +40,7 @@ pub(crate) fn list<'a>(value: &'a Value, field: &str) -> &'a [Value] {
 }
 
 /// Returns the members of the map in a field.
-pub(crate) fn members<'a>(value: &'a Value, field: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
+pub(crate) fn members<'a>(value: &'a Value, field: &str) -> impl Iterator<Item = (&'a SmolStr, &'a Value)> {
     value[field].as_object().into_iter().flat_map(Map::iter)
 }
 
@@ -61,7 +61,7 @@ impl ErrorList {
         at: &Path<'_>,
         value: &'v Value,
         field: &str,
-    ) -> Vec<(&'v String, &'v Value)> {
+    ) -> Vec<(&'v SmolStr, &'v Value)> {
         let mut members: Vec<_> = members(value, field).collect();
         if members.len() > 1 && !self.order.is_alphabetical() {
             self.order.sort(&at.to_string(), &mut members);

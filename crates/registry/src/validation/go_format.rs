@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use serde_json::{Map, Value};
+use gantry_json::{Map, Value};
 
 use crate::empties::is_omitted;
 use crate::schema::{MessageId, Type, schema};

@@ -35,7 +35,7 @@ pub mod warnings;
 pub(crate) mod windows;
 pub(crate) mod workload;
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use crate::FieldError;
 use crate::decode::KeyOrder;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::error_list::{is_set, list, text};
 use super::warnings::{SHOWN_CHARS_MAX, SHOWN_ITEM_CHARS_MAX};
@@ -138,7 +138,7 @@ impl Drop for Directory<'_> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use gantry_json::json;
 
     fn warnings_about(paths: &[&str]) -> Vec<String> {
         let items: Vec<_> = paths.iter().map(|path| json!({"path": path})).collect();

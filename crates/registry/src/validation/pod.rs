@@ -1,6 +1,6 @@
 //! Validates pods and pod specs.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::error_list::{ErrorList, Path, is_set, list, number, text};
 use super::metadata::labels;

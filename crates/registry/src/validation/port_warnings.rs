@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::error_list::{Path, number, text};
 use super::warnings::SHOWN_CHARS_MAX;
@@ -102,7 +102,7 @@ impl<'v> SamePorts<'v> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use gantry_json::json;
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! Ports by number or by name.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::error_list::{ErrorList, Path};
 use super::names::{port_name, port_number};

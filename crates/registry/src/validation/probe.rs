@@ -1,6 +1,6 @@
 //! Validates probes and lifecycle hooks.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::error_list::{ErrorList, Path, is_set, list, number, text};
 use super::names::{header_name, port_number};

@@ -1,6 +1,6 @@
 //! Validates names of resources.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::error_list::{ErrorList, Path};
 use super::names::qualified_name;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::error_list::{ErrorList, Path, list, number, text};
 use super::names::{label, label_value, qualified_name, subdomain};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::error_list::{ErrorList, Path, list, text};
 use super::go_format::with_go_names;

@@ -1,6 +1,6 @@
 //! Validates label selectors.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::error_list::{ErrorList, Path, is_set, list, members, text};
 use super::go_format::ordered_json;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::error_list::{ErrorList, Path, is_set, number, text};
 use super::names::{condition_reason, qualified_name};

@@ -1,6 +1,6 @@
 //! Validates pod templates.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::error_list::{ErrorList, Path, is_set, list, text};
 use super::{metadata, pod};

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use crate::empties::is_omitted;
 use crate::schema::{Field, MessageId, Type, schema};
@@ -284,7 +284,7 @@ fn hunks(steps: Vec<Step>) -> Vec<Vec<Step>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use gantry_json::json;
 
     #[test]
     fn a_change_is_shown_with_the_fields_around_it() {

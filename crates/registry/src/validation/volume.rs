@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::downward::{self, Exposure};
 use super::error_list::{ErrorList, Path, is_set, list, number, text};

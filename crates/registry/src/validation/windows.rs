@@ -1,6 +1,6 @@
 //! Validates fields of pods that only Windows has, or that it does not have.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::error_list::{ErrorList, Path, is_set, list};
 use super::names::subdomain;

@@ -1,6 +1,6 @@
 //! Rules that several workloads share.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use crate::validation::error_list::{ErrorList, Path};
 use crate::validation::go_format::ordered_json;

@@ -1,6 +1,6 @@
 //! Rules as definitions in the field write them.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::{changed, created, with_spec};
 

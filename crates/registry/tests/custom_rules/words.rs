@@ -1,8 +1,8 @@
 //! What is said, and when a rule is evaluated at all.
 
+use gantry_json::{Value, json};
 use gantry_registry::validation::custom_objects;
 use gantry_schema::custom::StructuralSchema;
-use serde_json::{Value, json};
 
 use super::{changed, created, texts, with_spec};
 

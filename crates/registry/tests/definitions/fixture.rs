@@ -1,10 +1,10 @@
 //! A definition that is fine, and how to spoil it.
 
+use gantry_json::{Value, json};
 use gantry_primitives::Timestamp;
 use gantry_registry::{defaults, lifecycle, validation};
 use gantry_schema::decode::{self, Gvk};
 use gantry_schema::kinds::{Kind, kinds};
-use serde_json::{Value, json};
 
 pub(crate) const NOON: Timestamp = Timestamp::from_secs(1_767_268_800);
 

@@ -1,8 +1,8 @@
 //! New, changed and deleted definitions.
 
+use gantry_json::json;
 use gantry_registry::lifecycle::{DeleteOptions, Deletion, Part, Propagation, Updated, delete, update};
 use gantry_registry::validation;
-use serde_json::json;
 
 use crate::fixture::{NOON, kind, posted, refused, version, widgets, with};
 

@@ -1,10 +1,10 @@
 //! Whose names are whose, which kinds are served, and when a definition may go.
 
+use gantry_json::{Value, json};
 use gantry_primitives::Timestamp;
 use gantry_registry::lifecycle::{DeleteOptions, Deletion, delete};
 use gantry_schema::custom::{Ending, end, settle};
 use gantry_schema::kinds::kinds;
-use serde_json::{Value, json};
 
 use crate::fixture::{NOON, kind, posted, widgets, with};
 

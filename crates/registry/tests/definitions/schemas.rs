@@ -1,6 +1,6 @@
 //! Schemas that are refused.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::fixture::{refused, version, widgets, with};
 

@@ -1,7 +1,7 @@
 //! Definitions that are refused for what stands around their schemas.
 
+use gantry_json::{Value, json};
 use gantry_registry::validation;
-use serde_json::{Value, json};
 
 use crate::fixture::{kind, posted, refused, version, widgets, with};
 

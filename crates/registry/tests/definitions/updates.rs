@@ -1,8 +1,8 @@
 //! Changes of definitions that are refused.
 
+use gantry_json::{Value, json};
 use gantry_registry::validation;
 use gantry_schema::custom::settle;
-use serde_json::{Value, json};
 
 use crate::fixture::{NOON, kind, posted, version, widgets, with};
 

@@ -1,6 +1,6 @@
 //! Containers: what they are shown, when they restart, what they may do.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::{NONE, SUBDOMAIN, of_container, of_pod, of_volume};
 

@@ -8,9 +8,9 @@ mod scheduling;
 mod volumes;
 mod workloads;
 
+use gantry_json::{Value, json};
 use gantry_registry::{defaults, validation};
 use gantry_schema::kinds::kinds;
-use serde_json::{Value, json};
 
 const NONE: [&str; 0] = [];
 const LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";

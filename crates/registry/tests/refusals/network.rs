@@ -1,6 +1,6 @@
 //! Services and Ingresses.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::{judged, with};
 

@@ -1,8 +1,8 @@
 //! Where pods may go, and what nodes say about it.
 
+use gantry_json::{Value, json};
 use gantry_registry::validation;
 use gantry_schema::kinds::kinds;
-use serde_json::{Value, json};
 
 use super::{LABEL, of_pod};
 

@@ -1,8 +1,8 @@
 //! Volumes, mounts and claims.
 
+use gantry_json::{Value, json};
 use gantry_registry::validation;
 use gantry_schema::kinds::kinds;
-use serde_json::{Value, json};
 
 use super::{NONE, of_pod, of_volume};
 

@@ -1,8 +1,8 @@
 //! Jobs, CronJobs and StatefulSets.
 
+use gantry_json::{Value, json};
 use gantry_registry::defaults;
 use gantry_schema::kinds::kinds;
-use serde_json::{Value, json};
 
 use super::{LABEL, NONE, judged, with};
 

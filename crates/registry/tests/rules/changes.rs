@@ -1,8 +1,8 @@
 //! Changes to stored objects: what stays, and how Kubernetes 1.37 says so.
 
+use gantry_json::{Value, json};
 use gantry_registry::{admission, defaults, validation};
 use gantry_schema::kinds::kinds;
-use serde_json::{Value, json};
 
 use crate::change;
 

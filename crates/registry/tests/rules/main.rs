@@ -6,9 +6,9 @@
 
 mod changes;
 
+use gantry_json::Value;
 use gantry_registry::{admission, defaults, validation};
 use gantry_schema::kinds::kinds;
-use serde_json::Value;
 
 const STORAGE: &str = include_str!("storage.json");
 const LIMITS: &str = include_str!("limits.json");
@@ -111,7 +111,7 @@ fn endpoints_hold_addresses_and_named_ports() {
 
 /// Applies every change of a story to its valid object and compares what is found with what was recorded.
 fn is_told(stories: &str, name: &str) {
-    let stories: Value = serde_json::from_str(stories).unwrap();
+    let stories: Value = gantry_json::from_str(stories).unwrap();
     let story = &stories[name];
     let (kind, valid) = (&story["kind"], &story["valid"]);
     assert_eq!(refused(kind, valid.clone()), [""; 0], "{name}: the valid object");

@@ -1,10 +1,10 @@
 //! Field selectors.
 
+use gantry_json::{Value, json};
 use gantry_registry::selector::{FieldSelector, Selectable, fields::Terms};
 use gantry_schema::custom::FieldPath;
 use gantry_schema::kinds::Scope;
 use proptest::prelude::*;
-use serde_json::{Value, json};
 
 use crate::recording::{Exchange, recorded};
 

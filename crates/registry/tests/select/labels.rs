@@ -1,8 +1,8 @@
 //! Label selectors.
 
+use gantry_json::{Value, json};
 use gantry_registry::selector::LabelSelector;
 use proptest::prelude::*;
-use serde_json::{Value, json};
 
 use crate::recording::recorded;
 

@@ -1,12 +1,12 @@
 //! The options of lists and watches.
 
+use gantry_json::json;
 use gantry_primitives::Refusal;
 use gantry_registry::paging::{
     Continue, ListOptions, ListPlan, Rest, WatchPlan, expired_list, expired_page, expired_watch, get_version,
     integer, too_large,
 };
 use gantry_registry::selector::Selectable;
-use serde_json::json;
 
 use crate::recording::{Exchange, recorded};
 

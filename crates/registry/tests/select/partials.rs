@@ -1,7 +1,7 @@
 //! Objects and lists reduced to their metadata.
 
+use gantry_json::{Value, json};
 use gantry_registry::table::{Version, is_a_list, not_a_list, partial, partial_list};
-use serde_json::{Value, json};
 
 use crate::recording::recorded;
 

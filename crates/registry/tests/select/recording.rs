@@ -1,6 +1,6 @@
 //! Reads recorded exchanges: what was asked, and the whole answer.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 /// One request and its answer.
 pub(crate) struct Exchange {
@@ -25,7 +25,7 @@ macro_rules! recorded {
 pub(crate) use recorded;
 
 pub(crate) fn exchanges(text: &str) -> Vec<Exchange> {
-    let all: Vec<Value> = serde_json::from_str(text).unwrap();
+    let all: Vec<Value> = gantry_json::from_str(text).unwrap();
     all.into_iter().filter(|entry| entry.get("note").is_none()).map(|entry| exchange(&entry)).collect()
 }
 

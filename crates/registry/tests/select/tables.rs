@@ -1,9 +1,9 @@
 //! Tables: the columns and cells that Kubernetes printed for the same objects.
 
+use gantry_json::{Value, json};
 use gantry_primitives::Timestamp;
 use gantry_registry::table::{Headings, IncludeObject, Layout, Printer, Version};
 use gantry_schema::custom::Columns;
-use serde_json::{Value, json};
 
 use crate::recording::{Exchange, recorded};
 
@@ -45,7 +45,7 @@ fn columns_and_rows(table: Value) -> Value {
 
 /// Renders the objects of a case and compares with the recording.
 fn replay(name: &str, exchanges: &[Exchange]) {
-    let cases: Value = serde_json::from_str(include_str!("objects.json")).unwrap();
+    let cases: Value = gantry_json::from_str(include_str!("objects.json")).unwrap();
     let case = &cases[name];
     let printer = Printer::of(case["group"].as_str().unwrap(), case["kind"].as_str().unwrap());
     let [exchange] = exchanges else { panic!("{name} has one exchange") };
@@ -125,7 +125,7 @@ fn with_times(body: &Value) -> Value {
     let text = body
         .to_string()
         .replace(r#""creationTimestamp":"<time>""#, r#""creationTimestamp":"2026-01-01T00:00:00Z""#);
-    serde_json::from_str(&text).unwrap()
+    gantry_json::from_str(&text).unwrap()
 }
 
 /// A5.1, A5.3: what goes with each row.
@@ -280,7 +280,7 @@ fn a_custom_kind_has_the_columns_of_its_definition() {
 /// A5.2: rows have all cells, whatever is in the object.
 #[test]
 fn every_row_is_complete() {
-    let cases: Value = serde_json::from_str(include_str!("objects.json")).unwrap();
+    let cases: Value = gantry_json::from_str(include_str!("objects.json")).unwrap();
     let kinds = cases
         .as_object()
         .unwrap()

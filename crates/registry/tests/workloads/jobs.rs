@@ -1,7 +1,7 @@
 //! Jobs and CronJobs.
 
+use gantry_json::{Value, json};
 use gantry_registry::validation;
-use serde_json::{Value, json};
 
 use super::{kind, object, told, wrong};
 

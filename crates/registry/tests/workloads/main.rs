@@ -7,9 +7,9 @@ mod pods;
 mod sets;
 mod warnings;
 
+use gantry_json::{Value, json};
 use gantry_registry::{defaults, validation};
 use gantry_schema::kinds::{Kind, kinds};
-use serde_json::{Value, json};
 
 fn kind(group: &str, resource: &str) -> &'static Kind {
     kinds().resource(group, "v1", resource).unwrap()

@@ -1,8 +1,8 @@
 //! Pods by themselves.
 
+use gantry_json::{Value, json};
 use gantry_primitives::Timestamp;
 use gantry_registry::lifecycle::{Stamp, create};
-use serde_json::{Value, json};
 
 use super::{kind, object, wrong};
 

@@ -1,6 +1,6 @@
 //! Deployments, StatefulSets, DaemonSets and ReplicationControllers.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::{kind, object, template, wrong, wrong_change};
 

@@ -1,7 +1,7 @@
 //! What is told about pods that are odd.
 
+use gantry_json::{Value, json};
 use gantry_registry::validation;
-use serde_json::{Value, json};
 
 use super::{kind, object, template};
 

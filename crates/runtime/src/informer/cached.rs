@@ -13,6 +13,7 @@ use k8s_openapi::api::{
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
+use super::source::WireObject;
 use crate::request::Form;
 use crate::wire::{PartialMetadata, Wire};
 
@@ -288,7 +289,7 @@ impl<W: Wire> Cached for Plain<W> {
     const FORM: Form = Form::Whole;
 
     fn parse(resource: &Resource, wire: &Arc<W>) -> Result<Self, ParseError> {
-        let MetadataOnly(meta) = MetadataOnly::of(resource, wire)?;
+        let MetadataOnly(meta) = MetadataOnly::of(resource, wire.meta())?;
         let key = key_of(&meta);
         Ok(Self { wire: wire.clone(), key, uid: meta.identity.uid, version: meta.resource_version })
     }
@@ -314,9 +315,13 @@ where
 }
 
 impl MetadataOnly {
-    /// The metadata of a whole object.
-    pub(super) fn of<W: Wire>(resource: &Resource, wire: &Arc<W>) -> Result<Self, ParseError> {
-        let meta = ObjectMeta { managed_fields: None, ..wire.meta().clone() };
+    /// The metadata of an object of any type.
+    pub(super) fn of_any(resource: &Resource, wire: &WireObject) -> Result<Self, ParseError> {
+        Self::of(resource, wire.meta())
+    }
+
+    fn of(resource: &Resource, meta: &ObjectMeta) -> Result<Self, ParseError> {
+        let meta = ObjectMeta { managed_fields: None, ..meta.clone() };
         ObjectMetadata::parse(&resource.api_version, &resource.kind, meta).map(Self)
     }
 }
@@ -326,7 +331,7 @@ impl Cached for MetadataOnly {
     const FORM: Form = Form::Metadata;
 
     fn parse(resource: &Resource, wire: &Arc<Self::Wire>) -> Result<Self, ParseError> {
-        Self::of(resource, wire)
+        Self::of(resource, wire.meta())
     }
     fn key(&self) -> ObjectKey {
         key_of(&self.0)

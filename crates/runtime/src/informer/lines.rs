@@ -1,20 +1,20 @@
 //! The events of a watch: lines in, events out.
 
 use gantry_client::RequestError;
+use gantry_json::Value;
 use gantry_model::ResourceVersion;
-use serde_json::Value;
 
-use crate::wire::{Decode as _, PartialMetadata, Wire};
+use super::source::WireObject;
+use crate::wire::{Decode as _, PartialMetadata, Wire as _};
 
 /// The annotation of the bookmark after the last object of a streamed list.
 const END_OF_LIST: &str = "k8s.io/initial-events-end";
 
-#[derive(Debug)]
-pub(super) enum Line<W> {
+pub(super) enum Line {
     /// The object was added or updated.
-    Applied(W),
+    Applied(WireObject),
     /// The object was deleted.
-    Deleted(W),
+    Deleted(WireObject),
     /// Everything up to this version has been sent.
     Bookmark(ResourceVersion),
     /// The same, and the initial list is complete.
@@ -25,27 +25,29 @@ pub(super) enum Line<W> {
     Failed(RequestError),
 }
 
-impl<W: Wire> Line<W> {
-    pub(super) fn parse(line: &[u8]) -> Self {
+type Decode = fn(&[u8]) -> gantry_json::Result<WireObject>;
+
+impl Line {
+    pub(super) fn parse(line: &[u8], decode: Decode) -> Self {
         if let Some(event) = Event::split(line) {
-            return Self::of(&event);
+            return Self::of(&event, decode);
         }
-        let event: Value = serde_json::from_slice(line).unwrap_or_default();
+        let event: Value = gantry_json::from_slice(line).unwrap_or_default();
         match event["type"].as_str() {
             Some(kind) => {
                 let object = event["object"].to_string();
-                Self::of(&Event { kind: kind.as_bytes(), object: object.as_bytes() })
+                Self::of(&Event { kind: kind.as_bytes(), object: object.as_bytes() }, decode)
             }
             None => Self::Failed(RequestError::unreadable(200, "not an event")),
         }
     }
 
-    fn of(event: &Event<'_>) -> Self {
+    fn of(event: &Event<'_>, decode: Decode) -> Self {
         let decoded = match event.kind {
             b"BOOKMARK" => PartialMetadata::decode(event.object).map(|bookmark| Self::bookmark(&bookmark)),
             b"ERROR" => return Self::failed(event.object),
-            b"DELETED" => W::decode(event.object).map(Self::Deleted),
-            b"ADDED" | b"MODIFIED" => W::decode(event.object).map(Self::Applied),
+            b"DELETED" => decode(event.object).map(Self::Deleted),
+            b"ADDED" | b"MODIFIED" => decode(event.object).map(Self::Applied),
             _ => return Self::unreadable(event.object, "an event of unknown type"),
         };
         decoded.unwrap_or_else(|error| Self::unreadable(event.object, &error.to_string()))
@@ -58,14 +60,14 @@ impl<W: Wire> Line<W> {
     }
 
     fn failed(status: &[u8]) -> Self {
-        let status: Value = serde_json::from_slice(status).unwrap_or_default();
+        let status: Value = gantry_json::from_slice(status).unwrap_or_default();
         let code = status["code"].as_u64().and_then(|code| u16::try_from(code).ok()).unwrap_or_default();
         Self::Failed(RequestError::of_status(code, status))
     }
 
     /// An object that cannot be parsed must not stop the others; one without a version ends the watch.
     fn unreadable(object: &[u8], why: &str) -> Self {
-        let object: Value = serde_json::from_slice(object).unwrap_or_default();
+        let object: Value = gantry_json::from_slice(object).unwrap_or_default();
         let text = |field: &str| object["metadata"][field].as_str().map(str::to_owned);
         match text("resourceVersion") {
             Some(version) => {
@@ -96,12 +98,14 @@ impl<'a> Event<'a> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use k8s_openapi::api::core::v1::Pod;
 
     use super::*;
 
-    fn parse(line: &str) -> Line<Pod> {
-        Line::parse(line.as_bytes())
+    fn parse(line: &str) -> Line {
+        Line::parse(line.as_bytes(), |json| Ok(Arc::new(Pod::decode(json)?)))
     }
 
     /// A4.13, A4.15: bookmarks, and the one that ends the list.
@@ -123,7 +127,7 @@ mod tests {
         let object =
             r#"{"metadata":{"name":"a","namespace":"n","resourceVersion":"5"},"spec":{"containers":3}}"#;
         let line = parse(&format!(r#"{{"type":"ADDED","object":{object}}}"#));
-        let Line::Unreadable(version, why) = line else { panic!("{line:?}") };
+        let Line::Unreadable(version, why) = line else { panic!("not unreadable") };
         assert_eq!(version, "5".into());
         assert!(why.starts_with("n/a: "), "{why}");
     }

@@ -13,6 +13,7 @@
 //! of them twice. No lock is held across an `await`, which the compiler would refuse to send.
 
 mod cached;
+mod index;
 mod lines;
 mod protocol;
 mod reflector;
@@ -32,7 +33,7 @@ pub use scope::InformerScope;
 pub use store::Store;
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use gantry_client::RequestError;
 use gantry_decide::gc::Resource;
@@ -41,7 +42,7 @@ use tokio::sync::watch;
 
 use crate::api::Api;
 use crate::shutdown::Shutdown;
-use source::Source;
+use source::{Decoder, Source};
 
 /// A change of an object.
 #[derive(Debug)]
@@ -125,8 +126,7 @@ impl<T: Cached> Informer<T> {
 
     /// Returns when the initial list has arrived.
     pub async fn synced(&self) {
-        // The sender lives as long as `self`, so this cannot fail.
-        let _ = self.shared.synced.subscribe().wait_for(|synced| *synced).await;
+        until_true(self.shared.synced.subscribe()).await;
     }
 
     /// The failure of the last request to the server; `None` while the connection is up. Requests are repeated.
@@ -136,44 +136,67 @@ impl<T: Cached> Informer<T> {
 
     /// Follows the server until shutdown, with a watch of its own.
     pub async fn run(&self, api: Api, shutdown: Shutdown) {
-        let source = Source::new(self.shared.resource.clone(), self.shared.scope.clone(), T::FORM);
-        source.attach(self, T::parse);
+        let (resource, scope) = (self.shared.resource.clone(), self.shared.scope.clone());
+        let source = Source::new(resource, scope, T::FORM, Decoder::of::<T::Wire>());
+        source.attach(self, source::parse);
         reflector::run(&source, &api, &shutdown).await;
     }
 
     fn apply(&self, object: T) {
-        self.notify(|store| store.apply(object).into_iter().collect());
+        let subscribers = self.subscribers();
+        let change = self.write().apply(object);
+        notify(&subscribers, change.as_slice());
     }
 
     fn remove(&self, last: T) {
-        self.notify(|store| store.remove(last).into_iter().collect());
+        let subscribers = self.subscribers();
+        let change = self.write().remove(last);
+        notify(&subscribers, change.as_slice());
     }
 
     fn replace(&self, all: Vec<T>, version: ResourceVersion) {
-        self.notify(|store| store.replace(all, version));
+        let subscribers = self.subscribers();
+        let changes = self.write().replace(all, version);
+        notify(&subscribers, &changes);
+        drop(subscribers);
         self.shared.synced.send_replace(true);
     }
 
     fn advance_to(&self, version: ResourceVersion) {
-        self.notify(|store| {
-            store.advance_to(version);
-            Vec::new()
-        });
+        let _subscribers = self.subscribers();
+        self.write().advance_to(version);
     }
 
-    fn notify(&self, update: impl FnOnce(&mut Store<T>) -> Vec<InformerEvent<T>>) {
-        let subscribers = self.subscribers();
-        let changes = update(&mut self.shared.store.write().unwrap_or_else(PoisonError::into_inner));
-        for change in &changes {
-            for subscriber in subscribers.iter() {
-                subscriber(change);
-            }
-        }
+    /// Changes are made while the subscribers are locked.
+    fn write(&self) -> RwLockWriteGuard<'_, Store<T>> {
+        self.shared.store.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn subscribers(&self) -> MutexGuard<'_, Vec<Subscriber<T>>> {
         self.shared.subscribers.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn notify<T>(subscribers: &[Subscriber<T>], changes: &[InformerEvent<T>]) {
+    for change in changes {
+        for subscriber in subscribers {
+            subscriber(change);
+        }
+    }
+}
+
+/// Returns when the value is true. The sender is kept by the caller, so waiting cannot fail.
+async fn until_true(mut value: watch::Receiver<bool>) {
+    let _ = value.wait_for(|value| *value).await;
+}
+
+/// Sets the error; notifies of it if there is or was one.
+fn set_error(known: &watch::Sender<Option<RequestError>>, error: Option<&RequestError>) {
+    known.send_if_modified(|known| {
+        let is_change = known.is_some() || error.is_some();
+        *known = error.cloned();
+        is_change
+    });
 }
 
 impl<T> Clone for Informer<T> {

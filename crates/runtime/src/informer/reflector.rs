@@ -8,7 +8,7 @@ use gantry_model::ResourceVersion;
 use tokio::time::Instant;
 
 use super::protocol::{NextRequest, Protocol, RequestEnd};
-use super::source::{Received, Sink};
+use super::source::{Received, Source};
 use crate::api::Api;
 use crate::jitter::{random, with_jitter};
 use crate::shutdown::Shutdown;
@@ -25,11 +25,11 @@ const LIST_MAX: Duration = Duration::from_secs(60);
 const AT_ONCE: Duration = Duration::from_secs(1);
 
 /// Follows the server until shutdown.
-pub(super) fn run<'a>(source: &'a dyn Sink, api: &'a Api, shutdown: &'a Shutdown) -> BoxFuture<'a, ()> {
+pub(super) fn run<'a>(source: &'a Source, api: &'a Api, shutdown: &'a Shutdown) -> BoxFuture<'a, ()> {
     Box::pin(follow_server(source, api, shutdown))
 }
 
-async fn follow_server(source: &dyn Sink, api: &Api, shutdown: &Shutdown) {
+async fn follow_server(source: &Source, api: &Api, shutdown: &Shutdown) {
     let resource = &source.watched().resource.plural;
     let mut protocol = Protocol::new();
     loop {
@@ -65,7 +65,7 @@ async fn follow_server(source: &dyn Sink, api: &Api, shutdown: &Shutdown) {
     }
 }
 
-async fn next_request(source: &dyn Sink, api: &Api, next_request: &NextRequest) -> RequestEnd {
+async fn next_request(source: &Source, api: &Api, next_request: &NextRequest) -> RequestEnd {
     let seconds = WATCH_SECONDS + u64::from(random(300));
     let timeout = seconds.to_string();
     let mut query = vec![("allowWatchBookmarks", "true"), ("timeoutSeconds", timeout.as_str())];
@@ -96,7 +96,7 @@ async fn next_request(source: &dyn Sink, api: &Api, next_request: &NextRequest) 
 }
 
 /// Reads a streamed list to its end.
-async fn initial(source: &dyn Sink, lines: &mut WatchLines) -> Result<ResourceVersion, RequestEnd> {
+async fn initial(source: &Source, lines: &mut WatchLines) -> Result<ResourceVersion, RequestEnd> {
     let until = Instant::now() + LIST_MAX;
     loop {
         let line = match tokio::time::timeout_at(until, lines.next()).await {
@@ -120,7 +120,7 @@ async fn initial(source: &dyn Sink, lines: &mut WatchLines) -> Result<ResourceVe
 
 /// Passes changes on until the stream ends.
 async fn follow(
-    source: &dyn Sink,
+    source: &Source,
     lines: &mut WatchLines,
     from: ResourceVersion,
     until: Instant,
@@ -146,7 +146,7 @@ async fn follow(
 }
 
 /// Lists page by page.
-async fn list(source: &dyn Sink, api: &Api) -> RequestEnd {
+async fn list(source: &Source, api: &Api) -> RequestEnd {
     source.begin_list();
     let watched = source.watched();
     let path = watched.scope.path(&watched.resource);

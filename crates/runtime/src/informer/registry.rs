@@ -10,12 +10,12 @@ use gantry_decide::gc::Resource;
 use tokio::task::JoinSet;
 
 use super::cached::MetadataOnly;
-use super::source::Source;
+use super::source::{self, Decoder, Source};
 use super::{Informer, InformerScope, Typed, reflector};
 use crate::api::Api;
+use crate::request::Form;
 use crate::shutdown::Shutdown;
 
-type AttachMetadata = Box<dyn Fn(&Informer<MetadataOnly>) + Send>;
 type Start = Box<dyn FnOnce(Api, Shutdown) -> BoxFuture<'static, ()> + Send>;
 
 /// The informers of a process: one watch per resource, whatever types its objects are parsed into. Cheap to clone; clones
@@ -35,11 +35,10 @@ struct Registry {
     starts: Vec<Start>,
 }
 
-/// A source of any wire type.
+/// A source and its wire type.
 struct SourceEntry {
-    source: Box<dyn Any + Send>,
-    /// Attaches an informer of metadata.
-    attach_metadata: AttachMetadata,
+    source: Arc<Source>,
+    wire: TypeId,
 }
 
 impl Informers {
@@ -63,7 +62,8 @@ impl Informers {
         }
         let informer = Informer::<T>::scoped(T::resource(), scope.clone());
         registry.by_type.insert(key, Box::new(informer.clone()));
-        registry.source::<T>(scope).attach(&informer, T::parse);
+        let wire = (TypeId::of::<T::Wire>(), T::FORM, Decoder::of::<T::Wire>());
+        registry.source(T::resource(), scope, wire).attach(&informer, source::parse);
         informer
     }
 
@@ -72,7 +72,7 @@ impl Informers {
         let registry = self.registry();
         let entry = registry.sources.get(&(resource.clone(), InformerScope::all()))?;
         let informer = Informer::new(resource.clone());
-        (entry.attach_metadata)(&informer);
+        entry.source.attach(&informer, MetadataOnly::of_any);
         Some(informer)
     }
 
@@ -94,24 +94,22 @@ impl Informers {
 }
 
 impl Registry {
-    /// The source of this type, which is started with the others.
-    fn source<T: Typed>(&mut self, scope: InformerScope) -> Arc<Source<T::Wire>> {
-        let key = (T::resource(), scope.clone());
-        let known =
-            self.sources.get(&key).and_then(|entry| entry.source.downcast_ref::<Arc<Source<T::Wire>>>());
-        if let Some(source) = known {
-            return source.clone();
+    /// The source of this wire type, which is started with the others.
+    fn source(
+        &mut self,
+        resource: Resource,
+        scope: InformerScope,
+        (wire, form, decoder): (TypeId, Form, Decoder),
+    ) -> Arc<Source> {
+        let key = (resource.clone(), scope.clone());
+        if let Some(entry) = self.sources.get(&key).filter(|entry| entry.wire == wire) {
+            return entry.source.clone();
         }
-        let source = Arc::new(Source::<T::Wire>::new(T::resource(), scope, T::FORM));
-        let attaching = source.clone();
-        let entry = SourceEntry {
-            source: Box::new(source.clone()),
-            attach_metadata: Box::new(move |informer| attaching.attach(informer, MetadataOnly::of)),
-        };
-        self.sources.insert(key, entry);
+        let source = Arc::new(Source::new(resource, scope, form, decoder));
+        self.sources.insert(key, SourceEntry { source: source.clone(), wire });
         let running = source.clone();
         self.starts.push(Box::new(move |api, shutdown| {
-            Box::pin(async move { reflector::run(running.as_ref(), &api, &shutdown).await })
+            Box::pin(async move { reflector::run(&running, &api, &shutdown).await })
         }));
         source
     }

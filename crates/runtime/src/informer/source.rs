@@ -1,38 +1,51 @@
 //! One watch of a resource, decoded once, for all informers that hold its objects.
 //!
 //! ```text
-//! server ──lines──► Source<W> ──Arc<W>──► Informer<Pod>           (controllers)
-//!                                     ├─► Informer<CachedPod>     (scheduler)
-//!                                     └─► Informer<MetadataOnly>  (garbage collector)
+//! server ──lines──► Source ──objects──► Informer<Pod>           (controllers)
+//!                                    ├─► Informer<CachedPod>     (scheduler)
+//!                                    └─► Informer<MetadataOnly>  (garbage collector)
 //! ```
 //!
 //! A source keeps no objects but those of a list that has not ended. An informer that is attached while the source follows changes makes it list again; the
 //! others have these objects already and notify nothing.
 
+use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use gantry_client::RequestError;
 use gantry_decide::gc::Resource;
+use gantry_json::Value;
 use gantry_model::{ParseError, ResourceVersion};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ListMeta;
-use serde_json::Value;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use tokio::sync::Notify;
 
 use super::cached::Cached;
 use super::lines::Line;
 use super::scope::InformerScope;
-use super::{Informer, Shared};
+use super::{Informer, Shared, set_error};
 use crate::request::Form;
-use crate::wire::{ObjectList, Wire};
+use crate::wire::{AnyWire, ObjectList, Wire};
 
-pub(super) type Parse<T, W> = fn(&Resource, &Arc<W>) -> Result<T, ParseError>;
+/// A decoded object, shared by all informers.
+pub(super) type WireObject = Arc<dyn AnyWire>;
+pub(super) type Parse<T> = fn(&Resource, &WireObject) -> Result<T, ParseError>;
 
-pub(super) struct Source<W> {
+pub(super) struct Source {
     watched: Watched,
-    views: Mutex<Views<W>>,
+    decoder: Decoder,
+    views: Mutex<Views>,
     /// The objects of the list that is being read.
-    listed: Mutex<Vec<Arc<W>>>,
+    listed: Mutex<Vec<WireObject>>,
 }
+
+/// How the objects of one wire type are decoded.
+#[derive(Clone, Copy)]
+pub(super) struct Decoder {
+    pub(super) object: fn(&[u8]) -> gantry_json::Result<WireObject>,
+    list: fn(&[u8]) -> gantry_json::Result<Page>,
+}
+
+type Page = (ListMeta, Vec<WireObject>);
 
 /// What a source requests.
 pub(super) struct Watched {
@@ -43,8 +56,8 @@ pub(super) struct Watched {
     pub(super) relist: Notify,
 }
 
-struct Views<W> {
-    all: Vec<Box<dyn View<W>>>,
+struct Views {
+    all: Vec<Box<dyn View>>,
     /// Whether the list was passed to all views, so that only changes follow.
     is_following: bool,
 }
@@ -61,77 +74,83 @@ pub(super) enum Received {
     Failed(RequestError),
 }
 
-/// A source from the view of its task, whatever the wire type of its objects.
-pub(super) trait Sink: Send + Sync {
-    fn watched(&self) -> &Watched;
-    /// Forgets the objects of a list that was cut off.
-    fn begin_list(&self);
-    /// Adds the object in a line of a streamed list.
-    fn receive_listed(&self, line: &[u8]) -> Received;
-    /// Adds the objects of a page; returns its metadata.
-    fn receive_page(&self, json: &[u8]) -> serde_json::Result<ListMeta>;
-    /// Passes the complete list to all informers.
-    fn end_list(&self, version: &ResourceVersion);
-    /// Passes the change in a line to all informers.
-    fn receive_change(&self, line: &[u8]) -> Received;
-    /// The last request failed, or the current one has begun.
-    fn set_error(&self, error: Option<&RequestError>);
-}
-
 /// An informer from the view of its source.
-trait View<W>: Send + Sync {
+trait View: Send + Sync {
     fn is_alive(&self) -> bool;
-    fn apply(&self, object: &Arc<W>);
-    fn remove(&self, last: &Arc<W>);
-    fn replace(&self, all: &[Arc<W>], version: &ResourceVersion);
+    fn apply(&self, object: &WireObject);
+    fn remove(&self, last: &WireObject);
+    fn replace(&self, all: &[WireObject], version: &ResourceVersion);
     fn advance_to(&self, version: &ResourceVersion);
     fn set_error(&self, error: Option<&RequestError>);
 }
 
-struct ParsedView<T, W> {
+struct ParsedView<T> {
     informer: Weak<Shared<T>>,
-    parse: Parse<T, W>,
+    parse: Parse<T>,
 }
 
-impl<W: Wire> Source<W> {
-    pub(super) fn new(resource: Resource, scope: InformerScope, form: Form) -> Self {
+impl Decoder {
+    pub(super) fn of<W: Wire + Sync>() -> Self {
+        Self {
+            object: |json| Ok(Arc::new(W::decode(json)?)),
+            list: |json| {
+                let page = W::decode_list(json)?;
+                Ok((page.metadata, page.items.into_iter().map(|object| Arc::new(object) as _).collect()))
+            },
+        }
+    }
+}
+
+/// Parses an object of a source of this type.
+pub(super) fn parse<T: Cached>(resource: &Resource, object: &WireObject) -> Result<T, ParseError> {
+    let object: Arc<dyn Any + Send + Sync> = object.clone();
+    let wire = object.downcast::<T::Wire>().expect("a source decodes the wire type of its informers");
+    T::parse(resource, &wire)
+}
+
+impl Source {
+    pub(super) fn new(resource: Resource, scope: InformerScope, form: Form, decoder: Decoder) -> Self {
         let views = Mutex::new(Views { all: Vec::new(), is_following: false });
         let watched = Watched { resource, scope, form, relist: Notify::new() };
-        Self { watched, views, listed: Mutex::default() }
+        Self { watched, decoder, views, listed: Mutex::default() }
     }
 
     /// Feeds an informer from now on, for as long as anything holds it.
-    pub(super) fn attach<T: Cached>(&self, informer: &Informer<T>, parse: Parse<T, W>) {
+    pub(super) fn attach<T: Cached>(&self, informer: &Informer<T>, parse: Parse<T>) {
+        self.attach_view(Box::new(ParsedView { informer: Arc::downgrade(&informer.shared), parse }));
+    }
+
+    fn attach_view(&self, view: Box<dyn View>) {
         let mut views = self.views();
         views.all.retain(|view| view.is_alive());
-        views.all.push(Box::new(ParsedView { informer: Arc::downgrade(&informer.shared), parse }));
+        views.all.push(view);
         if views.is_following {
             self.watched.relist.notify_one();
         }
     }
 
-    fn views(&self) -> MutexGuard<'_, Views<W>> {
+    fn views(&self) -> MutexGuard<'_, Views> {
         self.views.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn listed(&self) -> MutexGuard<'_, Vec<Arc<W>>> {
+    fn listed(&self) -> MutexGuard<'_, Vec<WireObject>> {
         self.listed.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-impl<W: Wire> Sink for Source<W> {
-    fn watched(&self) -> &Watched {
+    pub(super) fn watched(&self) -> &Watched {
         &self.watched
     }
 
-    fn begin_list(&self) {
+    /// Forgets the objects of a list that was cut off.
+    pub(super) fn begin_list(&self) {
         self.views().is_following = false;
         self.listed().clear();
     }
 
-    fn receive_listed(&self, line: &[u8]) -> Received {
-        match Line::<W>::parse(line) {
-            Line::Applied(object) => self.listed().push(Arc::new(object)),
+    /// Adds the object in a line of a streamed list.
+    pub(super) fn receive_listed(&self, line: &[u8]) -> Received {
+        match Line::parse(line, self.decoder.object) {
+            Line::Applied(object) => self.listed().push(object),
             Line::EndOfList(version) => return Received::EndOfList(version),
             Line::Unreadable(_, why) => warn_unreadable(&self.watched.resource, &why),
             Line::Failed(failure) => return Received::Failed(failure),
@@ -140,41 +159,42 @@ impl<W: Wire> Sink for Source<W> {
         Received::Listed
     }
 
-    fn receive_page(&self, json: &[u8]) -> serde_json::Result<ListMeta> {
-        if let Ok(page) = W::decode_list(json) {
-            self.listed().extend(page.items.into_iter().map(Arc::new));
-            return Ok(page.metadata);
+    /// Adds the objects of a page; returns its metadata.
+    pub(super) fn receive_page(&self, json: &[u8]) -> gantry_json::Result<ListMeta> {
+        if let Ok((metadata, objects)) = (self.decoder.list)(json) {
+            self.listed().extend(objects);
+            return Ok(metadata);
         }
         // One object that cannot be decoded does not hide the others.
-        let page: ObjectList<Value> = serde_json::from_slice(json)?;
+        let page: ObjectList<Value> = gantry_json::from_slice(json)?;
         for item in page.items {
-            match W::decode(item.to_string().as_bytes()) {
-                Ok(object) => self.listed().push(Arc::new(object)),
+            match (self.decoder.object)(item.to_string().as_bytes()) {
+                Ok(object) => self.listed().push(object),
                 Err(error) => warn_unreadable(&self.watched.resource, &error.to_string()),
             }
         }
         Ok(page.metadata)
     }
 
-    fn end_list(&self, version: &ResourceVersion) {
+    /// Passes the complete list to all informers.
+    pub(super) fn end_list(&self, version: &ResourceVersion) {
         let all = std::mem::take(&mut *self.listed());
         let mut views = self.views();
         views.all.iter().for_each(|view| view.replace(&all, version));
         views.is_following = true;
     }
 
-    fn receive_change(&self, line: &[u8]) -> Received {
+    /// Passes the change in a line to all informers.
+    pub(super) fn receive_change(&self, line: &[u8]) -> Received {
         let views = self.views();
-        Received::Reached(match Line::<W>::parse(line) {
+        Received::Reached(match Line::parse(line, self.decoder.object) {
             Line::Applied(object) => {
-                let (version, object) = (object.version(), Arc::new(object));
                 views.all.iter().for_each(|view| view.apply(&object));
-                version
+                object.version()
             }
             Line::Deleted(object) => {
-                let (version, object) = (object.version(), Arc::new(object));
                 views.all.iter().for_each(|view| view.remove(&object));
-                version
+                object.version()
             }
             Line::Bookmark(version) | Line::EndOfList(version) => {
                 views.all.iter().for_each(|view| view.advance_to(&version));
@@ -188,12 +208,13 @@ impl<W: Wire> Sink for Source<W> {
         })
     }
 
-    fn set_error(&self, error: Option<&RequestError>) {
+    /// The last request failed, or the current one has begun.
+    pub(super) fn set_error(&self, error: Option<&RequestError>) {
         self.views().all.iter().for_each(|view| view.set_error(error));
     }
 }
 
-impl<T: Cached, W: Wire> ParsedView<T, W> {
+impl<T: Cached> ParsedView<T> {
     /// The informer, once it has the list.
     fn synced(&self) -> Option<Informer<T>> {
         self.informer().filter(Informer::is_synced)
@@ -204,26 +225,23 @@ impl<T: Cached, W: Wire> ParsedView<T, W> {
     }
 
     /// The parsed object. One that cannot be parsed does not hide the others.
-    fn parse(&self, informer: &Informer<T>, object: &Arc<W>) -> Option<T> {
+    fn parse(&self, informer: &Informer<T>, object: &WireObject) -> Option<T> {
         match (self.parse)(informer.resource(), object) {
             Ok(object) => Some(object),
             Err(error) => {
-                let meta = object.meta();
-                let text = |field: &Option<String>| field.clone().unwrap_or_default();
-                let why = format!("{}/{}: {error}", text(&meta.namespace), text(&meta.name));
-                warn_unreadable(informer.resource(), &why);
+                warn_unparsable(informer.resource(), object.meta(), &error);
                 None
             }
         }
     }
 }
 
-impl<T: Cached, W: Wire> View<W> for ParsedView<T, W> {
+impl<T: Cached> View for ParsedView<T> {
     fn is_alive(&self) -> bool {
         self.informer.strong_count() > 0
     }
 
-    fn apply(&self, object: &Arc<W>) {
+    fn apply(&self, object: &WireObject) {
         let Some(informer) = self.synced() else { return };
         match self.parse(&informer, object) {
             Some(parsed) => informer.apply(parsed),
@@ -231,7 +249,7 @@ impl<T: Cached, W: Wire> View<W> for ParsedView<T, W> {
         }
     }
 
-    fn remove(&self, last: &Arc<W>) {
+    fn remove(&self, last: &WireObject) {
         let Some(informer) = self.synced() else { return };
         match self.parse(&informer, last) {
             Some(parsed) => informer.remove(parsed),
@@ -239,7 +257,7 @@ impl<T: Cached, W: Wire> View<W> for ParsedView<T, W> {
         }
     }
 
-    fn replace(&self, all: &[Arc<W>], version: &ResourceVersion) {
+    fn replace(&self, all: &[WireObject], version: &ResourceVersion) {
         let Some(informer) = self.informer() else { return };
         let parsed = all.iter().filter_map(|object| self.parse(&informer, object)).collect();
         informer.replace(parsed, version.clone());
@@ -253,12 +271,14 @@ impl<T: Cached, W: Wire> View<W> for ParsedView<T, W> {
 
     fn set_error(&self, error: Option<&RequestError>) {
         let Some(informer) = self.informer() else { return };
-        informer.shared.error.send_if_modified(|known| {
-            let is_change = known.is_some() || error.is_some();
-            *known = error.cloned();
-            is_change
-        });
+        set_error(&informer.shared.error, error);
     }
+}
+
+fn warn_unparsable(resource: &Resource, meta: &ObjectMeta, error: &ParseError) {
+    let text = |field: &Option<String>| field.clone().unwrap_or_default();
+    let why = format!("{}/{}: {error}", text(&meta.namespace), text(&meta.name));
+    warn_unreadable(resource, &why);
 }
 
 fn warn_unreadable(resource: &Resource, why: &str) {

@@ -3,22 +3,20 @@
 //! Syncs never scan a namespace: dependents are indexed by controller, orphans are a set of their own, and pods are
 //! indexed by label.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use gantry_model::{Name, Namespace, ObjectKey, Requirement, ResourceVersion, Selector, Uid};
+use gantry_model::{Name, Namespace, ObjectKey, ResourceVersion, Selector, Uid};
 
 use super::InformerEvent;
 use super::cached::Cached;
+use super::index::{Index, IndexedFields, Slot};
 
 /// All objects of one resource, as of the last watch event.
 #[derive(Debug)]
 pub struct Store<T> {
-    objects: BTreeMap<Namespace, BTreeMap<Name, Arc<T>>>,
-    by_uid: BTreeMap<Uid, ObjectKey>,
-    by_controller: BTreeMap<Uid, BTreeSet<ObjectKey>>,
-    orphans: BTreeMap<Namespace, BTreeSet<Name>>,
-    by_label: BTreeMap<Namespace, BTreeMap<(String, String), BTreeSet<Name>>>,
+    index: Index,
+    objects: Vec<Option<Arc<T>>>,
     version: ResourceVersion,
 }
 
@@ -26,14 +24,7 @@ pub struct Store<T> {
 
 impl<T: Cached> Store<T> {
     pub(super) fn new() -> Self {
-        Self {
-            objects: BTreeMap::new(),
-            by_uid: BTreeMap::new(),
-            by_controller: BTreeMap::new(),
-            orphans: BTreeMap::new(),
-            by_label: BTreeMap::new(),
-            version: "".into(),
-        }
+        Self { index: Index::default(), objects: Vec::new(), version: "".into() }
     }
 
     /// The object of this key.
@@ -43,54 +34,53 @@ impl<T: Cached> Store<T> {
 
     /// The object of this name.
     pub fn named(&self, namespace: &Namespace, name: &Name) -> Option<&Arc<T>> {
-        self.objects.get(namespace)?.get(name)
+        self.at(self.index.named(namespace, name)?)
     }
 
     /// The object with this uid.
     pub fn with_uid(&self, uid: &Uid) -> Option<&Arc<T>> {
-        self.get(self.by_uid.get(uid)?)
+        self.at(self.index.with_uid(uid)?)
     }
 
     /// All objects that the object with this uid controls.
     pub fn controlled_by<'a>(&'a self, uid: &Uid) -> impl Iterator<Item = &'a Arc<T>> + use<'a, T> {
-        self.by_controller.get(uid).into_iter().flatten().filter_map(|key| self.get(key))
+        self.index.controlled_by(uid).filter_map(|slot| self.at(slot))
     }
 
     /// All objects of a namespace without a controller.
-    pub fn orphans<'a>(&'a self, namespace: &'a Namespace) -> impl Iterator<Item = &'a Arc<T>> {
-        let names = self.orphans.get(namespace).into_iter().flatten();
-        names.filter_map(|name| self.named(namespace, name))
+    pub fn orphans<'a>(&'a self, namespace: &Namespace) -> impl Iterator<Item = &'a Arc<T>> + use<'a, T> {
+        self.index.orphans(namespace).filter_map(|slot| self.at(slot))
     }
 
     /// All objects of a namespace, sorted by name.
-    pub fn in_namespace(&self, namespace: &Namespace) -> impl Iterator<Item = &Arc<T>> {
-        self.objects.get(namespace).into_iter().flat_map(BTreeMap::values)
+    pub fn in_namespace<'a>(
+        &'a self,
+        namespace: &Namespace,
+    ) -> impl Iterator<Item = &'a Arc<T>> + use<'a, T> {
+        self.index.in_namespace(namespace).filter_map(|slot| self.at(slot))
     }
 
     /// All objects of a namespace that this selector may select, and not many more.
     ///
     /// Of the labels that the selector requires by value, the rarest is looked up. A selector that requires none
     /// returns all objects.
-    pub fn candidates<'a>(&'a self, namespace: &'a Namespace, selector: &Selector) -> Vec<&'a Arc<T>> {
-        let Some(rarest) = self.rarest(namespace, selector) else {
-            return self.in_namespace(namespace).collect();
-        };
-        rarest.iter().filter_map(|name| self.named(namespace, name)).collect()
+    pub fn candidates<'a>(&'a self, namespace: &Namespace, selector: &Selector) -> Vec<&'a Arc<T>> {
+        self.index.candidates(namespace, selector).filter_map(|slot| self.at(slot)).collect()
     }
 
     /// All objects.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<T>> {
-        self.objects.values().flat_map(BTreeMap::values)
+        self.index.all().filter_map(|slot| self.at(slot))
     }
 
     /// How many objects there are.
     pub fn len(&self) -> usize {
-        self.by_uid.len()
+        self.index.len()
     }
 
     /// Whether there is nothing.
     pub fn is_empty(&self) -> bool {
-        self.by_uid.is_empty()
+        self.index.len() == 0
     }
 
     /// The version up to which all events are applied; empty before the first list.
@@ -98,21 +88,8 @@ impl<T: Cached> Store<T> {
         &self.version
     }
 
-    fn rarest(&self, namespace: &Namespace, selector: &Selector) -> Option<&BTreeSet<Name>> {
-        static NOTHING: BTreeSet<Name> = BTreeSet::new();
-        let Selector::All(requirements) = selector else { return None };
-        let labels = self.by_label.get(namespace);
-        let exact = requirements.iter().filter_map(|requirement| match requirement {
-            Requirement::Equals(key, value) => Some((key.clone(), value.clone())),
-            _ => None,
-        });
-        // A namespace with objects but without any label is one whose kind is not indexed by labels.
-        if labels.is_none() && self.objects.contains_key(namespace) {
-            return None;
-        }
-        exact
-            .map(|label| labels.and_then(|labels| labels.get(&label)).unwrap_or(&NOTHING))
-            .min_by_key(|names| names.len())
+    fn at(&self, slot: Slot) -> Option<&Arc<T>> {
+        self.objects.get(slot)?.as_ref()
     }
 }
 
@@ -171,54 +148,25 @@ impl<T: Cached> Store<T> {
     }
 
     fn link(&mut self, object: &Arc<T>) {
-        let ObjectKey { namespace, name } = object.key();
-        self.by_uid.insert(object.uid().clone(), object.key());
-        match object.controller() {
-            Some(controller) => {
-                self.by_controller.entry(controller.clone()).or_default().insert(object.key());
-            }
-            None => {
-                self.orphans.entry(namespace.clone()).or_default().insert(name.clone());
-            }
+        let slot = self.index.link(indexed_fields(object.as_ref()));
+        if slot >= self.objects.len() {
+            self.objects.resize(slot + 1, None);
         }
-        for (key, value) in object.labels().into_iter().flatten() {
-            let labels = self.by_label.entry(namespace.clone()).or_default();
-            labels.entry((key.clone(), value.clone())).or_default().insert(name.clone());
-        }
-        self.objects.entry(namespace).or_default().insert(name, object.clone());
+        self.objects[slot] = Some(object.clone());
     }
 
     fn unlink(&mut self, object: &Arc<T>) {
-        let key = object.key();
-        let ObjectKey { namespace, name } = &key;
-        self.by_uid.remove(object.uid());
-        match object.controller() {
-            Some(controller) => remove_from(&mut self.by_controller, controller, &key),
-            None => remove_from(&mut self.orphans, namespace, name),
-        }
-        if let Some(labels) = self.by_label.get_mut(namespace) {
-            for (label, value) in object.labels().into_iter().flatten() {
-                remove_from(labels, &(label.clone(), value.clone()), name);
-            }
-            if labels.is_empty() {
-                self.by_label.remove(namespace);
-            }
-        }
-        if let Some(objects) = self.objects.get_mut(namespace) {
-            objects.remove(name);
-            if objects.is_empty() {
-                self.objects.remove(namespace);
-            }
+        if let Some(slot) = self.index.unlink(&indexed_fields(object.as_ref())) {
+            self.objects[slot] = None;
         }
     }
 }
 
-/// Removes a value from a set of a map, and an empty set from the map.
-fn remove_from<K: Ord, V: Ord>(map: &mut BTreeMap<K, BTreeSet<V>>, key: &K, value: &V) {
-    if let Some(values) = map.get_mut(key) {
-        values.remove(value);
-        if values.is_empty() {
-            map.remove(key);
-        }
+fn indexed_fields<T: Cached>(object: &T) -> IndexedFields<'_> {
+    IndexedFields {
+        key: object.key(),
+        uid: object.uid(),
+        controller: object.controller(),
+        labels: object.labels(),
     }
 }

@@ -1,15 +1,15 @@
 //! The store and its indexes, as stories.
 
+use gantry_json::json;
 use gantry_model::{Name, ObjectKey, Pod};
 use k8s_openapi::api::core::v1 as core;
-use serde_json::json;
 
 use super::store::Store;
 use super::{Cached as _, InformerEvent, Typed as _};
 
 fn pod(name: &str, version: &str, app: &str, owner: Option<&str>) -> Pod {
     let owners = owner.map(|uid| json!([{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": uid, "controller": true}]));
-    let wire: core::Pod = serde_json::from_value(json!({"metadata": {
+    let wire: core::Pod = gantry_json::from_value(json!({"metadata": {
         "namespace": "shop", "name": name, "uid": format!("uid-{name}"), "resourceVersion": version,
         "labels": {"app": app, "tier": "front"}, "ownerReferences": owners,
     }}))

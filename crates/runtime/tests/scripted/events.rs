@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use gantry_decide::events::Subject;
+use gantry_json::json;
 use gantry_model::{Event, Timestamp};
 use gantry_runtime::{Clock, EventRecorder, render, shutdown};
-use serde_json::json;
 
 use crate::script::{Log, RecordedRequest, ScriptedResponse, Then, api};
 

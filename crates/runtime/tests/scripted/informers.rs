@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use gantry_json::{Value, json};
 use gantry_model::Pod;
 use gantry_runtime::informer::Typed as _;
 use gantry_runtime::{Informer, InformerEvent, shutdown};
-use serde_json::{Value, json};
 
 use crate::script::{Log, RecordedRequest, ScriptedResponse, Then, api};
 

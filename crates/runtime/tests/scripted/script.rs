@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use futures::StreamExt as _;
+use gantry_json::Value;
 use gantry_runtime::{Api, Metrics};
 use http::{Request, Response};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full, StreamBody};
 use kube::client::Body;
-use serde_json::Value;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RecordedRequest {
@@ -68,7 +68,7 @@ pub(crate) fn api(
                 method: parts.method.to_string(),
                 path: parts.uri.path().to_owned(),
                 query: parts.uri.query().unwrap_or_default().to_owned(),
-                body: serde_json::from_slice(&bytes).unwrap_or(Value::Null),
+                body: gantry_json::from_slice(&bytes).unwrap_or(Value::Null),
             };
             let nth = {
                 let mut log = kept.0.lock().unwrap();

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use gantry_json::{Value, json};
 use gantry_model::Pod;
 use gantry_runtime::informer::{InformerScope, Plain, Typed as _};
 use gantry_runtime::{Informer, Informers, Switch, shutdown};
 use k8s_openapi::api::core::v1 as core;
-use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 

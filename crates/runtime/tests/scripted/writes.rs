@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use gantry_json::{Value, json};
 use gantry_model::RefusalKind;
 use gantry_runtime::ResourcePath;
-use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::script::{ScriptedResponse, api};

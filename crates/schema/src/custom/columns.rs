@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use gantry_formats::rfc3339::{self, TimeLayout};
 use gantry_primitives::Timestamp;

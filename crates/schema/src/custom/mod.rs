@@ -12,7 +12,7 @@ mod structural_schema;
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use gantry_primitives::Refusal;
 

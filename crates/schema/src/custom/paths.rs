@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde_json::{Map, Value};
+use gantry_json::{Map, Value};
 
 use gantry_primitives::go_print::{as_go_prints, type_as_go_prints};
 
@@ -122,7 +122,7 @@ fn whole(value: &Value) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use gantry_json::json;
 
     /// Appendix E: paths of a definition consist of property names.
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::FieldPath;
 use super::paths::TypeMismatch;

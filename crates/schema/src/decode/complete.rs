@@ -4,12 +4,12 @@
 //! (`"status":{}`, `"rules":null`), and one that is kept because it is a pointer (`"replicas":0`). Empty lists and
 //! maps stay as they were sent; see [`crate::empties`].
 
-use serde_json::{Map, Value};
+use gantry_json::{Map, Value};
 
 use crate::schema::{Field, MessageId, Omit, Type, schema};
 
 /// Brings the fields of one object into canonical form; their values must be in canonical form already.
-pub(crate) fn complete(members: &mut Map<String, Value>, id: MessageId) {
+pub(crate) fn complete(members: &mut Map, id: MessageId) {
     for field in schema().each_field(id) {
         match members.get(field.json) {
             Some(value) if is_unset(field, value) => match absent(field) {
@@ -57,7 +57,7 @@ pub(crate) fn absent(field: &Field) -> Option<Value> {
 /// The zero value of a type.
 pub fn zero(kind: &Type) -> Value {
     match kind {
-        Type::String | Type::Bytes => Value::String(String::new()),
+        Type::String | Type::Bytes => Value::from(""),
         Type::Bool => Value::Bool(false),
         Type::Int32 | Type::Int64 | Type::IntOrString => Value::from(0),
         Type::Float64 => Value::from(0.0),
@@ -93,7 +93,7 @@ fn zero_is_unset(field: &Field) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use gantry_json::json;
 
     fn completed(message: &str, value: Value) -> Value {
         let Value::Object(mut members) = value else { panic!("{value}") };

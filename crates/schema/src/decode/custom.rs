@@ -3,7 +3,7 @@
 //! They must name their kind and version. Their metadata, and that of embedded resources, is decoded like that of any
 //! object; the rest is pruned to the declared fields, and pruned fields are findings.
 
-use serde_json::{Map, Value, json};
+use gantry_json::{Map, Value, json};
 
 use super::depth::{self, TOO_DEEP};
 use super::tree::{SHALLOW, Tree};
@@ -156,7 +156,7 @@ fn normalize_embedded(
                 normalize_one(structure, members, malformed, at, unknown)?;
             }
             for (name, member) in members {
-                let (declared, at) = match (structure.properties.get(name), &structure.values) {
+                let (declared, at) = match (structure.properties.get(name.as_str()), &structure.values) {
                     (Some(declared), _) => (declared, at.child(name)),
                     (None, AdditionalProperties::Schema(declared)) => (&**declared, at.key(name)),
                     (None, AdditionalProperties::None | AdditionalProperties::Any) => continue,
@@ -178,14 +178,14 @@ fn normalize_embedded(
 /// Brings kind, version and metadata of one embedded resource into canonical form.
 fn normalize_one(
     structure: &StructuralSchema,
-    members: &mut Map<String, Value>,
+    members: &mut Map,
     malformed: Malformed,
     at: &Path<'_>,
     unknown: &mut Vec<String>,
 ) -> Result<(), String> {
     // A `null` that is not allowed is removed when defaults are set.
     members.retain(|name, member| {
-        let declared = structure.properties.get(name);
+        let declared = structure.properties.get(name.as_str());
         !member.is_null() || declared.is_none_or(|declared| declared.nullable || declared.default.is_some())
     });
     for name in ["apiVersion", "kind"] {
@@ -213,7 +213,7 @@ fn normalize_one(
 }
 
 /// Keeps an empty `managedFields` that was sent, which resets ownership.
-fn with_reset_owners(mut normal: Map<String, Value>, sent: &Value) -> Map<String, Value> {
+fn with_reset_owners(mut normal: Map, sent: &Value) -> Map {
     let record = "managedFields";
     if sent[record].as_array().is_some_and(Vec::is_empty) {
         normal.insert(record.to_owned(), json!([]));
@@ -227,7 +227,7 @@ fn normal_metadata(
     malformed: Malformed,
     at: &Path<'_>,
     unknown: &mut Vec<String>,
-) -> Result<Map<String, Value>, String> {
+) -> Result<Map, String> {
     let Some(message) = schema().find("meta/v1.ObjectMeta") else { return Err("no metadata".to_owned()) };
     let normal = match metadata {
         Value::Object(_) | Value::Null => walk::object(&mut Tree::from(metadata.clone()), message),
@@ -242,7 +242,7 @@ fn normal_metadata(
                 walk::object(&mut Tree::from(json!({name: member})), message).is_ok()
             };
             let kept = members.iter().filter(|(name, member)| is_one(name, member));
-            let kept: Map<_, _> = kept.map(|(name, member)| (name.clone(), member.clone())).collect();
+            let kept: Map = kept.map(|(name, member)| (name.clone(), member.clone())).collect();
             walk::object(&mut Tree::from(Value::Object(kept)), message)?
         }
         (normal, _) => normal?,

@@ -2,7 +2,7 @@
 //!
 //! Kubernetes allows ten thousand levels; objects of real kinds have far fewer than this limit.
 
-use serde_json::{Map, Value};
+use gantry_json::{Map, SmolStr, Value};
 
 /// The most levels of an object.
 pub(super) const DEEPEST: usize = 120;
@@ -12,8 +12,8 @@ const RECORD: usize = 5;
 pub const TOO_DEEP: &str = "exceeded max depth";
 
 /// Returns an error for an object that could be stored, but not be read again.
-pub(super) fn check(object: &Map<String, Value>) -> Result<(), String> {
-    let fits = |(name, member): (&String, &Value)| {
+pub(super) fn check(object: &Map) -> Result<(), String> {
+    let fits = |(name, member): (&SmolStr, &Value)| {
         let levels = if name == "metadata" { DEEPEST + RECORD } else { DEEPEST };
         is_within(member, levels - 1)
     };
@@ -32,7 +32,7 @@ fn is_within(value: &Value, levels: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use gantry_json::json;
 
     use super::*;
 
@@ -50,6 +50,6 @@ mod tests {
         let deepest = owned(DEEPEST + RECORD);
         assert_eq!(check(&deepest), Ok(()));
         assert_eq!(check(&owned(DEEPEST + RECORD + 1)), Err(TOO_DEEP.to_owned()));
-        assert_eq!(serde_json::from_str::<Value>(&deepest.to_string()).unwrap(), deepest);
+        assert_eq!(gantry_json::from_str::<Value>(&deepest.to_string()).unwrap(), deepest);
     }
 }

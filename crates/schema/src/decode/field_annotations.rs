@@ -1,6 +1,6 @@
 //! Annotations that are fields inside Kubernetes: they must be numbers.
 
-use serde_json::{Map, Value, json};
+use gantry_json::{Map, Value, json};
 
 use crate::schema::{MessageId, schema};
 
@@ -11,7 +11,7 @@ const ROLLBACK_TO: &str = "deprecated.deployment.rollback.to";
 const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
 
 /// Brings such annotations of an object of this message into canonical form; the error is Go's.
-pub(super) fn normalize(id: MessageId, object: &mut Map<String, Value>) -> Result<(), String> {
+pub(super) fn normalize(id: MessageId, object: &mut Map) -> Result<(), String> {
     let name = match schema().message(id).name {
         "apps/v1.Deployment" => ROLLBACK_TO,
         "apps/v1.DaemonSet" => TEMPLATE_GENERATION,

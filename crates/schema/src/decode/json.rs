@@ -1,5 +1,7 @@
 //! Parses JSON into a tree, with the errors of Go's parser.
 
+use gantry_json::SmolStr;
+
 use super::tree::{Document, Tree};
 
 /// The nesting limit (A0.11).
@@ -37,7 +39,7 @@ struct Reader<'a> {
 enum Open {
     List(Vec<Tree>),
     /// The members so far, and the key of the next value.
-    Object(Vec<(String, Tree)>, String),
+    Object(Vec<(SmolStr, Tree)>, SmolStr),
 }
 
 /// The start of a value.
@@ -92,7 +94,7 @@ impl Reader<'_> {
         let first = self.next_byte()?;
         let tree = match first {
             b'{' => {
-                self.enter(Open::Object(Vec::new(), String::new()))?;
+                self.enter(Open::Object(Vec::new(), SmolStr::default()))?;
                 self.objects += 1;
                 if self.objects > OBJECTS_MAX {
                     return Err(format!("more than {OBJECTS_MAX} objects"));
@@ -157,7 +159,7 @@ impl Reader<'_> {
     }
 
     /// Parses the rest of a number after its first byte.
-    fn number(&mut self) -> Result<String, String> {
+    fn number(&mut self) -> Result<SmolStr, String> {
         let start = self.at - 1;
         if self.bytes[start] == b'-' && !self.byte_here()?.is_ascii_digit() {
             return Err(self.unexpected("in numeric literal"));
@@ -182,7 +184,7 @@ impl Reader<'_> {
             }
             self.digits();
         }
-        Ok(String::from_utf8_lossy(&self.bytes[start..self.at]).into_owned())
+        Ok(String::from_utf8_lossy(&self.bytes[start..self.at]).into())
     }
 
     fn digits(&mut self) {
@@ -192,15 +194,18 @@ impl Reader<'_> {
     }
 
     /// Parses the rest of a string after its opening quote.
-    fn string(&mut self) -> Result<String, String> {
+    fn string(&mut self) -> Result<SmolStr, String> {
         let mut text: Vec<u8> = Vec::new();
         let mut plain_from = self.at;
         loop {
             match self.byte_here()? {
                 b'"' => {
-                    text.extend_from_slice(&self.bytes[plain_from..self.at - 1]);
-                    return Ok(String::from_utf8(text)
-                        .unwrap_or_else(|broken| String::from_utf8_lossy(broken.as_bytes()).into_owned()));
+                    let plain = &self.bytes[plain_from..self.at - 1];
+                    if text.is_empty() {
+                        return Ok(String::from_utf8_lossy(plain).into());
+                    }
+                    text.extend_from_slice(plain);
+                    return Ok(String::from_utf8_lossy(&text).into());
                 }
                 b'\\' => {
                     text.extend_from_slice(&self.bytes[plain_from..self.at - 1]);
@@ -307,8 +312,8 @@ mod tests {
         let Tree::Object(members) = &document.root else { panic!("{document:?}") };
         let keys: Vec<_> = members.iter().map(|(key, _)| key.as_str()).collect();
         assert_eq!(keys, ["b", "a", "b"]);
-        assert_eq!(members[1].1, Tree::String("é😀\n".to_owned()));
-        assert_eq!(members[2].1, Tree::Number("2.0".to_owned()));
+        assert_eq!(members[1].1, Tree::String("é😀\n".into()));
+        assert_eq!(members[2].1, Tree::Number("2.0".into()));
         assert_eq!(document.depth, 3);
     }
 

@@ -6,13 +6,15 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use gantry_json::SmolStr;
+
 use super::json;
 use super::tree::Tree;
 
 /// The keys of maps that were not sent in alphabetical order, by the path of the map.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyOrder {
-    by_place: BTreeMap<String, Vec<String>>,
+    by_place: BTreeMap<String, Vec<SmolStr>>,
     /// The size of these paths.
     place_bytes: usize,
 }
@@ -39,7 +41,7 @@ impl KeyOrder {
     }
 
     /// Sorts the entries of the map at this path as they were sent; entries that were added come last.
-    pub fn sort<T>(&self, place: &str, members: &mut [(&String, T)]) {
+    pub fn sort<T>(&self, place: &str, members: &mut [(&SmolStr, T)]) {
         if let Some(keys) = self.by_place.get(place) {
             members.sort_by_key(|(key, _)| keys.iter().position(|sent| sent == *key).unwrap_or(keys.len()));
         }
@@ -84,7 +86,7 @@ mod tests {
             br#"{"spec": [{"labels": {"b": "", "a": ""}}], "metadata": {"labels": {"a": "", "b": ""}}}"#;
         let order = KeyOrder::of_json(body);
         let sorted = |place: &str| {
-            let keys = ["a", "added", "b"].map(str::to_owned);
+            let keys = ["a", "added", "b"].map(SmolStr::from);
             let mut members: Vec<_> = keys.iter().map(|key| (key, ())).collect();
             order.sort(place, &mut members);
             members.iter().map(|(key, ())| key.as_str()).collect::<Vec<_>>().join(" ")

@@ -39,7 +39,7 @@ pub use type_mismatch::{type_mismatch, typed, wrap_int32};
 
 use std::fmt;
 
-use serde_json::{Map, Value};
+use gantry_json::{Map, Value};
 
 use crate::kinds::Nature;
 use crate::schema::MessageId;
@@ -133,7 +133,7 @@ pub fn object_or_former(
         return Err(refused(unconvertible(gvk, expected)));
     }
     members.insert("kind".to_owned(), Value::from(kind));
-    members.insert("apiVersion".to_owned(), Value::String(gvk.api_version()));
+    members.insert("apiVersion".to_owned(), Value::from(gvk.api_version()));
     Ok(Decoded { object: Value::Object(members), findings })
 }
 
@@ -226,7 +226,7 @@ pub fn members_without_version(object: &Value, nature: &Nature) -> Option<Vec<Fi
         return None;
     }
     let members = object.as_object()?.keys().filter(|key| !matches!(key.as_str(), "kind" | "apiVersion"));
-    Some(members.cloned().map(Finding::Unknown).collect())
+    Some(members.map(|key| Finding::Unknown(key.to_string())).collect())
 }
 
 /// Decodes a body without a schema, such as a patch; the error is that of the parser.
@@ -318,7 +318,7 @@ fn read(body: &[u8], format: Format) -> Result<(Head, Content), String> {
     }
     let text = |key: &str| match document.root.get(key) {
         None | Some(Tree::Null) => Ok(String::new()),
-        Some(Tree::String(text)) => Ok(text.clone()),
+        Some(Tree::String(text)) => Ok(text.to_string()),
         Some(other) => {
             let noun = other.noun();
             Err(no_kind(&format!("json: cannot unmarshal {noun} into Go struct field .{key} of type string")))
@@ -348,7 +348,7 @@ impl Head {
 }
 
 impl Content {
-    fn object(self, id: MessageId) -> Result<(Map<String, Value>, Vec<Finding>), String> {
+    fn object(self, id: MessageId) -> Result<(Map, Vec<Finding>), String> {
         match self {
             Self::Protobuf(raw) => protobuf::object(&raw, id).map(|members| (members, Vec::new())),
             Self::Document(mut document, mut findings) => {

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value};
+use gantry_json::{Map, SmolStr, Value};
 
 use super::complete::{complete, zero};
 use super::depth::TOO_DEEP;
@@ -46,8 +46,8 @@ pub(super) fn open(body: &[u8]) -> Result<Envelope, String> {
             (1, Wire::Bytes(meta)) => {
                 for field in fields(meta) {
                     match field? {
-                        (1, Wire::Bytes(bytes)) => envelope.api_version = text(bytes),
-                        (2, Wire::Bytes(bytes)) => envelope.kind = text(bytes),
+                        (1, Wire::Bytes(bytes)) => envelope.api_version = text(bytes).into(),
+                        (2, Wire::Bytes(bytes)) => envelope.kind = text(bytes).into(),
                         _ => {}
                     }
                 }
@@ -60,7 +60,7 @@ pub(super) fn open(body: &[u8]) -> Result<Envelope, String> {
 }
 
 /// Decodes an object of this message.
-pub(super) fn object(bytes: &[u8], id: MessageId) -> Result<Map<String, Value>, String> {
+pub(super) fn object(bytes: &[u8], id: MessageId) -> Result<Map, String> {
     nested_object(bytes, id, 0)
 }
 
@@ -72,7 +72,7 @@ struct Place<'a> {
     nested: usize,
 }
 
-fn nested_object(bytes: &[u8], id: MessageId, nested: usize) -> Result<Map<String, Value>, String> {
+fn nested_object(bytes: &[u8], id: MessageId, nested: usize) -> Result<Map, String> {
     if nested >= MOST_NESTED {
         return Err(TOO_DEEP.to_owned());
     }
@@ -83,7 +83,7 @@ fn nested_object(bytes: &[u8], id: MessageId, nested: usize) -> Result<Map<Strin
 }
 
 /// Decodes the fields of a message; those of inlined messages go into the same object.
-fn read(bytes: &[u8], id: MessageId, nested: usize, members: &mut Map<String, Value>) -> Result<(), String> {
+fn read(bytes: &[u8], id: MessageId, nested: usize, members: &mut Map) -> Result<(), String> {
     let message = schema().message(id);
     for entry in fields(bytes) {
         let (number, wire) = entry?;
@@ -114,7 +114,7 @@ fn read(bytes: &[u8], id: MessageId, nested: usize, members: &mut Map<String, Va
 }
 
 /// Rounds resource quantities to thousandths, then brings absent and empty fields into canonical form.
-fn finish(members: &mut Map<String, Value>, id: MessageId) {
+fn finish(members: &mut Map, id: MessageId) {
     if schema().message(id).name.starts_with("core/") {
         for field in schema().each_field(id) {
             let Type::Map(value) = &field.kind else { continue };
@@ -126,7 +126,7 @@ fn finish(members: &mut Map<String, Value>, id: MessageId) {
             for amount in amounts.values_mut() {
                 let kept =
                     amount.as_str().and_then(|text| Quantity::parse(text).ok()).map(Quantity::in_thousandths);
-                *amount = kept.map_or(Value::Null, |kept| Value::String(kept.to_string()));
+                *amount = kept.map_or(Value::Null, |kept| Value::from(kept.to_string()));
             }
         }
     }
@@ -148,8 +148,8 @@ fn elements(place: Place<'_>, element: &Type, wire: Wire<'_>, list: &mut Vec<Val
     Ok(())
 }
 
-fn map_entry(place: Place<'_>, kind: &Type, bytes: &[u8]) -> Result<(String, Value), String> {
-    let (mut key, mut value) = (String::new(), None);
+fn map_entry(place: Place<'_>, kind: &Type, bytes: &[u8]) -> Result<(SmolStr, Value), String> {
+    let (mut key, mut value) = (SmolStr::default(), None);
     for entry in fields(bytes) {
         match (entry?, kind) {
             ((1, Wire::Bytes(bytes)), _) => key = text(bytes),
@@ -172,8 +172,8 @@ fn map_entry(place: Place<'_>, kind: &Type, bytes: &[u8]) -> Result<(String, Val
 
 fn single(place: Place<'_>, kind: &Type, wire: Wire<'_>) -> Result<Value, String> {
     Ok(match (kind, wire) {
-        (Type::String | Type::Duration, Wire::Bytes(bytes)) => Value::String(text(bytes)),
-        (Type::Bytes, Wire::Bytes(bytes)) => Value::String(base64::encode(bytes)),
+        (Type::String | Type::Duration, Wire::Bytes(bytes)) => Value::from(text(bytes)),
+        (Type::Bytes, Wire::Bytes(bytes)) => Value::from(base64::encode(bytes)),
         (Type::Bool, Wire::Varint(number)) => Value::Bool(number != 0),
         (Type::Int32, Wire::Varint(number)) => Value::from(int32(number)),
         (Type::Int64, Wire::Varint(number)) => Value::from(number.cast_signed()),
@@ -239,13 +239,13 @@ fn parts(bytes: &[u8]) -> Result<BTreeMap<u32, Wire<'_>>, String> {
 fn quantity(bytes: &[u8]) -> Result<Value, String> {
     let written = match parts(bytes)?.get(&1) {
         Some(Wire::Bytes(bytes)) => text(bytes),
-        _ => String::new(),
+        _ => SmolStr::default(),
     };
     if written.is_empty() {
         return Ok(Value::from("0"));
     }
     let quantity = Quantity::parse(&written).map_err(|problem| problem.to_string())?;
-    Ok(Value::String(quantity.to_string()))
+    Ok(Value::from(quantity.to_string()))
 }
 
 fn int_or_string(bytes: &[u8]) -> Result<Value, String> {
@@ -253,8 +253,8 @@ fn int_or_string(bytes: &[u8]) -> Result<Value, String> {
     Ok(match (parts.get(&1), parts.get(&2), parts.get(&3)) {
         (None | Some(Wire::Varint(0)), Some(Wire::Varint(number)), _) => Value::from(int32(*number)),
         (None | Some(Wire::Varint(0)), _, _) => Value::from(0),
-        (_, _, Some(Wire::Bytes(bytes))) => Value::String(text(bytes)),
-        _ => Value::String(String::new()),
+        (_, _, Some(Wire::Bytes(bytes))) => Value::from(text(bytes)),
+        _ => Value::from(""),
     })
 }
 
@@ -269,7 +269,7 @@ fn timestamp(bytes: &[u8], layout: TimeLayout) -> Result<Value, String> {
         _ => 0,
     };
     let micros = u32::try_from(number(2) / 1000).unwrap_or(0).min(999_999);
-    Ok(time::write(number(1), micros, layout).map_or(Value::Null, Value::String))
+    Ok(time::write(number(1), micros, layout).map_or(Value::Null, Value::from))
 }
 
 /// JSON inside of protobuf.
@@ -285,6 +285,6 @@ fn raw(bytes: &[u8]) -> Result<Value, String> {
     Ok(document.root.take_value())
 }
 
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
+fn text(bytes: &[u8]) -> SmolStr {
+    String::from_utf8_lossy(bytes).into()
 }

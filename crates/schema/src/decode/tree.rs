@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use gantry_json::{SmolStr, Value};
 
 use super::Finding;
 
@@ -28,10 +28,10 @@ pub(super) enum Tree {
     #[default]
     Null,
     Bool(bool),
-    Number(String),
-    String(String),
+    Number(SmolStr),
+    String(SmolStr),
     List(Vec<Tree>),
-    Object(Vec<(String, Tree)>),
+    Object(Vec<(SmolStr, Tree)>),
 }
 
 impl Tree {
@@ -60,7 +60,7 @@ impl Tree {
         match std::mem::take(self) {
             Self::Null => Value::Null,
             Self::Bool(truth) => Value::Bool(truth),
-            Self::Number(text) => serde_json::from_str(&text).unwrap_or(Value::Null),
+            Self::Number(text) => gantry_json::from_str(&text).unwrap_or(Value::Null),
             Self::String(text) => Value::String(text),
             Self::List(elements) => {
                 Value::Array(elements.into_iter().map(|mut element| element.take_value()).collect())
@@ -92,7 +92,7 @@ impl Tree {
             Self::Object(members) => {
                 let mut seen = BTreeSet::new();
                 for (key, value) in members {
-                    let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                    let path = if path.is_empty() { key.to_string() } else { format!("{path}.{key}") };
                     if !seen.insert(key) {
                         Finding::Duplicate(path.clone()).note(findings);
                     }
@@ -109,7 +109,7 @@ impl From<Value> for Tree {
         match value {
             Value::Null => Self::Null,
             Value::Bool(truth) => Self::Bool(truth),
-            Value::Number(number) => Self::Number(number.to_string()),
+            Value::Number(number) => Self::Number(number.to_string().into()),
             Value::String(text) => Self::String(text),
             Value::Array(elements) => Self::List(elements.into_iter().map(Self::from).collect()),
             Value::Object(members) => {

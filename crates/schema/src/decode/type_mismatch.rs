@@ -3,7 +3,7 @@
 //! Other patches result in JSON that is decoded, with the decoder's errors. The result of a strategic merge patch is
 //! converted by reflection in Kubernetes, which has other errors, without the path.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::{base64, go_types, json_word};
 use crate::kinds::Nature;
@@ -140,7 +140,7 @@ fn go_kind(value: &Value) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use gantry_json::json;
 
     /// A3.4: each mismatch has its message.
     #[test]

@@ -3,7 +3,7 @@
 //! There are two kinds of errors, as in Go: a value of a wrong type is remembered and decoding continues, so that the
 //! first one is reported; a string that a type cannot parse (a quantity, a time) ends it at once.
 
-use serde_json::{Map, Value};
+use gantry_json::{Map, SmolStr, Value};
 
 use super::complete::{complete, zero};
 use super::depth::TOO_DEEP;
@@ -15,7 +15,7 @@ use gantry_formats::quantity::Quantity;
 use gantry_formats::rfc3339::TimeLayout;
 
 /// Decodes an object of this message; the error is Go's.
-pub(super) fn object(root: &mut Tree, id: MessageId) -> Result<(Map<String, Value>, Vec<Finding>), String> {
+pub(super) fn object(root: &mut Tree, id: MessageId) -> Result<(Map, Vec<Finding>), String> {
     let mut walk = Walk {
         path: String::new(),
         fields: Vec::new(),
@@ -58,10 +58,10 @@ enum Level {
 impl Walk {
     fn message(
         &mut self,
-        members: &mut [(String, Tree)],
+        members: &mut [(SmolStr, Tree)],
         id: MessageId,
         level: Level,
-    ) -> Result<Map<String, Value>, String> {
+    ) -> Result<Map, String> {
         if self.nested >= MOST_NESTED {
             return Err(TOO_DEEP.to_owned());
         }
@@ -87,7 +87,7 @@ impl Walk {
                     Some(name) if level == Level::Root || kind::is_kind(id) => {
                         self.once(name, &mut seen);
                         if let Some(text) = self.type_field(name, tree, level) {
-                            read.insert((*name).to_owned(), text);
+                            read.insert(*name, text);
                         }
                     }
                     _ => Finding::Unknown(self.path.clone()).note(&mut self.findings),
@@ -166,15 +166,15 @@ impl Walk {
                 return Ok(self.mistyped(field, kind, &noun));
             }
             (Type::Bytes, Tree::String(text)) => match base64::decode(text) {
-                Ok(bytes) => Value::String(base64::encode(&bytes)),
+                Ok(bytes) => Value::from(base64::encode(&bytes)),
                 Err(at) => return Ok(self.wrong(format!("illegal base64 data at input byte {at}"))),
             },
             // Go also reads bytes one by one.
             (Type::Bytes, Tree::List(bytes)) if bytes.iter().all(|byte| byte_of(byte).is_some()) => {
                 let bytes: Vec<u8> = bytes.iter().filter_map(byte_of).collect();
-                Value::String(base64::encode(&bytes))
+                Value::from(base64::encode(&bytes))
             }
-            (Type::Quantity, tree) => Value::String(quantity(tree)?.to_string()),
+            (Type::Quantity, tree) => Value::from(quantity(tree)?.to_string()),
             (Type::IntOrString, Tree::Number(text)) => {
                 let noun = format!("number {text}");
                 return Err(self.type_error(field.json, kind, &noun));
@@ -237,7 +237,7 @@ impl Walk {
         &mut self,
         field: &'static Field,
         kind: &Type,
-        entries: &mut [(String, Tree)],
+        entries: &mut [(SmolStr, Tree)],
     ) -> Result<Value, String> {
         let mut read = Map::new();
         let resources = *kind == Type::Quantity && self.holder.starts_with("core/");
@@ -245,7 +245,7 @@ impl Walk {
             let back = self.enter(key);
             let value = match (&mut *tree, resources) {
                 (Tree::Null, _) => None,
-                (tree, true) => Some(Value::String(amount(tree)?)),
+                (tree, true) => Some(Value::from(amount(tree)?)),
                 (tree, false) => self.value(field, kind, tree)?,
             };
             if read.insert(std::mem::take(key), value.unwrap_or_else(|| zero(kind))).is_some() {
@@ -305,7 +305,7 @@ fn integer(text: &str) -> Value {
 }
 
 fn written(time: Option<String>) -> Value {
-    time.map_or(Value::Null, Value::String)
+    time.map_or(Value::Null, Value::from)
 }
 
 /// A resource quantity.

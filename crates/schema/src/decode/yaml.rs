@@ -93,8 +93,8 @@ impl Builder<'_> {
                     return Ok(());
                 }
                 let value = match tag {
-                    Some("str" | "binary") => Tree::String(text.into_owned()),
-                    None if !plain => Tree::String(text.into_owned()),
+                    Some("str" | "binary") => Tree::String(text.into()),
+                    None if !plain => Tree::String(text.into()),
                     _ => match scalar(&text) {
                         Ok(value) => value,
                         Err(problem) => {
@@ -229,7 +229,7 @@ impl Inside {
                 for (name, value) in merged {
                     members.entry(name).or_insert(value);
                 }
-                Tree::Object(members.into_iter().collect())
+                Tree::Object(members.into_iter().map(|(name, value)| (name.into(), value)).collect())
             }
         }
     }
@@ -239,7 +239,7 @@ fn merge(value: Tree, merged: &mut BTreeMap<String, Tree>) -> Result<(), String>
     match value {
         Tree::Object(members) => {
             for (name, value) in members {
-                merged.entry(name).or_insert(value);
+                merged.entry(name.into()).or_insert(value);
             }
             Ok(())
         }
@@ -251,7 +251,7 @@ fn merge(value: Tree, merged: &mut BTreeMap<String, Tree>) -> Result<(), String>
 /// A key as a string, whatever its type.
 fn name(key: &Tree) -> String {
     match key {
-        Tree::String(text) | Tree::Number(text) => text.clone(),
+        Tree::String(text) | Tree::Number(text) => text.to_string(),
         Tree::Bool(truth) => truth.to_string(),
         Tree::Null => "null".to_owned(),
         Tree::List(_) | Tree::Object(_) => String::new(),
@@ -281,7 +281,7 @@ fn go_syntax(value: &Tree) -> String {
     match value {
         Tree::Null => "interface {}(nil)".to_owned(),
         Tree::Bool(truth) => truth.to_string(),
-        Tree::Number(digits) => digits.clone(),
+        Tree::Number(digits) => digits.to_string(),
         Tree::String(text) => format!("{text:?}"),
         Tree::List(elements) => {
             let elements: Vec<String> = elements.iter().map(go_syntax).collect();
@@ -308,9 +308,9 @@ fn scalar(text: &str) -> Result<Tree, String> {
         "-.inf" | "-.Inf" | "-.INF" => return Err("json: unsupported value: -Inf".to_owned()),
         ".nan" | ".NaN" | ".NAN" => return Err("json: unsupported value: NaN".to_owned()),
         _ if !text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) => {
-            Tree::String(text.to_owned())
+            Tree::String(text.into())
         }
-        _ => number(text).map_or_else(|| Tree::String(text.to_owned()), Tree::Number),
+        _ => number(text).map_or_else(|| Tree::String(text.into()), |digits| Tree::Number(digits.into())),
     })
 }
 
@@ -349,7 +349,7 @@ fn shortest(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Value, json};
+    use gantry_json::{Value, json};
 
     fn value(text: &str) -> Value {
         read(text.as_bytes()).unwrap().0.root.take_value()

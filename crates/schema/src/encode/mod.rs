@@ -10,7 +10,7 @@ mod yaml;
 pub use pretty::pretty;
 pub use yaml::{yaml, yaml_text};
 
-use serde_json::{Map, Value};
+use gantry_json::{Map, Value};
 
 use crate::decode::complete::absent;
 use crate::empties::is_omitted;
@@ -155,7 +155,7 @@ fn anything(value: &Value, bytes: &mut Vec<u8>) {
     }
 }
 
-fn map(entries: &Map<String, Value>, bytes: &mut Vec<u8>, write: impl Fn(&Value, &mut Vec<u8>)) {
+fn map(entries: &Map, bytes: &mut Vec<u8>, write: impl Fn(&Value, &mut Vec<u8>)) {
     let mut object = Members::open(bytes);
     for (key, value) in entries {
         write(value, object.member(key));
@@ -193,7 +193,7 @@ impl<'a> Members<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use gantry_json::json;
 
     fn written(value: &Value, message: &str) -> String {
         String::from_utf8(object(value, &schema().find(message).unwrap().into())).unwrap()
@@ -254,7 +254,7 @@ mod tests {
             ("18446744073709551615", "18446744073709552000"),
         ];
         for (read, expected) in table {
-            let value: Value = serde_json::from_str(read).unwrap();
+            let value: Value = gantry_json::from_str(read).unwrap();
             assert_eq!(String::from_utf8(plain(&value)).unwrap(), expected, "{read}");
         }
     }

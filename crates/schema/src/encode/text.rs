@@ -1,6 +1,6 @@
 //! Strings and numbers in JSON, as Go writes them: HTML characters are escaped, too (A0.4).
 
-use serde_json::Number;
+use gantry_json::Number;
 
 const HEXADECIMAL: &[u8; 16] = b"0123456789abcdef";
 

@@ -6,9 +6,9 @@
 use std::fmt;
 use std::ops::Range;
 
+use gantry_json::Value;
 use gantry_primitives::refusal::go_float;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use serde_json::Value;
 
 /// Converts JSON to YAML; `None` if it is invalid.
 pub fn yaml(json: &[u8]) -> Option<String> {
@@ -20,7 +20,7 @@ pub fn yaml(json: &[u8]) -> Option<String> {
 /// The YAML of a value.
 pub fn yaml_text(value: &Value) -> String {
     // Only reading text can fail.
-    document(value).unwrap_or_default()
+    document(value.clone()).unwrap_or_default()
 }
 
 fn document<'de, D: Deserializer<'de>>(source: D) -> Result<String, D::Error> {
@@ -298,7 +298,7 @@ fn indent(level: usize, out: &mut String) {
 mod tests {
     use super::*;
     use crate::decode::{Format, plain};
-    use serde_json::json;
+    use gantry_json::json;
 
     /// A9.2: YAML is read back as the same object.
     #[test]

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::{Comparison, JsonPath, Operand, Problem, Step};
 use gantry_primitives::go_print::{as_go_prints, type_as_go_prints};

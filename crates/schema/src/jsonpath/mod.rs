@@ -8,7 +8,7 @@ mod parse;
 
 use std::fmt;
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use crate::encode;
 pub use find::VisitBudget;
@@ -133,7 +133,7 @@ impl JsonPath {
 /// A value as text: strings without quotes, lists and objects as JSON.
 pub fn shown(value: &Value) -> String {
     match value {
-        Value::String(text) => text.clone(),
+        Value::String(text) => text.to_string(),
         Value::Null => String::new(),
         Value::Bool(_) | Value::Number(_) => as_go_prints(value),
         Value::Array(_) | Value::Object(_) => String::from_utf8_lossy(&encode::plain(value)).into_owned(),
@@ -183,8 +183,8 @@ impl From<&str> for Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gantry_json::json;
     use proptest::prelude::*;
-    use serde_json::json;
 
     fn said(template: &str, object: &Value) -> Result<String, Problem> {
         let template = Template::parse(template)?;

@@ -1,6 +1,6 @@
 //! Parses templates.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::{Comparison, JsonPath, Operand, Part, Problem, Step};
 
@@ -261,7 +261,7 @@ impl Reader<'_> {
                 let end = self.rest.find([')', ' ', '=', '!', '<', '>']).unwrap_or(self.rest.len());
                 let (word, rest) = self.rest.split_at(end);
                 self.rest = rest;
-                match (word, serde_json::from_str(word)) {
+                match (word, gantry_json::from_str(word)) {
                     ("", _) => Err("a filter compares with nothing".into()),
                     (_, Ok(value @ (Value::Bool(_) | Value::Number(_)))) => Ok(Operand::Value(value)),
                     _ => Ok(Operand::Word(word.to_owned())),

@@ -2,7 +2,7 @@
 //!
 //! Only the bodies: headers (ETag, Content-Type, Vary) are the server's.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::{Group, GroupVersion, Kind, Kinds, Nature, Scope, Subresource, Verb};
 

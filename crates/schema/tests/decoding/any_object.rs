@@ -1,7 +1,7 @@
 //! Objects of every kind with whatever the schema allows in them, made from a row of choices.
 
+use gantry_json::{Map, Value, json};
 use gantry_schema::schema::{MessageId, Other, Type, schema};
-use serde_json::{Map, Value, json};
 
 /// A row of choices; when it has run out, the first choice is taken.
 pub(crate) struct Choices<'a> {

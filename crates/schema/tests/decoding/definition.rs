@@ -1,8 +1,8 @@
 //! A definition as its authors write it, in every format.
 
+use gantry_json::{Value, json};
 use gantry_schema::decode::{self, Format, Gvk};
 use gantry_schema::encode;
-use serde_json::{Value, json};
 
 use crate::protobuf_writer;
 

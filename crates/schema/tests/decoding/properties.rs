@@ -1,11 +1,11 @@
 //! No bytes do harm, and every object survives being written and read.
 
+use gantry_json::{Value, json};
 use gantry_schema::decode::{self, Format, Gvk};
 use gantry_schema::empties::{self, Form};
 use gantry_schema::encode;
 use gantry_schema::kinds::kinds;
 use proptest::prelude::*;
-use serde_json::{Value, json};
 
 use crate::any_object::{Choices, object};
 use crate::protobuf_writer;

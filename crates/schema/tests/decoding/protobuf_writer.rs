@@ -1,8 +1,8 @@
 //! Writes request bodies as typed clients do: fields that are no pointers always, pointers only when set (A9.5).
 
 use gantry_formats::base64;
+use gantry_json::{Map, Value};
 use gantry_schema::schema::{MessageId, Other, Type, schema};
-use serde_json::{Map, Value};
 
 /// An object with kind and version as an enveloped body.
 pub(crate) fn body(object: &Value, id: MessageId) -> Vec<u8> {
@@ -20,7 +20,7 @@ pub(crate) fn body(object: &Value, id: MessageId) -> Vec<u8> {
     body
 }
 
-fn message(members: &Map<String, Value>, id: MessageId, out: &mut Vec<u8>) {
+fn message(members: &Map, id: MessageId, out: &mut Vec<u8>) {
     for field in &schema().message(id).fields {
         let value = members.get(field.json).filter(|value| !value.is_null());
         match (&field.kind, value) {

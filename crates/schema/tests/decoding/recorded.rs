@@ -1,10 +1,10 @@
 //! What Kubernetes answered to these bodies.
 
+use gantry_json::{Value, json};
 use gantry_primitives::Refusal;
 use gantry_schema::decode::{self, Decoded, Format, Gvk};
 use gantry_schema::encode;
 use gantry_schema::kinds::{Kind, kinds};
-use serde_json::{Value, json};
 
 use crate::protobuf_writer;
 
@@ -12,7 +12,7 @@ fn recorded(case: &str) -> Vec<Value> {
     let path = format!("{}/../registry/tests/recorded/{case}.json", env!("CARGO_MANIFEST_DIR"));
     #[expect(clippy::disallowed_methods, reason = "a test reads its data")]
     let text = std::fs::read_to_string(&path).unwrap_or_else(|problem| panic!("{path}: {problem}"));
-    serde_json::from_str(&text).unwrap()
+    gantry_json::from_str(&text).unwrap()
 }
 
 /// The kind that a recorded request is about.
@@ -39,7 +39,7 @@ fn gvk(kind: &'static Kind) -> Gvk<'static> {
 /// The body as it was sent; the recording keeps objects, not their bytes.
 fn sent(exchange: &Value) -> Vec<u8> {
     match &exchange["send"] {
-        Value::String(text) => text.clone().into_bytes(),
+        Value::String(text) => text.as_bytes().to_vec(),
         other => other.to_string().into_bytes(),
     }
 }
@@ -252,7 +252,7 @@ fn recorded_objects_come_back_as_they_were() {
             assert_eq!(read, Decoded { object: body.clone(), findings: Vec::new() }, "{case}");
             let written = encode::object(&read.object, &expected.message().unwrap().into());
             assert!(written.starts_with(b"{\"kind\":\"") && written.ends_with(b"}\n"));
-            assert_eq!(serde_json::from_slice::<Value>(&written).unwrap(), body, "{case}");
+            assert_eq!(gantry_json::from_slice::<Value>(&written).unwrap(), body, "{case}");
             compared += 1;
         }
     }

@@ -1,7 +1,7 @@
 //! Rules that no recording shows: which words are used for what.
 
+use gantry_json::json;
 use gantry_schema::decode::{self, Finding, Format, Gvk};
-use serde_json::json;
 
 const POD: Gvk<'static> = Gvk { group: "", version: "v1", kind: "Pod" };
 const SECRET: Gvk<'static> = Gvk { group: "", version: "v1", kind: "Secret" };

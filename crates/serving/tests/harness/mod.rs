@@ -127,6 +127,6 @@ pub(crate) async fn body(response: http::Response<Incoming>) -> Bytes {
 }
 
 /// The body of an answer, as JSON.
-pub(crate) async fn json(response: http::Response<Incoming>) -> serde_json::Value {
-    serde_json::from_slice(&body(response).await).unwrap()
+pub(crate) async fn json(response: http::Response<Incoming>) -> gantry_json::Value {
+    gantry_json::from_slice(&body(response).await).unwrap()
 }

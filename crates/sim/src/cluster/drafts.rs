@@ -4,7 +4,8 @@ use gantry_model::{
     Deployment, DeploymentStatus, Labels, Limit, Meta, Phase, Pod, PodDraft, PodNetwork, Readiness,
     ReplicaSet, ReplicaSetStatus, Replicas, Restarts, RollingLimits, Selector, SetKind, Strategy, Template,
 };
-use serde_json::json;
+use k8s_openapi::api::core::v1 as wire;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 /// The API's default for rolling updates.
 pub(crate) const DEFAULT_LIMITS: RollingLimits =
@@ -117,11 +118,15 @@ pub(super) fn pod(mut meta: Meta, draft: &PodDraft) -> Pod {
 
 /// A template with these labels and one container `main` of this image.
 pub(crate) fn template(labels: &Labels, image: &str) -> Template {
-    let json = json!({
-        "metadata": {"labels": labels},
-        "spec": {"containers": [{"name": "main", "image": image}]},
-    });
-    Template::parse(serde_json::from_value(json).unwrap_or_default())
+    let container = wire::Container {
+        name: "main".to_owned(),
+        image: Some(image.to_owned()),
+        ..wire::Container::default()
+    };
+    Template::parse(wire::PodTemplateSpec {
+        metadata: Some(ObjectMeta { labels: Some(labels.clone()), ..ObjectMeta::default() }),
+        spec: Some(wire::PodSpec { containers: vec![container], ..wire::PodSpec::default() }),
+    })
 }
 
 /// The suffix of a generated name: five characters, the same on every run.

@@ -31,7 +31,7 @@ async fn of_several_processes_one_compacts_each_interval() {
     }
     // The version of the key counts the turns.
     let turns = etcd.ctl(&["get", "compact_rev_key", "--write-out=json"]);
-    let turns: serde_json::Value = serde_json::from_str(&turns).unwrap();
+    let turns: gantry_json::Value = gantry_json::from_str(&turns).unwrap();
     let turns = turns["kvs"][0]["version"].as_u64().unwrap();
     let intervals = u64::try_from(began.elapsed().as_millis() / INTERVAL.as_millis()).unwrap();
     assert!(turns <= intervals + 1, "{turns} turns in {intervals} intervals");

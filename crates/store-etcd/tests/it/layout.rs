@@ -17,7 +17,7 @@ async fn an_object_lies_under_its_registry_key_as_plain_json() {
     let revision = store.commit(Transaction::create(key(POD_KEY), POD)).await.unwrap();
     assert_eq!(etcd.ctl(&["get", POD_KEY]), format!("{POD_KEY}\n{POD}\n"));
     let detail = etcd.ctl(&["get", POD_KEY, "--write-out=json"]);
-    let detail: serde_json::Value = serde_json::from_str(&detail).unwrap();
+    let detail: gantry_json::Value = gantry_json::from_str(&detail).unwrap();
     assert_eq!(detail["kvs"][0]["mod_revision"], revision.get());
     assert_eq!(detail["kvs"][0].get("lease"), None);
     assert_eq!(

@@ -1,8 +1,8 @@
 //! A report as JSON. Names and codes are stable; new ones may be added. Documented in `docs/why.md`.
 
 use gantry_decide::deployment::Deadline;
+use gantry_json::{Map, Value, json};
 use gantry_model::Name;
-use serde_json::{Map, Value, json};
 
 use super::missing::Missing;
 use super::reason::Reason;

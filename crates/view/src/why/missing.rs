@@ -1,6 +1,6 @@
 //! What a message reports as missing: a ConfigMap, a Secret, a key of either, a service account, a claim.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 /// A missing object or key that a pod refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]

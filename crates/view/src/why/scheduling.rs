@@ -1,6 +1,6 @@
 //! Why no node fits a pod, parsed from the scheduler's message.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::missing::Missing;
 use crate::formatting::count;

@@ -1,6 +1,6 @@
 //! Several rollouts: a table of all, the details of those that are not done, and the worst verdict.
 
-use serde_json::json;
+use gantry_json::json;
 
 use super::json;
 use super::report::{Report, Verdict};

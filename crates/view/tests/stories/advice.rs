@@ -1,7 +1,7 @@
 //! Advice that can be copied: it acts on the cluster in question, and works on its nodes.
 
+use gantry_json::{Value, json};
 use gantry_view::why::CommandFlags;
-use serde_json::{Value, json};
 
 use super::world::{World, at, container, new_pod, node, pod, rolling, serving, set};
 

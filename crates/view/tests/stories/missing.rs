@@ -1,7 +1,7 @@
 //! Missing objects, nodes and schedulers. The messages are those of a real kubelet, kube-scheduler and API server of
 //! Kubernetes 1.37.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::world::{World, at, container, new_pod, node, noon_plus, pod, rolling, set};
 

@@ -1,6 +1,6 @@
 //! Rollouts that progress by themselves, and complete ones.
 
-use serde_json::json;
+use gantry_json::json;
 
 use super::world::{World, at, new_pod, noon_plus, pod, rolling, serving, set};
 use gantry_view::live::{Log, time_left};

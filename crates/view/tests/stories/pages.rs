@@ -1,8 +1,8 @@
 //! Reports wrapped to a terminal, and several at once.
 
+use gantry_json::{from_value, json};
 use gantry_view::why::{Several, lines};
 use gantry_view::{Listing, Style};
-use serde_json::{from_value, json};
 
 use super::world::{World, at, new_pod, pod, rolling, serving, set};
 
@@ -78,7 +78,7 @@ deployment/web in namespace default is stuck: 1 pod: image nginx:2 cannot be pul
     assert!(text.starts_with(table), "{text}");
     assert!(!text.contains("deployment/api"), "what is done needs no details:\n{text}");
     assert_eq!(several.verdict().as_str(), "stuck");
-    let json: serde_json::Value = serde_json::from_str(&several.render_json()).unwrap();
+    let json: gantry_json::Value = gantry_json::from_str(&several.render_json()).unwrap();
     assert_eq!((&json["verdict"], &json["deployments"][1]["name"]), (&json!("stuck"), &json!("api")));
     let one = Several { reports: vec![done().report()], all_namespaces: false };
     assert!(one.render_text().starts_with("DEPLOYMENT   VERDICT"), "{}", one.render_text());
@@ -102,8 +102,8 @@ fn the_worst_verdict_counts() {
 #[test]
 fn a_listing_of_all_namespaces_is_taken_apart() {
     let (web, api) = (stuck().warning("web-2-a", "Failed", "no such image"), done());
-    let list = |values: &[serde_json::Value]| serde_json::Value::Array(values.to_vec());
-    let elsewhere = |values: &[serde_json::Value]| {
+    let list = |values: &[gantry_json::Value]| gantry_json::Value::Array(values.to_vec());
+    let elsewhere = |values: &[gantry_json::Value]| {
         let mut values = values.to_vec();
         for value in &mut values {
             value["metadata"]["namespace"] = json!("shop");

@@ -1,6 +1,6 @@
 //! Problems of pods: each blocks the rollout, is reported with its details, and comes with advice.
 
-use serde_json::json;
+use gantry_json::json;
 
 use super::world::{World, at, container, new_pod, pod, rolling};
 
@@ -9,7 +9,7 @@ fn is_stuck(world: &World, first_cause: &str) {
     assert_eq!(world.codes().first().map(String::as_str), Some(first_cause), "{}", world.why());
 }
 
-fn waiting(reason: &str, message: &str) -> serde_json::Value {
+fn waiting(reason: &str, message: &str) -> gantry_json::Value {
     json!({"waiting": {"reason": reason, "message": message}})
 }
 
@@ -160,7 +160,7 @@ fn a_scheduling_gate_and_a_missing_scheduler_are_different_things() {
     assert_eq!(fresh.report().verdict.as_str(), "moving", "a scheduler takes a moment");
 }
 
-fn probed(probe: &str, started: bool) -> serde_json::Value {
+fn probed(probe: &str, started: bool) -> gantry_json::Value {
     let mut pod = new_pod(&json!({"running": {"startedAt": at(2)}}));
     pod["spec"]["containers"][0][probe] =
         json!({"httpGet": {"path": "/ready", "port": 8080}, "periodSeconds": 5, "failureThreshold": 3});

@@ -1,7 +1,7 @@
 //! Causes that are not about single pods: quotas, selectors, fields, strategies, deadlines, pauses, missing
 //! controllers.
 
-use serde_json::json;
+use gantry_json::json;
 
 use super::world::{World, at, deployment, new_pod, noon_plus, owner, pod, rolling, serving, set};
 

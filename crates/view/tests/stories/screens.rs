@@ -1,6 +1,6 @@
 //! Screens of the live view.
 
-use serde_json::json;
+use gantry_json::json;
 
 use super::world::{World, new_pod, noon_plus, pod, rolling, serving};
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use gantry_json::json;
 use gantry_view::{WaitDecision, WaitPolicy};
-use serde_json::json;
 
 use super::world::{World, at, new_pod, noon_plus, rolling};
 

@@ -3,11 +3,11 @@
 //! Three pods are wanted, one more may exist and none may be unavailable. The old set `web-1` (nginx:1) has three
 //! available pods; the new set `web-2` (nginx:2) was created at noon and has one. It is one minute past noon.
 
+use gantry_json::{Value, from_value, json};
 use gantry_model::Timestamp;
 use gantry_view::live::{Canvas, Charset, frame};
 use gantry_view::why::{CommandFlags, Report, explain, render_json, render_text};
 use gantry_view::{ApiObjects, RolloutState, Snapshot};
-use serde_json::{Value, from_value, json};
 
 const NOON: i64 = 1_767_268_800;
 
@@ -169,7 +169,7 @@ impl World {
 
     /// The parsed output of `gantry why -o json`.
     pub(crate) fn json(&self) -> Value {
-        serde_json::from_str(&render_json(&self.report())).unwrap()
+        gantry_json::from_str(&render_json(&self.report())).unwrap()
     }
 
     /// The codes of all causes with their severity, in order.

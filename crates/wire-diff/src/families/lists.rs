@@ -1,6 +1,6 @@
 //! Lists with label and field selectors, in pages, at versions, in all layouts, good and bad; and deletions of collections.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::bases::{Base, base};
 use crate::case::{Body, Case, JSON, Request, Step, TABLE, YAML, with_query};

@@ -1,6 +1,6 @@
 //! Server-side apply by several managers, between updates and patches of others: conflicts, ownership, shared and removed fields.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::bases::{Base, base};
 use crate::case::{APPLY, Case, JSON_PATCH, MERGE, Request, STRATEGIC, Step, with_query};

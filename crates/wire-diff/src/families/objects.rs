@@ -1,7 +1,7 @@
 //! Objects of all kinds with a few fields added, changed or removed, and what is done to them: created, replaced, patched,
 //! read in all layouts, deleted.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::bases::{self, Base};
 use crate::case::{APPLY, Case, JSON_PATCH, MERGE, Request, STRATEGIC, Step, TABLE, YAML, with_query};

@@ -1,6 +1,6 @@
 //! Subresources with right and wrong bodies, methods and content types.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::bases::base;
 use crate::case::{

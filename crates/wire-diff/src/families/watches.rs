@@ -1,7 +1,7 @@
 //! Watches with selectors, from versions, with bookmarks and initial events, over a random history of writes. What is compared
 //! is the sequence of events.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::lists::{labelled, labels, selectors, version};
 use crate::bases::{Base, base};

@@ -9,7 +9,7 @@ mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Map, Value, json};
+use gantry_json::{Map, Value, json};
 
 use crate::case::Case;
 use crate::trace::{Exchange, Trace};
@@ -71,7 +71,7 @@ impl Mask {
     }
 
     fn headers(&mut self, exchange: &Exchange) -> Value {
-        let mut compared: Map<String, Value> = Map::new();
+        let mut compared: Map = Map::new();
         for (name, value) in exchange.headers.iter().filter(|(name, _)| HEADERS.contains(&name.as_str())) {
             let values = compared.entry(name.as_str()).or_insert_with(|| json!([]));
             let text = self.words.masked(value, exchange.at);
@@ -121,7 +121,7 @@ impl Mask {
         }
     }
 
-    fn object(&mut self, fields: &Map<String, Value>, at: i64) -> Value {
+    fn object(&mut self, fields: &Map, at: i64) -> Value {
         let mut masked = Map::new();
         for (key, value) in fields {
             let value = match key.as_str() {

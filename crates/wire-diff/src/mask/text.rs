@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use gantry_json::Value;
 use k8s_openapi::jiff::Timestamp;
 use regex::{Captures, Regex};
-use serde_json::Value;
 
 /// Times up to this many seconds before the answer are times of the case.
 const PAST: i64 = 7200;

@@ -1,9 +1,9 @@
 //! Bindings of pods to nodes.
 
+use gantry_json::Value;
 use gantry_registry::pods::binding;
 use gantry_schema::decode::Gvk;
 use gantry_schema::kinds::kinds;
-use serde_json::Value;
 
 use super::super::call::Call;
 use super::{check_posted_name, created_status};

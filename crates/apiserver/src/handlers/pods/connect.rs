@@ -1,9 +1,9 @@
 //! Connections to pods, services and nodes. The server makes none: it rejects them after validating the request.
 
+use gantry_json::Value;
 use gantry_registry::pods;
 use http::Method;
 use http::header::{CONNECTION, LOCATION};
-use serde_json::Value;
 
 use super::super::call::Call;
 use crate::error::ApiError;

@@ -1,11 +1,11 @@
 //! Evictions: checks the disruption budgets, sets the condition, deletes the pod.
 
+use gantry_json::{Value, json};
 use gantry_registry::lifecycle::DeleteOptions;
 use gantry_registry::pods::eviction::{self, EvictionCost};
 use gantry_schema::decode::Gvk;
 use gantry_schema::kinds::{Kind, kinds};
 use gantry_store::ListRequest;
-use serde_json::{Value, json};
 
 use super::super::call::Call;
 use super::{check_posted_name, created_status};

@@ -5,10 +5,10 @@ mod connect;
 mod eviction;
 mod log;
 
+use gantry_json::{Value, json};
 use gantry_schema::decode::{self, Finding, Gvk};
 use gantry_schema::kinds::Kind;
 use http::Method;
-use serde_json::{Value, json};
 
 use super::call::Call;
 use super::read;

@@ -3,12 +3,12 @@
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
+use gantry_json::{Value, json};
 use gantry_registry::selector::Selection;
 use gantry_registry::table::{Headings, IncludeObject, Layout, Printer, Version, partial};
 use gantry_schema::encode::{self, TypeMeta};
 use gantry_schema::kinds::Kind;
 use gantry_store::{Change, Event, Item, Revision};
-use serde_json::{Value, json};
 
 use crate::ApiServer;
 use crate::accept::View;

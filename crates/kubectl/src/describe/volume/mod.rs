@@ -2,7 +2,7 @@
 
 mod sources;
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::container::Indent;
 use super::labels_annotations::{annotations, labels};
@@ -116,7 +116,7 @@ fn container_storage(csi: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use gantry_json::json;
 
     #[test]
     fn a_volume_says_what_it_is_and_what_it_needs() {

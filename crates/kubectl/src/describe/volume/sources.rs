@@ -1,6 +1,6 @@
 //! The kinds of volumes whose descriptions are a line for each of some fields, as tables.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::line;
 use crate::field::{at, list, members, number, shown, text};

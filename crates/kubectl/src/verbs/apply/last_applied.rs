@@ -1,6 +1,6 @@
 //! The last-applied annotation of client-side apply (K1.2).
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use crate::field::{object_mut, text};
 use crate::manifests::ResolvedManifest;
@@ -18,14 +18,14 @@ pub(crate) fn without_last_applied(object: &Value) -> Value {
 pub(in crate::verbs) fn with_last_applied(object: &Value) -> Value {
     let mut object = without_last_applied(object);
     let remembered = compact(&object) + "\n";
-    object_mut(&mut object, &["metadata", "annotations"]).insert(LAST_APPLIED.into(), remembered.into());
+    object_mut(&mut object, &["metadata", "annotations"]).insert(LAST_APPLIED, remembered.into());
     object
 }
 
 /// The last applied configuration; null if unknown.
 pub(super) fn last_applied(live: &Value) -> Value {
     let annotation = live["metadata"]["annotations"].get(LAST_APPLIED).and_then(Value::as_str);
-    annotation.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+    annotation.and_then(|text| gantry_json::from_str(text).ok()).unwrap_or_default()
 }
 
 /// The error prefix when the live object cannot be read.
@@ -64,7 +64,7 @@ fn place(manifest: &ResolvedManifest) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use gantry_json::json;
 
     /// K1.2: sorted, compact, with annotations and namespace, and a newline.
     #[test]

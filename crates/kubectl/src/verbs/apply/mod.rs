@@ -4,7 +4,7 @@ mod last_applied;
 mod server_side;
 
 use gantry_client::{ApiRequest, PatchForm};
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::delete::{Cascade, delete_and_wait};
 use super::result_printer::{ResultPrinter, Validation};
@@ -159,7 +159,7 @@ async fn update(
 ) -> Result<(Value, &'static str), Failure> {
     for attempt in 1.. {
         let (patch, kind) = patch_for(manifest, &live);
-        if patch.as_object().is_some_and(serde_json::Map::is_empty) {
+        if patch.as_object().is_some_and(gantry_json::Map::is_empty) {
             return Ok((live, "unchanged"));
         }
         let call =

@@ -1,7 +1,7 @@
 //! `apply --server-side`: the server merges by field managers (A3.25).
 
 use gantry_client::{ApiRequest, PatchForm};
-use serde_json::{Map, Value, json};
+use gantry_json::{Map, Value, json};
 
 use super::{ApplyOptions, MANAGER, ServerSide};
 use crate::client_context::ClientContext;

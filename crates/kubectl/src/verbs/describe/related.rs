@@ -1,7 +1,7 @@
 //! Reads the related objects that a description needs, and describes the object.
 
 use gantry_client::ApiRequest;
-use serde_json::Value;
+use gantry_json::Value;
 
 use crate::client_context::ClientContext;
 use crate::describe::ingress::{self, Backend, Backends};

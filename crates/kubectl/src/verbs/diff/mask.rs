@@ -1,6 +1,6 @@
 //! Masks the values of Secrets in diffs: only whether they differ is shown. Pure.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 const SAME: &str = "***";
 const BEFORE: &str = "*** (before)";
@@ -24,7 +24,7 @@ fn hidden(own: &Value, other: &Value, changed: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use gantry_json::json;
 
     #[test]
     fn only_values_that_differ_are_distinguished() {

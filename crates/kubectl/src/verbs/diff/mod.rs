@@ -4,9 +4,9 @@ mod mask;
 mod program;
 
 use gantry_client::{ApiRequest, PatchForm};
+use gantry_json::Value;
 use gantry_registry::selector::LabelSelector;
 use gantry_schema::encode;
-use serde_json::Value;
 
 use super::apply::{MANAGER, ServerSide, patch_to, without_last_applied};
 use super::result_printer::DryRun;
@@ -131,7 +131,7 @@ async fn patched(
 ) -> Result<Value, Failure> {
     // The last-applied annotation always changes, so it is left out of the comparison.
     let (mut patch, kind) = patch_to(manifest, live, &without_last_applied(&manifest.object));
-    if patch.as_object().is_some_and(serde_json::Map::is_empty) {
+    if patch.as_object().is_some_and(gantry_json::Map::is_empty) {
         return Ok(live.clone());
     }
     if only_if_unchanged {
@@ -182,7 +182,7 @@ fn file_name(resource: &ApiResource, namespace: &str, name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use gantry_json::json;
 
     fn resource(group: &str, kind: &str, namespaced: bool) -> ApiResource {
         let plural = format!("{}s", kind.to_lowercase());

@@ -2,7 +2,7 @@
 
 mod rows;
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::arguments::{ResourceArg, ResourceArgs};
 use crate::client_context::ClientContext;

@@ -1,7 +1,7 @@
 //! Events as rows. Pure.
 
+use gantry_json::Value;
 use gantry_primitives::Timestamp;
-use serde_json::Value;
 
 use crate::describe::event_age;
 use crate::failure::Failure;
@@ -91,7 +91,7 @@ fn row(event: &Value, namespaces: bool, message: &str, now: Timestamp) -> Vec<St
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use gantry_json::json;
 
     fn event(kind: &str, name: &str, message: &str) -> Value {
         json!({"metadata": {"namespace": "shop"}, "type": kind, "reason": "R", "message": message, "count": 1,

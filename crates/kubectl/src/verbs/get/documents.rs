@@ -1,7 +1,7 @@
 //! Output of whole objects: `-o yaml`, `-o json`, `-o name`, JSONPath and custom columns.
 
 use gantry_client::ApiRequest;
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::table::{compare, sort_key};
 use super::{GetOptions, items};

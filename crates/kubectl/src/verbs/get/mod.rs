@@ -122,7 +122,7 @@ pub async fn get(ctx: &mut ClientContext, options: &GetOptions) -> Result<(), Fa
 /// Prints the response of the server for a path.
 pub async fn raw(ctx: &mut ClientContext, path: &str) -> Result<(), Failure> {
     match ctx.request(ApiRequest::raw(path)).await? {
-        serde_json::Value::String(said) => ctx.print(&said),
+        gantry_json::Value::String(said) => ctx.print(&said),
         answer => ctx.println(&crate::print::compact(&answer)),
     }
 }
@@ -215,7 +215,7 @@ async fn page(
     columns: &Columns,
     item: &ResourceArg,
     next: &str,
-) -> Result<serde_json::Value, Failure> {
+) -> Result<gantry_json::Value, Failure> {
     let objects = columns.objects();
     match item {
         ResourceArg::Named(resource, name) => {

@@ -1,6 +1,6 @@
 //! A table as the server made it, with the columns that only a client adds.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use crate::failure::Failure;
 use crate::field::{at, list, pairs, shown, text};
@@ -129,7 +129,7 @@ pub(super) fn compare(one: &Value, other: &Value) -> std::cmp::Ordering {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use gantry_json::json;
 
     #[test]
     fn only_what_columns_are_made_of_is_asked_for() {

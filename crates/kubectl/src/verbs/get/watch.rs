@@ -1,7 +1,7 @@
 //! `get --watch`: what is there, and then every change (K2.8).
 
 use gantry_client::{ApiRequest, OBJECTS, TABLE};
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::documents::shown;
 use super::table::{Columns, rows as rows_of};

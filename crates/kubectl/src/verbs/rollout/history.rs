@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::revisions::revisions;
 use super::template_diff::changed;
@@ -69,8 +69,7 @@ async fn history_of(
         };
         let mut shown = set["spec"]["template"].clone();
         if let Some(cause) = cause(set) {
-            crate::field::object_mut(&mut shown, &["metadata", "annotations"])
-                .insert(CAUSE.into(), cause.into());
+            crate::field::object_mut(&mut shown, &["metadata", "annotations"]).insert(CAUSE, cause.into());
         }
         let text = template::described(&shown);
         ctx.println(&format!("{} with revision #{}\n{text}", one.title(), options.revision))?;

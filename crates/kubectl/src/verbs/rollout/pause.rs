@@ -1,7 +1,7 @@
 //! `rollout pause` and `rollout resume` (K6.3).
 
 use gantry_client::{ApiRequest, PatchForm};
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::targets_or_note;
 use crate::client_context::ClientContext;

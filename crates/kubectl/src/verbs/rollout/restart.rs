@@ -1,7 +1,7 @@
 //! `rollout restart` (K6.3).
 
 use gantry_client::{ApiRequest, PatchForm};
-use serde_json::json;
+use gantry_json::json;
 
 use super::targets_or_note;
 use crate::client_context::ClientContext;

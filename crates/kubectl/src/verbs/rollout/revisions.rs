@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use gantry_client::ApiRequest;
-use serde_json::Value;
+use gantry_json::Value;
 
 use crate::client_context::ClientContext;
 use crate::failure::Failure;

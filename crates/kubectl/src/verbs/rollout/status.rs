@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::revisions::revision_of;
 use super::targets_or_note;
@@ -129,7 +129,7 @@ fn progress(deployment: &Value, revision: i64) -> Result<Progress, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use gantry_json::json;
 
     #[expect(clippy::needless_pass_by_value, reason = "so that `json!` can stand in the call")]
     fn render(replicas: i64, status: Value) -> String {

@@ -1,6 +1,6 @@
 //! The differences between two pod templates, one line per field.
 
-use serde_json::Value;
+use gantry_json::{SmolStr, Value};
 
 use crate::field::shown;
 use crate::print::compact;
@@ -18,7 +18,7 @@ fn compare(path: &str, before: &Value, after: &Value, lines: &mut Vec<String>) {
     }
     match (before, after) {
         (Value::Object(old), Value::Object(new)) => {
-            let mut keys: Vec<&String> = old.keys().chain(new.keys()).collect();
+            let mut keys: Vec<&SmolStr> = old.keys().chain(new.keys()).collect();
             keys.sort();
             keys.dedup();
             for key in keys {
@@ -71,7 +71,7 @@ fn value(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use gantry_json::json;
 
     /// Issue 6: history shows what changed, not only numbers.
     #[test]

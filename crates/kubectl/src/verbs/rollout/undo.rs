@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use gantry_client::{ApiRequest, PatchForm};
-use serde_json::{Map, Value, json};
+use gantry_json::{Map, Value, json};
 
 use super::revisions::revisions;
 use super::{not_a_rollout, targets};
@@ -104,7 +104,7 @@ fn target<'r>(revisions: &'r BTreeMap<i64, Value>, to: i64, name: &str) -> Resul
 }
 
 /// The protected annotations of the Deployment and all others of the revision (K6.3).
-fn annotations(deployment: &Value, set: &Value) -> Map<String, Value> {
+fn annotations(deployment: &Value, set: &Value) -> Map {
     let of = |object: &Value| at(object, "/metadata/annotations").as_object().cloned().unwrap_or_default();
     let own = of(deployment).into_iter().filter(|(key, _)| PROTECTED.contains(&key.as_str()));
     let revived = of(set).into_iter().filter(|(key, _)| !PROTECTED.contains(&key.as_str()));

@@ -1,6 +1,6 @@
 //! The condition of `wait --for`, and whether an object meets it. Pure.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use crate::failure::Failure;
 use crate::field::{at, list, text};
@@ -111,7 +111,7 @@ fn finds(path: &Template, value: Option<&str>, object: &Value) -> Result<bool, F
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use gantry_json::json;
 
     fn web() -> Value {
         json!({"metadata": {"name": "web", "generation": 2}, "status": {"observedGeneration": 2, "readyReplicas": 3,

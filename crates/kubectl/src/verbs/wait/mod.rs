@@ -5,7 +5,7 @@ mod goal;
 
 use std::time::Duration;
 
-use serde_json::Value;
+use gantry_json::Value;
 use tokio::time::{Instant, timeout_at};
 
 use super::object_watch::{ObjectState, ObjectWatch, wait_for_deletion};

@@ -9,9 +9,9 @@ mod termination;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use gantry_json::{Value, json};
 use gantry_model::Timestamp;
 use k8s_openapi::api::core::v1 as wire;
-use serde_json::{Value, json};
 
 use super::{
     Completion, Lookup, NodeContext, Pod, PodRun, Reference, ReferenceKind, References, needed, sync,
@@ -103,7 +103,7 @@ impl TestPod {
     }
 
     fn sync(&mut self, now: Timestamp) {
-        let object: wire::Pod = serde_json::from_value(self.object.clone()).unwrap();
+        let object: wire::Pod = gantry_json::from_value(self.object.clone()).unwrap();
         let (pod, problems) = Pod::parse(&object, &self.profile);
         let run = self.run.take().unwrap_or_else(|| PodRun::recover(&pod, &self.status, now));
         let mut references = References::default();
@@ -139,8 +139,8 @@ impl TestPod {
     fn restarted(&mut self) -> &mut Self {
         self.run = None;
         self.wake = None;
-        let text = serde_json::to_value(&self.status).unwrap();
-        self.status = serde_json::from_value(text).unwrap();
+        let text = gantry_json::to_value(&self.status);
+        self.status = gantry_json::from_value(text).unwrap();
         self
     }
 

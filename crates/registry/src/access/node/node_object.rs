@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use gantry_json::Value;
 
 /// Labels of Kubernetes that a node may set.
 const ALLOWED_LABELS: [&str; 11] = [
@@ -67,9 +67,10 @@ fn list(value: &Value) -> &[Value] {
 /// Returns the labels that differ and that a node may not change, in alphabetical order.
 fn forbidden_changes<'o>(stored: &'o Value, wanted: &'o Value) -> Vec<&'o str> {
     let (before, after) = (&stored["metadata"]["labels"], &wanted["metadata"]["labels"]);
-    let labels = [before, after].into_iter().filter_map(Value::as_object).flat_map(serde_json::Map::keys);
+    let labels = [before, after].into_iter().filter_map(Value::as_object).flat_map(gantry_json::Map::keys);
     let changed = labels.filter(|label| before.get(label.as_str()) != after.get(label.as_str()));
-    let forbidden: BTreeSet<&str> = changed.map(String::as_str).filter(|label| is_forbidden(label)).collect();
+    let forbidden: BTreeSet<&str> =
+        changed.map(|label| label.as_str()).filter(|label| is_forbidden(label)).collect();
     forbidden.into_iter().collect()
 }
 
@@ -88,7 +89,7 @@ fn is_below(prefix: &str, domains: &[&str]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use gantry_json::json;
 
     use super::*;
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use serde_json::Value;
+use gantry_json::Value;
 
 /// The pods of all nodes and what they refer to. Clones share the parts of each node.
 #[derive(Clone, Debug, Default)]
@@ -188,7 +188,7 @@ impl PodReferences {
     }
 
     fn add_volume(&mut self, pod: &Value, volume: &Value) {
-        for source in volume.as_object().into_iter().flat_map(serde_json::Map::values) {
+        for source in volume.as_object().into_iter().flat_map(gantry_json::Map::values) {
             let fields = ["/secretName", "/secretRef/name", "/nodePublishSecretRef/name"];
             insert_all(&mut self.secrets, fields.iter().map(|field| text(source, field)));
         }
@@ -213,7 +213,7 @@ impl Volume {
             return None;
         }
         let mut secrets = BTreeSet::new();
-        for source in object["spec"].as_object().into_iter().flat_map(serde_json::Map::values) {
+        for source in object["spec"].as_object().into_iter().flat_map(gantry_json::Map::values) {
             let references =
                 ["secretRef", "nodePublishSecretRef", "nodeStageSecretRef", "nodeExpandSecretRef"];
             let named =

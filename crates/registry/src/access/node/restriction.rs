@@ -3,7 +3,7 @@
 //! This is a part of the admission plugin NodeRestriction of Kubernetes, without which the Node authorizer would allow
 //! a node to write the objects of others. What a node may change in its own Node object is in [`node_object`].
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::node_object;
 use super::references::{MIRROR, PodReferences};

@@ -9,7 +9,7 @@ mod usage;
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::Denied;
 use crate::kinds::{Kind, Kinds, Scope};

@@ -1,6 +1,6 @@
 //! The scopes of quotas.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use crate::defaults::qos;
 use crate::kinds::Kind;

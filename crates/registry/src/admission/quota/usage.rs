@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value, json};
+use gantry_json::{Map, SmolStr, Value, json};
 
 use crate::kinds::Kind;
 use crate::strategies;
@@ -37,15 +37,15 @@ impl Usage {
     /// Parses a map of quantities; ignores invalid ones.
     pub(super) fn parse(amounts: &Value) -> Self {
         let amounts = amounts.as_object().into_iter().flatten();
-        let read = |(name, amount): (&String, &Value)| {
-            Quantity::parse(amount.as_str()?).ok().map(|amount| (name.clone(), amount))
+        let read = |(name, amount): (&SmolStr, &Value)| {
+            Quantity::parse(amount.as_str()?).ok().map(|amount| (name.to_string(), amount))
         };
         Self(amounts.filter_map(read).collect())
     }
 
     pub(super) fn render(&self) -> Value {
         let amounts = self.0.iter().map(|(name, amount)| (name.clone(), json!(amount.to_string())));
-        Value::Object(amounts.collect::<Map<_, _>>())
+        Value::Object(amounts.collect::<Map>())
     }
 
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
@@ -213,7 +213,7 @@ pub(super) fn has_terminated(pod: &Value) -> bool {
 fn needed(spec: &Value, list: &str) -> BTreeMap<String, Quantity> {
     let amounts = |container: &Value| -> Vec<(String, Quantity)> {
         let amounts = container["resources"][list].as_object().into_iter().flatten();
-        amounts.filter_map(|(name, amount)| Some((name.clone(), quantity(amount)?))).collect()
+        amounts.filter_map(|(name, amount)| Some((name.to_string(), quantity(amount)?))).collect()
     };
     let of = |list: &str| spec[list].as_array().map_or(&[][..], Vec::as_slice);
     let mut together = Usage::default();
@@ -247,8 +247,8 @@ fn needed(spec: &Value, list: &str) -> BTreeMap<String, Quantity> {
         }
     }
     for (name, amount) in spec["overhead"].as_object().into_iter().flatten() {
-        if let (Some(amount), Some(sum)) = (quantity(amount), needed.get(name)) {
-            needed.insert(name.clone(), sum.plus(amount));
+        if let (Some(amount), Some(sum)) = (quantity(amount), needed.get(name.as_str())) {
+            needed.insert(name.to_string(), sum.plus(amount));
         }
     }
     needed

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::{AllocationError, AllocationMode, Claim, ServiceRanges, has_node_ports};
 use crate::FieldError;

@@ -2,7 +2,7 @@
 
 use std::net::Ipv6Addr;
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::defaults::setting::{Object, default, is_empty, text};
 

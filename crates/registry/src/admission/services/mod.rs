@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::net::Ipv4Addr;
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::FieldError;
 use crate::defaults::setting::{Object, each, ensure, is_empty, object, text};

@@ -1,6 +1,6 @@
 //! Defaults of horizontal pod autoscalers.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::defaults::setting::{Object, child, default, ensure, is_empty, is_unset};
 

@@ -1,6 +1,6 @@
 //! Rows of autoscalers.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::kinds::kinds;
 use crate::table::column::Column;

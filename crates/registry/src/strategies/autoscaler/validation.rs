@@ -1,6 +1,6 @@
 //! Validates HorizontalPodAutoscalers.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::validation::error_list::{ErrorList, Path, is_set, list, number, text};
 use crate::validation::names::{label, path_segment};

@@ -1,6 +1,6 @@
 //! Validates CronJobs.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::schedule;
 use crate::strategies::job::validation as job;

@@ -1,6 +1,6 @@
 //! Defaults of CustomResourceDefinitions.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::custom::storage_version;
 

@@ -4,7 +4,7 @@
 //! Established ── first DELETE ──► Terminating ── no objects left, finalizer removed ──► removed
 //! ```
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::Timestamp;
 use crate::custom::condition::{DefinitionCondition, Truth};

@@ -4,7 +4,7 @@ mod defaults;
 mod deletion;
 pub(crate) mod validation;
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::KindStrategy;
 use crate::Timestamp;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::validation::addresses::{canonical_ip, endpoint_ip, ip, ip_warning, parse_ip};
 use crate::validation::error_list::{ErrorList, Path, is_set, list, members, number, text};

@@ -1,6 +1,6 @@
 //! Converts Events between the two groups, which name the same fields differently.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 /// Names in the core group and in `events.k8s.io`.
 const NAMES: [(&str, &str); 7] = [

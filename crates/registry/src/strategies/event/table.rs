@@ -1,6 +1,6 @@
 //! Rows of Events of both groups.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::Timestamp;
 use crate::table::age::since;

@@ -1,6 +1,6 @@
 //! Validates Events of both groups, converted to the core group.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::conversion::to_storage;
 use crate::kinds::Kind;

@@ -4,7 +4,7 @@ mod validation;
 
 use std::cmp::Ordering;
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::KindStrategy;
 use crate::Timestamp;

@@ -1,6 +1,6 @@
 //! Validates FlowSchemas and PriorityLevelConfigurations.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::flow_control::{EXEMPT, FLOW_SCHEMA, PRIORITY_LEVEL, mandatory_spec};
 use crate::validation::error_list::{ErrorList, Path, is_set, list, number, text};

@@ -4,7 +4,7 @@ mod policies;
 mod status;
 pub(super) mod validation;
 
-use serde_json::{Value, json};
+use gantry_json::{SmolStr, Value, json};
 
 use super::{KindStrategy, replica_set};
 use crate::Timestamp;
@@ -68,7 +68,7 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
 /// The job without labels, if they equal those of its template, and all of them were generated with its selector.
 fn without_generated_labels(job: &Value) -> Option<Value> {
     let (labels, of_pods) = (&job["metadata"]["labels"], &job["spec"]["template"]["metadata"]["labels"]);
-    let is_generated = |label: &String| {
+    let is_generated = |label: &SmolStr| {
         let name = label.strip_prefix("batch.kubernetes.io/").unwrap_or(label);
         matches!(name, "controller-uid" | "job-name")
     };

@@ -1,6 +1,6 @@
 //! Validates Jobs.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::validation::error_list::{ErrorList, Path, is_set, number, text};
 use crate::validation::go_format::{ordered_json, with_go_names};
@@ -221,7 +221,7 @@ fn generated(errors: &mut ErrorList, object: &Value) {
     }
     let mut terms = ErrorList::default();
     selector::terms(&mut terms, &at, &spec["selector"]);
-    let expected: serde_json::Map<_, _> =
+    let expected: gantry_json::Map =
         expected.into_iter().map(|(label, value)| (label.to_owned(), json!(value))).collect();
     if terms.all.is_empty() && !selector::matches(&spec["selector"], &Value::Object(expected)) {
         let shown = ordered_json(SELECTOR, &spec["selector"]);

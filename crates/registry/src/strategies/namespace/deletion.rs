@@ -4,7 +4,7 @@
 //! Active ── first DELETE ──► Terminating ── finalize, or DELETE without finalizers ──► removed
 //! ```
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::Timestamp;
 use crate::kinds::Kind;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use gantry_formats::quantity::Quantity;
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::validation::addresses;
 use crate::validation::error_list::{ErrorList, Path, list, text};

@@ -1,6 +1,6 @@
 //! Validates resizes of pods: CPU and memory of containers may change, the QoS class may not.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::defaults::qos;
 use crate::pods::parts::put;

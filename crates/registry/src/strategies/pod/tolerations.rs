@@ -1,6 +1,6 @@
 //! Default tolerations of the taints of lost nodes.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::defaults::setting::{default, object};
 

@@ -2,7 +2,7 @@
 
 mod validation;
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::KindStrategy;
 use crate::Timestamp;

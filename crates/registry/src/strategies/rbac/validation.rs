@@ -1,6 +1,6 @@
 //! Validates roles and bindings.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::kinds::Scope;
 use crate::validation::error_list::{ErrorList, Path, list, text};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::validation::error_list::{ErrorList, Path, is_set, list, members, text};
 use crate::validation::resource_names::{amount, for_quota, is_for_quota, parse};

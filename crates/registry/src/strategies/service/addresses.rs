@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::validation::is_headless;
 use crate::validation::addresses::{self, are_of_different_families};

@@ -3,7 +3,7 @@
 mod addresses;
 mod validation;
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::KindStrategy;
 use crate::Timestamp;

@@ -7,7 +7,7 @@ pub(super) mod storage_class;
 pub(crate) mod validation;
 pub(super) mod volume_attachment;
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 /// Adds a finalizer that is not there yet.
 fn add_finalizer(object: &mut Value, name: &str) {

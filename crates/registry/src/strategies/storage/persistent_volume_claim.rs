@@ -1,6 +1,6 @@
 //! The strategy of PersistentVolumeClaims.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::{add_finalizer, validation};
 use crate::Timestamp;

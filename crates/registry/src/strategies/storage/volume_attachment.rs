@@ -1,6 +1,6 @@
 //! The strategy of VolumeAttachments.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::validation;
 use crate::Timestamp;

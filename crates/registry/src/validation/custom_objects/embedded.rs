@@ -1,6 +1,6 @@
 //! Objects within objects: they have a version, a kind and metadata like any other.
 
-use serde_json::{Map, Value};
+use gantry_json::{Map, Value};
 
 use super::super::error_list::{ErrorList, Path};
 use super::super::metadata;
@@ -24,7 +24,11 @@ fn each(structure: &StructuralSchema, errors: &mut ErrorList, at: &Path<'_>, val
             }
             for (name, member) in members {
                 let Some(declared) = structure.member(name) else { continue };
-                let at = if structure.properties.contains_key(name) { at.child(name) } else { at.key(name) };
+                let at = if structure.properties.contains_key(name.as_str()) {
+                    at.child(name)
+                } else {
+                    at.key(name)
+                };
                 each(declared, errors, &at, member);
             }
         }
@@ -39,7 +43,7 @@ fn each(structure: &StructuralSchema, errors: &mut ErrorList, at: &Path<'_>, val
     }
 }
 
-fn validate_object(errors: &mut ErrorList, at: &Path<'_>, members: &Map<String, Value>) {
+fn validate_object(errors: &mut ErrorList, at: &Path<'_>, members: &Map) {
     for name in ["apiVersion", "kind"] {
         if !members.contains_key(name) {
             errors.required(&at.child(name), "");
@@ -93,7 +97,7 @@ fn report(errors: &mut ErrorList, at: &Path<'_>, value: &Value, wrong: Option<St
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use gantry_json::json;
 
     use super::*;
 

@@ -2,7 +2,7 @@
 
 mod embedded;
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use crate::FieldError;
 use crate::custom::{Scaling, StructuralSchema, ValidationResult};

@@ -3,9 +3,9 @@
 mod inter_pod_affinity;
 mod volumes;
 
+use gantry_json::{Value, json};
 use k8s_openapi::api::core::v1 as wire;
 use proptest::prelude::*;
-use serde_json::{Value, json};
 
 use super::{ClusterState, Node, Placement, PodInfo, SchedulingState, place};
 
@@ -48,13 +48,13 @@ fn owned_by(mut pod: Value, controller: &str) -> Value {
 }
 
 fn parsed_pod(pod: &Value) -> PodInfo {
-    PodInfo::parse(&serde_json::from_value(pod.clone()).unwrap())
+    PodInfo::parse(&gantry_json::from_value(pod.clone()).unwrap())
 }
 
 fn cluster(nodes: &[Value]) -> ClusterState {
     let mut cluster = ClusterState::default();
     for node in nodes {
-        cluster.set_node(Node::parse(&serde_json::from_value(node.clone()).unwrap()));
+        cluster.set_node(Node::parse(&gantry_json::from_value(node.clone()).unwrap()));
     }
     cluster
 }
@@ -103,7 +103,7 @@ fn resources_in_use_are_distinguished_from_resources_that_no_node_has() {
     let mut cluster = cluster(&[node("a"), node("b")]);
     assert_eq!(schedule(&mut cluster, &asking("first", "3", "1Gi")), "a");
     let b = with(node("b"), "/status/allocatable/cpu", &json!("1"));
-    cluster.set_node(Node::parse(&serde_json::from_value(b).unwrap()));
+    cluster.set_node(Node::parse(&gantry_json::from_value(b).unwrap()));
     assert_eq!(
         place_pod(&cluster, &asking("second", "2", "1Gi")),
         "0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 nodes are available: \
@@ -319,7 +319,7 @@ fn a_pod_is_counted_once_however_often_it_is_added() {
 fn pods_may_be_known_before_their_node_and_outlive_it() {
     let mut cluster = ClusterState::default();
     cluster.add_pod(&parsed_pod(&asking("web", "3", "1Gi")), "a");
-    let a = Node::parse(&serde_json::from_value::<wire::Node>(node("a")).unwrap());
+    let a = Node::parse(&gantry_json::from_value::<wire::Node>(node("a")).unwrap());
     assert!(cluster.set_node(a.clone()));
     assert!(!cluster.set_node(a.clone()), "an unchanged node can fit no other pod");
     assert!(place_pod(&cluster, &asking("next", "2", "1Gi")).starts_with("0/1"));
@@ -334,7 +334,7 @@ fn pods_may_be_known_before_their_node_and_outlive_it() {
 /// A10.4, 2.6: which pods are scheduled, and when.
 #[test]
 fn only_pending_pods_of_this_scheduler_are_scheduled() {
-    let state_of = |pod: Value| SchedulingState::of(&serde_json::from_value(pod).unwrap());
+    let state_of = |pod: Value| SchedulingState::of(&gantry_json::from_value(pod).unwrap());
     assert_eq!(state_of(pod("web", &json!({}))), SchedulingState::Pending);
     assert_eq!(
         state_of(pod("web", &json!({"schedulerName": "default-scheduler"}))),

@@ -9,13 +9,13 @@ fn place_pod(claim: Option<Value>, volumes: &[Value], classes: &[Value]) -> Plac
     if let Some(mut claim) = claim {
         claim["metadata"]["name"] = json!("data");
         claim["metadata"]["namespace"] = json!("shop");
-        storage.set_claim(&serde_json::from_value(claim).unwrap());
+        storage.set_claim(&gantry_json::from_value(claim).unwrap());
     }
     for volume in volumes {
-        storage.set_volume(&serde_json::from_value(volume.clone()).unwrap());
+        storage.set_volume(&gantry_json::from_value(volume.clone()).unwrap());
     }
     for class in classes {
-        storage.set_class(&serde_json::from_value(class.clone()).unwrap());
+        storage.set_class(&gantry_json::from_value(class.clone()).unwrap());
     }
     let spec = json!({"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]});
     place(&cluster, &parsed_pod(&pod("web", &spec)))

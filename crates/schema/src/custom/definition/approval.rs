@@ -1,6 +1,6 @@
 //! The approval of definitions in groups that Kubernetes protects.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 /// The annotation with the approval.
 pub const ANNOTATION: &str = "api-approved.kubernetes.io";

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use gantry_primitives::Timestamp;
 

@@ -7,7 +7,7 @@ mod naming;
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use condition::ESTABLISHED;
 

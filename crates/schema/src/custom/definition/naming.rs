@@ -13,7 +13,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Map, Value, json};
+use gantry_json::{Map, Value, json};
 
 use super::condition::{
     self, APPROVED, DefinitionCondition, ESTABLISHED, NAMES_ACCEPTED, TERMINATING, Truth,
@@ -234,7 +234,7 @@ fn short_names(names: &Value) -> Vec<&str> {
     names["shortNames"].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-fn put(names: &mut Map<String, Value>, field: &str, value: &Value) {
+fn put(names: &mut Map, field: &str, value: &Value) {
     if value.is_null() {
         names.remove(field);
     } else {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::expressions::Expression;
 use super::formats::Format;

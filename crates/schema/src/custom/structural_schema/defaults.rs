@@ -1,6 +1,6 @@
 //! Defaults of the schema.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::{AdditionalProperties, StructuralSchema};
 
@@ -78,7 +78,7 @@ impl StructuralSchema {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use gantry_json::json;
 
     use super::*;
 

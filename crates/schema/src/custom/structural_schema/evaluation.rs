@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::expressions::{Expression, Reason};
 use super::outcome::{ERROR_BYTES_MAX, place};
@@ -148,7 +148,8 @@ impl Evaluation {
                 let ruled = Ruled { by, node, is_resource: node.embedded };
                 self.validate(ruled, &at.key(name), changed)?;
             }
-            if let (Some(by), Some(node)) = (ruled.by.properties.get(name), ruled.node.properties.get(name))
+            if let (Some(by), Some(node)) =
+                (ruled.by.properties.get(name.as_str()), ruled.node.properties.get(name.as_str()))
                 && cel::is_visible(node, node.embedded)
             {
                 let ruled = Ruled { by, node, is_resource: node.embedded };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use gantry_cel::{CheckError, OldSelf, Program, ResultType, ValueSchema};
 

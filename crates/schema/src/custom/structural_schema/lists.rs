@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value};
+use gantry_json::{Map, Value};
 
 use super::outcome::Outcome;
 use super::{AdditionalProperties, ListType, StructuralSchema};
@@ -23,7 +23,7 @@ pub(super) fn by_keys<'a>(elements: &'a [Value], keys: &[String]) -> BTreeMap<St
 /// The key of an element: its key properties with their values.
 pub(super) fn keys_of(element: &Value, keys: &[String]) -> Value {
     let known = keys.iter().filter_map(|key| Some((key.clone(), element.get(key)?.clone())));
-    Value::Object(known.collect::<Map<_, _>>())
+    Value::Object(known.collect::<Map>())
 }
 
 impl StructuralSchema {
@@ -46,7 +46,7 @@ impl StructuralSchema {
             }
             Value::Object(members) => {
                 for (name, member) in members {
-                    if let Some(declared) = self.properties.get(name) {
+                    if let Some(declared) = self.properties.get(name.as_str()) {
                         declared.validate_uniqueness(outcome, &at.child(name), member);
                     } else if let AdditionalProperties::Schema(values) = &self.values {
                         values.validate_uniqueness(outcome, &at.key(name), member);
@@ -97,7 +97,7 @@ fn repeated(values: impl Iterator<Item = String>) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use gantry_json::json;
 
     use super::*;
 
@@ -149,7 +149,8 @@ mod tests {
     fn errors_below_a_long_key_are_cut_short() {
         let strings = json!({"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "set"});
         let structure = StructuralSchema::read(&json!({"type": "object", "additionalProperties": strings}));
-        let object = json!({"k".repeat(1 << 20): (0..200_000).map(|number| number / 2).collect::<Vec<_>>()});
+        let object =
+            json!({("k".repeat(1 << 20)): (0..200_000).map(|number| number / 2).collect::<Vec<_>>()});
         for errors in [structure.validate_values(&object), structure.validate_lists(&object)] {
             assert!(!errors.is_empty() && errors.len() < 20, "{}", errors.len());
         }

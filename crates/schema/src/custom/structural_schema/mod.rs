@@ -18,7 +18,7 @@ mod validate;
 use std::any::Any;
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use gantry_cel::ValueSchema;
 use gantry_primitives::Patterns;
@@ -101,7 +101,7 @@ impl StructuralSchema {
         let is = |key: &str| schema[key] == true;
         let properties = schema["properties"].as_object().into_iter().flatten();
         let properties: BTreeMap<_, _> =
-            properties.map(|(name, inner)| (name.clone(), Self::read_with(inner, patterns))).collect();
+            properties.map(|(name, inner)| (name.to_string(), Self::read_with(inner, patterns))).collect();
         let values = AdditionalProperties::read(&schema["additionalProperties"], patterns);
         let items = schema.get("items").filter(|items| items.is_object());
         let items = items.map(|items| Box::new(Self::read_with(items, patterns)));

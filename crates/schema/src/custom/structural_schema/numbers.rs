@@ -1,6 +1,6 @@
 //! Validation of numbers.
 
-use serde_json::{Number, Value, json};
+use gantry_json::{Number, Value, json};
 
 use super::SchemaType;
 use super::constraints::{Bound, NumberConstraints};

@@ -1,6 +1,6 @@
 //! Pruning: removing undeclared properties.
 
-use serde_json::{Map, Value};
+use gantry_json::{Map, Value};
 
 use super::{AdditionalProperties, StructuralSchema};
 use gantry_primitives::Path;
@@ -66,7 +66,7 @@ impl StructuralSchema {
 
     fn prune_members(
         &self,
-        members: &mut Map<String, Value>,
+        members: &mut Map,
         at: &Path<'_>,
         unknown: Unknown,
         has_meta: bool,
@@ -77,7 +77,7 @@ impl StructuralSchema {
                 return true;
             }
             let at = at.child(name);
-            match (self.properties.get(name), &self.values) {
+            match (self.properties.get(name.as_str()), &self.values) {
                 (Some(declared), _) => declared.prune_value(member, &at, removed),
                 (None, AdditionalProperties::Schema(declared)) => declared.prune_value(member, &at, removed),
                 (None, AdditionalProperties::Any) => empty(member, &at, removed),
@@ -110,7 +110,7 @@ fn empty(value: &mut Value, at: &Path<'_>, removed: &mut Vec<String>) {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use gantry_json::json;
 
     use super::*;
 

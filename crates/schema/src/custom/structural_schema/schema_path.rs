@@ -1,6 +1,6 @@
 //! Paths into a schema, such as `.spec['a key']`.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 const CUT_SHORT: &str = "unexpected end of JSON path";
 const NO_FIELD: &str = "does not refer to a valid field";

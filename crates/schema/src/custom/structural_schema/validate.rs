@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Map, Value, json};
+use gantry_json::{Map, Value, json};
 
 use super::constraints::{Constraints, Count};
 use super::formats::Format;
@@ -245,7 +245,7 @@ impl StructuralSchema {
         &self,
         outcome: &mut Outcome,
         at: &Path<'_>,
-        members: &Map<String, Value>,
+        members: &Map,
         before: Option<&Value>,
         constraints: &Constraints,
     ) {
@@ -255,7 +255,9 @@ impl StructuralSchema {
             before.filter(|_| !(at.is_root() && matches!(name, "apiVersion" | "kind")))?.get(name)
         };
         if let AdditionalProperties::Schema(values) = &self.values {
-            for (name, member) in members.iter().filter(|(name, _)| !self.properties.contains_key(*name)) {
+            for (name, member) in
+                members.iter().filter(|(name, _)| !self.properties.contains_key(name.as_str()))
+            {
                 if outcome.is_full() {
                     return;
                 }
@@ -263,11 +265,11 @@ impl StructuralSchema {
             }
         }
         for (name, member) in members {
-            if let Some(declared) = self.properties.get(name) {
+            if let Some(declared) = self.properties.get(name.as_str()) {
                 outcome.merge(declared.outcome(&at.child(name), member, before(name)));
             }
         }
-        for name in constraints.required.iter().filter(|name| !members.contains_key(*name)) {
+        for name in constraints.required.iter().filter(|name| !members.contains_key(name.as_str())) {
             outcome.add(FieldError::required(at.child(name).to_string(), ""));
         }
     }

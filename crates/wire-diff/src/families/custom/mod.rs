@@ -2,7 +2,7 @@
 
 mod schema;
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::case::{APPLY, Case, JSON_PATCH, MERGE, Request, STRATEGIC, Step, TABLE, YAML, with_query};
 use crate::schemas::Schemas;

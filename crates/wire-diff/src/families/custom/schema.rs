@@ -1,6 +1,6 @@
 //! Random structural schemas, and random changes to definitions.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use gantry_rng::Rng;
 
@@ -20,7 +20,7 @@ pub(super) fn structural(rng: &mut Rng, depth: usize) -> Value {
     }
     let mut schema = json!({"type": "object", "properties": properties});
     let names: Vec<String> =
-        properties.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
+        properties.as_object().into_iter().flatten().map(|(name, _)| name.to_string()).collect();
     if rng.percent(35) {
         let count = rng.between(0, 2);
         let mut required = rng.sample(&names, count);

@@ -1,6 +1,6 @@
 //! Converts metrics between v2, which nests names and values, and v1, which has flat fields.
 
-use serde_json::{Map, Value, json};
+use gantry_json::{Map, Value, json};
 
 /// The path of a field in each version, below the member of the metric's type.
 struct FieldPaths {
@@ -157,7 +157,7 @@ fn to_first(metric: &Value, sorts: &[(&str, &str, &[FieldPaths])]) -> Value {
             flat.insert(place.first.to_owned(), found.clone());
         }
     }
-    json!({"type": sort, *member: flat})
+    json!({"type": sort, (*member): flat})
 }
 
 fn to_second(metric: &Value, sorts: &[(&str, &str, &[FieldPaths])]) -> Value {
@@ -172,5 +172,5 @@ fn to_second(metric: &Value, sorts: &[(&str, &str, &[FieldPaths])]) -> Value {
             *place = found.clone();
         }
     }
-    json!({"type": sort, *member: nested})
+    json!({"type": sort, (*member): nested})
 }

@@ -2,7 +2,7 @@
 
 mod metrics;
 
-use serde_json::{Map, Value, json};
+use gantry_json::{Map, Value, json};
 
 use crate::defaults::setting::{Object, ensure, is_empty, object};
 
@@ -89,7 +89,7 @@ fn list(elements: Vec<Value>) -> Option<Value> {
     (!elements.is_empty()).then_some(Value::Array(elements))
 }
 
-fn part<'a>(autoscaler: &'a mut Value, name: &str) -> Option<&'a mut Map<String, Value>> {
+fn part<'a>(autoscaler: &'a mut Value, name: &str) -> Option<&'a mut Map> {
     autoscaler.get_mut(name).and_then(object)
 }
 
@@ -110,7 +110,7 @@ fn annotate(autoscaler: &mut Value, name: &str, note: &Value) {
 fn take_annotation(autoscaler: &mut Value, name: &str) -> Option<Value> {
     let metadata = autoscaler.get_mut("metadata").and_then(object)?;
     let annotations = metadata.get_mut("annotations").and_then(object)?;
-    let note = serde_json::from_str(annotations.get(name)?.as_str()?).ok()?;
+    let note = gantry_json::from_str(annotations.get(name)?.as_str()?).ok()?;
     annotations.remove(name);
     if is_empty(metadata, "annotations") {
         metadata.remove("annotations");

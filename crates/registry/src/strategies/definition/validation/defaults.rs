@@ -1,6 +1,6 @@
 //! Validates defaults in a schema against the schema.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use crate::custom::StructuralSchema;
 use crate::validation::custom_objects;

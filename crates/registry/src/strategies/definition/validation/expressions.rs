@@ -2,7 +2,7 @@
 //!
 //! Unlike Kubernetes this does not estimate the cost of rules: the evaluation of an expensive one is aborted.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::{go_format, schema};
 use crate::custom::{AdditionalProperties, StructuralSchema, before_of};
@@ -42,7 +42,7 @@ fn each(
         each(errors, &at, &schema["additionalProperties"], values, within(values));
     }
     for (name, inner) in members(schema, "properties") {
-        if let Some(property) = structure.properties.get(name) {
+        if let Some(property) = structure.properties.get(name.as_str()) {
             each(errors, &at.child("properties").key(name), inner, property, within(property));
         }
     }

@@ -1,6 +1,6 @@
 //! Formats parts of definitions for error messages, with all fields under their Go names.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::versions::Shared;
 use crate::decode::zero;

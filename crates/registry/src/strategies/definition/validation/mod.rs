@@ -17,7 +17,7 @@ mod warnings;
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::FieldError;
 use crate::custom::approval::{self, Approval};

@@ -1,6 +1,6 @@
 //! Validates the names of a kind.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::validation::error_list::{ErrorList, Path, list, text};
 use crate::validation::names::label_from_a_letter;

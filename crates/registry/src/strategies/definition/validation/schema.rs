@@ -1,6 +1,6 @@
 //! Validates the schema of a version.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::{defaults, expressions, extensions, go_format, structural};
 use crate::validation::error_list::{ErrorList, Path, is_set, list, members, text};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::custom::{Brackets, resolve};
 use crate::validation::error_list::{ErrorList, Path, text};

@@ -1,6 +1,6 @@
 //! Validates that a schema is structural: every field has a type, and value validations declare nothing else.
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use crate::validation::error_list::{ErrorList, Path, is_set, list, members, text};
 use gantry_primitives::check_pattern;
@@ -263,5 +263,5 @@ fn nested(schema: &Value) -> impl Iterator<Item = (&'static str, usize, &Value)>
 
 /// Whether an `anyOf` is that of int-or-string, the only one that may have types.
 fn is_int_or_string(any_of: &Value) -> bool {
-    *any_of == serde_json::json!([{"type": "integer"}, {"type": "string"}])
+    *any_of == gantry_json::json!([{"type": "integer"}, {"type": "string"}])
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use super::{schema, versions};
 use crate::validation::error_list::text;

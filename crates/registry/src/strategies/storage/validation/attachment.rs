@@ -1,6 +1,6 @@
 //! Validates VolumeAttachments.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::driver::csi_driver_name;
 use super::volume::{SpecOf, volume_spec};

@@ -1,7 +1,7 @@
 //! Validates PersistentVolumeClaims.
 
 use gantry_formats::quantity::Quantity;
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::{CLASS_ANNOTATION, VOLUME_MODES, access_modes};
 use crate::validation::error_list::{ErrorList, Path, is_set, list, members, text};

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use crate::validation::error_list::{ErrorList, Path, list, members, text};
 use crate::validation::names::qualified_name;

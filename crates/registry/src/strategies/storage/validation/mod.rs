@@ -17,7 +17,7 @@ pub(crate) use driver::{
 pub(crate) use sources::{Holder, device};
 pub(crate) use volume::{volume, volume_changes, volume_warnings};
 
-use serde_json::Value;
+use gantry_json::Value;
 
 use crate::validation::error_list::{ErrorList, Path};
 

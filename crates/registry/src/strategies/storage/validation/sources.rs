@@ -1,6 +1,6 @@
 //! Validates the storage systems of volumes, in pods and PersistentVolumes.
 
-use serde_json::{Value, json};
+use gantry_json::{Value, json};
 
 use super::driver::csi_driver_name;
 use crate::validation::error_list::{ErrorList, Path, is_set, list, members, number, text};

@@ -1,6 +1,6 @@
 //! Validates PersistentVolumes.
 
-use serde_json::{Map, Value, json};
+use gantry_json::{Map, Value, json};
 
 use super::sources::{Holder, device};
 use super::{CLASS_ANNOTATION, VOLUME_MODES, access_modes};

@@ -1,0 +1,110 @@
+//! Values behave like those of `serde_json`, whatever is done to them.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use gantry_json::{Map, SmolStr, Value, from_value, json, to_value};
+use proptest::collection::{btree_map, vec};
+use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
+
+fn values() -> impl Strategy<Value = serde_json::Value> {
+    let leaf = prop_oneof![
+        Just(serde_json::Value::Null),
+        any::<bool>().prop_map(Into::into),
+        any::<i64>().prop_map(Into::into),
+        any::<u64>().prop_map(Into::into),
+        any::<f64>().prop_map(Into::into),
+        ".{0,40}".prop_map(Into::into),
+    ];
+    leaf.prop_recursive(4, 64, 6, |inner| {
+        prop_oneof![
+            vec(inner.clone(), 0..6).prop_map(Into::into),
+            btree_map(".{0,30}", inner, 0..6)
+                .prop_map(|members| serde_json::Value::Object(members.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn text_is_read_and_written_as_by_serde_json(theirs in values()) {
+        let text = theirs.to_string();
+        let ours: Value = gantry_json::from_str(&text).unwrap();
+        assert_eq!(ours.to_string(), text);
+        assert_eq!(format!("{ours:#}"), format!("{theirs:#}"));
+        assert_eq!(Value::from(theirs.clone()), ours);
+        assert_eq!(to_value(&theirs), ours);
+        assert_eq!(serde_json::Value::from(ours.clone()), theirs);
+        assert_eq!(from_value::<serde_json::Value>(ours).unwrap(), theirs);
+    }
+
+    /// Each step sets or removes a member of both maps; a clone of the one before stays as it is.
+    #[test]
+    fn a_map_is_a_sorted_map_and_clones_are_independent(steps in vec(("[a-e]{1,2}", any::<Option<i64>>()), 0..40)) {
+        let (mut ours, mut model) = (Map::new(), std::collections::BTreeMap::new());
+        for (name, value) in steps {
+            let (before, unchanged) = (ours.clone(), ours.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>());
+            let replaced = match value {
+                Some(number) => (ours.insert(name.as_str(), number.into()), model.insert(name.clone(), number)),
+                None => (ours.remove(&name), model.remove(&name)),
+            };
+            assert_eq!(replaced.0, replaced.1.map(Value::from));
+            assert_eq!(ours.get(&name), model.get(&name).map(|number| Value::from(*number)).as_ref());
+            assert_eq!(before.keys().cloned().collect::<Vec<_>>(), unchanged);
+            let members: Vec<_> = ours.iter().map(|(name, value)| (name.to_string(), value.as_i64().unwrap())).collect();
+            assert_eq!(members, model.clone().into_iter().collect::<Vec<_>>());
+            assert_eq!(ours, model.iter().map(|(name, number)| (name.as_str(), Value::from(*number))).collect::<Map>());
+        }
+    }
+}
+
+#[test]
+fn the_macro_takes_expressions_in_the_place_of_values() {
+    let (name, labels) = ("web".to_owned(), vec!["a", "b"]);
+    let value = json!({
+        "name": name, (format!("{name}-x")): [1, null, {"deep": [[]]}, labels.len()], "labels": labels,
+        "none": None::<&str>, "empty": {}, "sum": 1 + 2, "negative": -1.5,
+    });
+    let text = r#"{"empty":{},"labels":["a","b"],"name":"web","negative":-1.5,"none":null,"sum":3,"web-x":[1,null,{"deep":[[]]},2]}"#;
+    assert_eq!(value.to_string(), text);
+    assert_eq!(name, "web", "expressions are borrowed");
+}
+
+#[test]
+fn of_members_with_the_same_name_the_last_one_counts() {
+    let value: Value = gantry_json::from_str(r#"{"b":1,"a":2,"b":3,"a":4}"#).unwrap();
+    assert_eq!(value, json!({"a": 4, "b": 3}));
+    let members = [("b", 1), ("a", 2), ("b", 3)].map(|(name, number)| (name, Value::from(number)));
+    assert_eq!(Value::Object(members.into_iter().collect()), json!({"a": 2, "b": 3}));
+}
+
+#[test]
+fn a_change_of_a_clone_does_not_change_the_original() {
+    let original = json!({"spec": {"replicas": 1, "template": {"labels": {"app": "web"}}}});
+    let mut changed = original.clone();
+    changed["spec"]["replicas"] = json!(2);
+    changed.pointer_mut("/spec/template/labels").unwrap()["app"] = json!("other");
+    assert_eq!(original, json!({"spec": {"replicas": 1, "template": {"labels": {"app": "web"}}}}));
+    assert_eq!(changed, json!({"spec": {"replicas": 2, "template": {"labels": {"app": "other"}}}}));
+}
+
+#[test]
+fn pointers_are_those_of_serde_json() {
+    let text = r#"{"a":{"b/c":[10,{"~":1}]},"":5}"#;
+    let (ours, theirs): (Value, serde_json::Value) =
+        (gantry_json::from_str(text).unwrap(), serde_json::from_str(text).unwrap());
+    for pointer in
+        ["", "/", "/a", "/a/b~1c/0", "/a/b~1c/1/~0", "/a/b~1c/01", "/a/b~1c/+1", "a", "/a/b~1c/2", "//"]
+    {
+        let (ours, theirs) = (ours.pointer(pointer), theirs.pointer(pointer));
+        assert_eq!(ours.map(ToString::to_string), theirs.map(ToString::to_string), "{pointer}");
+    }
+}
+
+#[test]
+fn entries_insert_and_modify() {
+    let mut map = Map::new();
+    map.entry("a").or_insert(json!(1));
+    *map.entry("a").and_modify(|value| *value = json!(2)).or_insert(json!(9)) = json!(3);
+    map.entry(SmolStr::from("b")).or_insert_with(|| json!([]));
+    assert_eq!(Value::Object(map), json!({"a": 3, "b": []}));
+}
