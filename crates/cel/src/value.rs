@@ -196,7 +196,7 @@ impl<'a> Map<'a> {
         match (self, key) {
             (Self::Made(entries), _) => entries.get(key).cloned().map(Ok),
             (Self::Stored { members, values }, Key::Text(name)) => {
-                members.get(&**name).map(|json| data::read(json, *values))
+                members.get(name).map(|json| data::read(json, *values))
             }
             (Self::Stored { .. }, _) => None,
         }

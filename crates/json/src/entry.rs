@@ -6,32 +6,33 @@ use crate::{Map, Value};
 
 /// The place of a member that may or may not exist.
 #[derive(Debug)]
-pub struct Entry<'a> {
+pub struct MapEntry<'a> {
     pub(crate) map: &'a mut Map,
     pub(crate) name: SmolStr,
-    /// Where it is, or where it would be inserted.
-    pub(crate) position: Result<usize, usize>,
 }
 
-impl<'a> Entry<'a> {
+impl<'a> MapEntry<'a> {
     /// The value; inserts this one if there is none.
     pub fn or_insert(self, value: Value) -> &'a mut Value {
         self.or_insert_with(|| value)
     }
 
     /// The value; inserts the result of this function if there is none.
+    ///
+    /// # Panics
+    /// Never: what was inserted is there.
     pub fn or_insert_with(self, value: impl FnOnce() -> Value) -> &'a mut Value {
-        match self.position {
-            Ok(position) => self.map.value_at(position),
-            Err(position) => self.map.insert_at(position, self.name, value()),
+        if !self.map.contains_key(&self.name) {
+            self.map.insert(self.name.clone(), value());
         }
+        self.map.members_mut().get_mut(&self.name).expect("the member was inserted")
     }
 
     /// Changes the value if there is one.
     #[must_use]
     pub fn and_modify(self, change: impl FnOnce(&mut Value)) -> Self {
-        if let Ok(position) = self.position {
-            change(self.map.value_at(position));
+        if let Some(value) = self.map.get_mut(&self.name) {
+            change(value);
         }
         self
     }

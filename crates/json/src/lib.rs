@@ -12,6 +12,7 @@ mod entry;
 mod index;
 mod macros;
 mod map;
+mod members;
 mod serialize;
 mod serializer;
 mod value;
@@ -22,7 +23,7 @@ pub use serde_json::{
 pub use smol_str::SmolStr;
 
 pub use deserialize::from_value;
-pub use entry::Entry;
+pub use entry::MapEntry;
 pub use index::Index;
 pub use map::Map;
 pub use serializer::to_value;

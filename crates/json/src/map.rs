@@ -7,27 +7,22 @@ use std::sync::Arc;
 use smol_str::SmolStr;
 
 use crate::Value;
-use crate::entry::Entry;
-
-/// A member: its name and its value.
-pub(crate) type Member = (SmolStr, Value);
+use crate::entry::MapEntry;
+use crate::members::{IntoIter, Iter, IterMut, Members};
 
 /// The members of an object, sorted by name. Clones share them until one of them changes.
 #[derive(Clone, Default)]
 pub struct Map {
     /// `None` is an object without members.
-    members: Option<Arc<Vec<Member>>>,
+    members: Option<Arc<Members>>,
 }
+
+static NONE: Members = Members::new();
 
 impl Map {
     /// An object without members.
     pub const fn new() -> Self {
         Self { members: None }
-    }
-
-    /// An object without members that has room for some.
-    pub fn with_capacity(capacity: usize) -> Self {
-        Self { members: (capacity > 0).then(|| Arc::new(Vec::with_capacity(capacity))) }
     }
 
     /// The number of members.
@@ -37,53 +32,33 @@ impl Map {
 
     /// Whether there are no members.
     pub fn is_empty(&self) -> bool {
-        self.members().is_empty()
+        self.len() == 0
     }
 
     /// Whether there is a member of this name.
     pub fn contains_key(&self, name: &str) -> bool {
-        self.position(name).is_ok()
+        self.get(name).is_some()
     }
 
     /// The value of a member.
     pub fn get(&self, name: &str) -> Option<&Value> {
-        let position = self.position(name).ok()?;
-        Some(&self.members()[position].1)
-    }
-
-    /// The name and the value of a member.
-    pub fn get_key_value(&self, name: &str) -> Option<(&SmolStr, &Value)> {
-        let position = self.position(name).ok()?;
-        let (name, value) = &self.members()[position];
-        Some((name, value))
+        self.members().get(name)
     }
 
     /// The value of a member, to be changed.
     pub fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
-        let position = self.position(name).ok()?;
-        Some(&mut self.members_mut()[position].1)
+        // Members that clones share are not copied for a name that is not there.
+        if self.contains_key(name) { self.members_mut().get_mut(name) } else { None }
     }
 
     /// Sets a member; returns its value before.
     pub fn insert(&mut self, name: impl Into<SmolStr> + Borrow<str>, value: Value) -> Option<Value> {
-        match self.position(name.borrow()) {
-            Ok(position) => Some(std::mem::replace(&mut self.members_mut()[position].1, value)),
-            Err(position) => {
-                self.members_mut().insert(position, (name.into(), value));
-                None
-            }
-        }
+        self.members_mut().insert(name, value)
     }
 
     /// Removes a member; returns its value.
     pub fn remove(&mut self, name: &str) -> Option<Value> {
-        self.remove_entry(name).map(|(_, value)| value)
-    }
-
-    /// Removes a member; returns its name and value.
-    pub fn remove_entry(&mut self, name: &str) -> Option<(SmolStr, Value)> {
-        let position = self.position(name).ok()?;
-        Some(self.members_mut().remove(position))
+        if self.contains_key(name) { self.members_mut().remove(name) } else { None }
     }
 
     /// Removes all members.
@@ -91,101 +66,61 @@ impl Map {
         self.members = None;
     }
 
-    /// Moves all members of another object into this one.
-    pub fn append(&mut self, other: &mut Self) {
-        self.extend(std::mem::take(other));
-    }
-
     /// Keeps only the members for which this is true.
-    pub fn retain(&mut self, mut keep: impl FnMut(&SmolStr, &mut Value) -> bool) {
+    pub fn retain(&mut self, keep: impl FnMut(&SmolStr, &mut Value) -> bool) {
         if !self.is_empty() {
-            self.members_mut().retain_mut(|(name, value)| keep(name, value));
+            self.members_mut().retain(keep);
         }
     }
 
     /// The place of a member that may or may not exist.
-    pub fn entry(&mut self, name: impl Into<SmolStr>) -> Entry<'_> {
-        let name = name.into();
-        let position = self.position(&name);
-        Entry { map: self, name, position }
+    pub fn entry(&mut self, name: impl Into<SmolStr>) -> MapEntry<'_> {
+        MapEntry { map: self, name: name.into() }
     }
 
     /// The members in the order of their names.
     pub fn iter(&self) -> Iter<'_> {
-        Iter(self.members().iter())
+        self.members().iter()
     }
 
     /// The members in the order of their names, with values to be changed.
-    pub fn iter_mut(
-        &mut self,
-    ) -> impl ExactSizeIterator<Item = (&SmolStr, &mut Value)> + DoubleEndedIterator {
-        self.members_slice_mut().iter_mut().map(|(name, value)| (&*name, value))
+    pub fn iter_mut(&mut self) -> IterMut<'_> {
+        match &mut self.members {
+            Some(members) => Arc::make_mut(members).iter_mut(),
+            None => IterMut::default(),
+        }
     }
 
     /// The names.
     pub fn keys(&self) -> impl ExactSizeIterator<Item = &SmolStr> + DoubleEndedIterator + Clone {
-        self.members().iter().map(|(name, _)| name)
+        self.iter().map(|(name, _)| name)
     }
 
     /// The values in the order of their names.
     pub fn values(&self) -> impl ExactSizeIterator<Item = &Value> + DoubleEndedIterator + Clone {
-        self.members().iter().map(|(_, value)| value)
+        self.iter().map(|(_, value)| value)
     }
 
     /// The values in the order of their names, to be changed.
-    pub fn values_mut(&mut self) -> impl ExactSizeIterator<Item = &mut Value> + DoubleEndedIterator {
-        self.members_slice_mut().iter_mut().map(|(_, value)| value)
-    }
-
-    /// The values in the order of their names.
-    pub fn into_values(self) -> impl ExactSizeIterator<Item = Value> {
-        self.into_iter().map(|(_, value)| value)
+    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut Value> {
+        self.iter_mut().map(|(_, value)| value)
     }
 
     /// Sorts members by name; of several of the same name the last one counts.
-    pub(crate) fn from_unsorted(mut members: Vec<Member>) -> Self {
+    pub(crate) fn from_unsorted(members: Vec<(SmolStr, Value)>) -> Self {
         if members.is_empty() {
             return Self::new();
         }
-        if !members.is_sorted_by(|(one, _), (next, _)| one < next) {
-            members.sort_by(|(one, _), (next, _)| one.cmp(next));
-            members.dedup_by(|later, earlier| {
-                let is_same = later.0 == earlier.0;
-                if is_same {
-                    std::mem::swap(later, earlier);
-                }
-                is_same
-            });
-        }
-        Self { members: Some(Arc::new(members)) }
+        Self { members: Some(Arc::new(Members::from_unsorted(members))) }
     }
 
-    pub(crate) fn value_at(&mut self, position: usize) -> &mut Value {
-        &mut self.members_mut()[position].1
-    }
-
-    pub(crate) fn insert_at(&mut self, position: usize, name: SmolStr, value: Value) -> &mut Value {
-        let members = self.members_mut();
-        members.insert(position, (name, value));
-        &mut members[position].1
-    }
-
-    fn members(&self) -> &[Member] {
-        self.members.as_ref().map_or(&[], |members| members)
+    fn members(&self) -> &Members {
+        self.members.as_deref().unwrap_or(&NONE)
     }
 
     /// Copies the members if a clone shares them.
-    fn members_mut(&mut self) -> &mut Vec<Member> {
+    pub(crate) fn members_mut(&mut self) -> &mut Members {
         Arc::make_mut(self.members.get_or_insert_default())
-    }
-
-    fn members_slice_mut(&mut self) -> &mut [Member] {
-        self.members.as_mut().map_or(&mut [], |members| Arc::make_mut(members).as_mut_slice())
-    }
-
-    /// The position of a member, or where it would be inserted.
-    fn position(&self, name: &str) -> Result<usize, usize> {
-        self.members().binary_search_by(|(member, _)| member.as_str().cmp(name))
     }
 
     fn shares_members_with(&self, other: &Self) -> bool {
@@ -198,7 +133,7 @@ impl Map {
 
 impl PartialEq for Map {
     fn eq(&self, other: &Self) -> bool {
-        self.shares_members_with(other) || self.members() == other.members()
+        self.shares_members_with(other) || (self.len() == other.len() && self.iter().eq(other.iter()))
     }
 }
 
@@ -224,30 +159,6 @@ impl<N: Into<SmolStr> + Borrow<str>> Extend<(N, Value)> for Map {
     }
 }
 
-/// The members of a borrowed object.
-#[derive(Clone, Debug)]
-pub struct Iter<'a>(std::slice::Iter<'a, Member>);
-
-impl<'a> Iterator for Iter<'a> {
-    type Item = (&'a SmolStr, &'a Value);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.0.next().map(|(name, value)| (name, value))
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.0.size_hint()
-    }
-}
-
-impl DoubleEndedIterator for Iter<'_> {
-    fn next_back(&mut self) -> Option<Self::Item> {
-        self.0.next_back().map(|(name, value)| (name, value))
-    }
-}
-
-impl ExactSizeIterator for Iter<'_> {}
-
 impl<'a> IntoIterator for &'a Map {
     type Item = (&'a SmolStr, &'a Value);
     type IntoIter = Iter<'a>;
@@ -262,25 +173,13 @@ impl<'a> IntoIterator for &'a mut Map {
     type IntoIter = IterMut<'a>;
 
     fn into_iter(self) -> Self::IntoIter {
-        IterMut(self.members_slice_mut().iter_mut())
-    }
-}
-
-/// The members of an object that is being changed.
-#[derive(Debug)]
-pub struct IterMut<'a>(std::slice::IterMut<'a, Member>);
-
-impl<'a> Iterator for IterMut<'a> {
-    type Item = (&'a SmolStr, &'a mut Value);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.0.next().map(|(name, value)| (&*name, value))
+        self.iter_mut()
     }
 }
 
 impl IntoIterator for Map {
-    type Item = Member;
-    type IntoIter = std::vec::IntoIter<Member>;
+    type Item = (SmolStr, Value);
+    type IntoIter = IntoIter;
 
     fn into_iter(self) -> Self::IntoIter {
         self.members.map(Arc::unwrap_or_clone).unwrap_or_default().into_iter()

@@ -6,7 +6,6 @@ use serde::ser::{self, Serialize, Serializer};
 use serde_json::{Error, Number};
 use smol_str::SmolStr;
 
-use crate::map::Member;
 use crate::{Map, Value};
 
 /// The value of typed data.
@@ -232,7 +231,7 @@ serialize_items!(
 );
 
 struct Members {
-    members: Vec<Member>,
+    members: Vec<(SmolStr, Value)>,
     /// The name of the next member of a map.
     name: SmolStr,
     variant: Option<&'static str>,

@@ -27,6 +27,8 @@ fn values() -> impl Strategy<Value = serde_json::Value> {
 proptest! {
     #[test]
     fn text_is_read_and_written_as_by_serde_json(theirs in values()) {
+        // The parser rounds the last digit of some numbers: what was read once stays the same.
+        let theirs: serde_json::Value = serde_json::from_str(&theirs.to_string()).unwrap();
         let text = theirs.to_string();
         let ours: Value = gantry_json::from_str(&text).unwrap();
         assert_eq!(ours.to_string(), text);
@@ -39,7 +41,7 @@ proptest! {
 
     /// Each step sets or removes a member of both maps; a clone of the one before stays as it is.
     #[test]
-    fn a_map_is_a_sorted_map_and_clones_are_independent(steps in vec(("[a-e]{1,2}", any::<Option<i64>>()), 0..40)) {
+    fn a_map_is_a_sorted_map_and_clones_are_independent(steps in vec(("[a-j]{1,2}", any::<Option<i64>>()), 0..300)) {
         let (mut ours, mut model) = (Map::new(), std::collections::BTreeMap::new());
         for (name, value) in steps {
             let (before, unchanged) = (ours.clone(), ours.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>());

@@ -45,7 +45,7 @@ pub use events::{EventRecorder, EventWriter};
 pub use gantry_client::{RequestError, WriteFence, error_chain, fenced_client};
 pub use informer::{Informer, InformerEvent, Informers};
 pub use jitter::with_jitter;
-pub use metrics::{Metrics, Sample, Value, render};
+pub use metrics::{MetricValue, Metrics, Sample, render};
 pub use queue::Queue;
 pub use request::{DeleteParams, Form, ResourcePath};
 pub use shutdown::{Shutdown, Switch, shutdown};

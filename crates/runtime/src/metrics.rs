@@ -24,12 +24,12 @@ pub struct Sample {
     /// What tells it from others of its family.
     pub labels: Labels,
     /// The number.
-    pub value: Value,
+    pub value: MetricValue,
 }
 
 /// A number of some kind.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub enum MetricValue {
     /// Only grows.
     Counter(u64),
     /// Goes up and down.
@@ -52,7 +52,7 @@ type Source = Box<dyn Fn(&mut Vec<Sample>) + Send>;
 
 #[derive(Default)]
 struct Shared {
-    series: BTreeMap<(&'static str, Labels), Value>,
+    series: BTreeMap<(&'static str, Labels), MetricValue>,
     sources: Vec<Source>,
 }
 
@@ -65,21 +65,22 @@ impl Metrics {
     /// Increments a counter.
     pub fn count(&self, name: &'static str, labels: &[(&'static str, &str)]) {
         let mut shared = self.lock();
-        if let Value::Counter(count) = shared.series(name, labels, Value::Counter(0)) {
+        if let MetricValue::Counter(count) = shared.series(name, labels, MetricValue::Counter(0)) {
             *count = count.saturating_add(1);
         }
     }
 
     /// Sets a gauge.
     pub fn set(&self, name: &'static str, labels: &[(&'static str, &str)], to: f64) {
-        *self.lock().series(name, labels, Value::Gauge(0.0)) = Value::Gauge(to);
+        *self.lock().series(name, labels, MetricValue::Gauge(0.0)) = MetricValue::Gauge(to);
     }
 
     /// Records a duration in a histogram.
     pub fn observe(&self, name: &'static str, labels: &[(&'static str, &str)], took: Duration) {
-        let empty = Value::Histogram { buckets: BOUNDS.map(|bound| (bound, 0)).to_vec(), sum: 0.0, count: 0 };
+        let empty =
+            MetricValue::Histogram { buckets: BOUNDS.map(|bound| (bound, 0)).to_vec(), sum: 0.0, count: 0 };
         let mut shared = self.lock();
-        if let Value::Histogram { buckets, sum, count } = shared.series(name, labels, empty) {
+        if let MetricValue::Histogram { buckets, sum, count } = shared.series(name, labels, empty) {
             let seconds = took.as_secs_f64();
             for (bound, below) in buckets {
                 *below += u64::from(seconds <= *bound);
@@ -114,7 +115,12 @@ impl Metrics {
 }
 
 impl Shared {
-    fn series(&mut self, name: &'static str, labels: &[(&'static str, &str)], new: Value) -> &mut Value {
+    fn series(
+        &mut self,
+        name: &'static str,
+        labels: &[(&'static str, &str)],
+        new: MetricValue,
+    ) -> &mut MetricValue {
         let labels = labels.iter().map(|(key, value)| (*key, (*value).to_owned())).collect();
         self.series.entry((name, labels)).or_insert(new)
     }
@@ -132,18 +138,18 @@ pub fn render(samples: &[Sample]) -> String {
     let mut family = "";
     for Sample { name, labels, value } in samples {
         let kind = match value {
-            Value::Counter(_) => "counter",
-            Value::Gauge(_) => "gauge",
-            Value::Histogram { .. } => "histogram",
+            MetricValue::Counter(_) => "counter",
+            MetricValue::Gauge(_) => "gauge",
+            MetricValue::Histogram { .. } => "histogram",
         };
         if family != *name {
             let _ = writeln!(text, "# TYPE {name} {kind}");
             family = name;
         }
         let _ = match value {
-            Value::Counter(count) => writeln!(text, "{name}{} {count}", braced(labels, None)),
-            Value::Gauge(number) => writeln!(text, "{name}{} {number}", braced(labels, None)),
-            Value::Histogram { buckets, sum, count } => {
+            MetricValue::Counter(count) => writeln!(text, "{name}{} {count}", braced(labels, None)),
+            MetricValue::Gauge(number) => writeln!(text, "{name}{} {number}", braced(labels, None)),
+            MetricValue::Histogram { buckets, sum, count } => {
                 for (bound, below) in buckets {
                     let _ =
                         writeln!(text, "{name}_bucket{} {below}", braced(labels, Some(&bound.to_string())));
@@ -178,7 +184,7 @@ mod tests {
         metrics.set("depth", &[], 3.0);
         metrics.observe("took_seconds", &[], Duration::from_millis(20));
         metrics.source(|samples| {
-            samples.push(Sample { name: "computed", labels: Vec::new(), value: Value::Gauge(1.5) });
+            samples.push(Sample { name: "computed", labels: Vec::new(), value: MetricValue::Gauge(1.5) });
         });
         let text = render(&metrics.snapshot());
         for line in [

@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
 use crate::clock::Clock;
-use crate::metrics::{Metrics, Sample, Value};
+use crate::metrics::{MetricValue, Metrics, Sample};
 use crate::shutdown::Shutdown;
 
 /// How long a running sync may take after shutdown was requested.
@@ -203,15 +203,18 @@ impl<K: Ord + Clone> Shared<K> {
         let mut push = |name, value| {
             samples.push(Sample { name, labels: vec![("name", self.name.to_owned())], value });
         };
-        push("workqueue_adds_total", Value::Counter(queue.adds()));
-        push("workqueue_retries_total", Value::Counter(queue.retries()));
-        push("workqueue_depth", Value::Gauge(f64::from(u32::try_from(queue.depth()).unwrap_or(u32::MAX))));
+        push("workqueue_adds_total", MetricValue::Counter(queue.adds()));
+        push("workqueue_retries_total", MetricValue::Counter(queue.retries()));
+        push(
+            "workqueue_depth",
+            MetricValue::Gauge(f64::from(u32::try_from(queue.depth()).unwrap_or(u32::MAX))),
+        );
         push(
             "workqueue_unfinished_work_seconds",
-            Value::Gauge(running.iter().fold(0.0, |sum, seconds| sum + seconds)),
+            MetricValue::Gauge(running.iter().fold(0.0, |sum, seconds| sum + seconds)),
         );
         let longest = running.iter().copied().fold(0.0, f64::max);
-        push("workqueue_longest_running_processor_seconds", Value::Gauge(longest));
+        push("workqueue_longest_running_processor_seconds", MetricValue::Gauge(longest));
     }
 }
 

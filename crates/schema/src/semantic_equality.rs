@@ -15,7 +15,7 @@ pub fn semantically_equal(message: &str, old: &Value, new: &Value) -> bool {
 fn same_message(id: MessageId, old: &Value, new: &Value) -> bool {
     let empty = Map::new();
     let (old, new) = (old.as_object().unwrap_or(&empty), new.as_object().unwrap_or(&empty));
-    let names = old.keys().chain(new.keys().filter(|name| !old.contains_key(*name)));
+    let names = old.keys().chain(new.keys().filter(|name| !old.contains_key(name)));
     let (absent, mut all_same) = (Value::Null, true);
     for name in names {
         let (before, after) = (old.get(name).unwrap_or(&absent), new.get(name).unwrap_or(&absent));

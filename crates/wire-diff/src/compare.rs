@@ -28,7 +28,7 @@ pub(crate) fn differences(left: Option<&Value>, right: Option<&Value>) -> Vec<St
 fn compare(path: &str, left: Option<&Value>, right: Option<&Value>, found: &mut Vec<String>) {
     match (left, right) {
         (Some(Value::Object(one)), Some(Value::Object(other))) => {
-            let more = other.keys().filter(|key| !one.contains_key(*key));
+            let more = other.keys().filter(|key| !one.contains_key(key));
             for key in one.keys().chain(more) {
                 compare(&format!("{path}.{key}"), one.get(key), other.get(key), found);
             }

@@ -119,7 +119,7 @@ impl Schemas {
                 object.insert(name.clone(), self.value(rng, below, depth + 1));
             }
         }
-        let more: Vec<&SmolStr> = properties.keys().filter(|name| !object.contains_key(*name)).collect();
+        let more: Vec<&SmolStr> = properties.keys().filter(|name| !object.contains_key(name)).collect();
         let count = rng.pick(&[0, 1, 1, 2]);
         for name in rng.sample(&more, count) {
             let value =
@@ -140,7 +140,7 @@ impl Schemas {
                 properties.keys().filter(|name| !KEPT.contains(&name.as_str())).collect();
             let Some(fields) = at.as_object_mut().filter(|_| !names.is_empty()) else { return };
             let held: Vec<&SmolStr> =
-                names.iter().copied().filter(|name| fields.contains_key(*name)).collect();
+                names.iter().copied().filter(|name| fields.contains_key(name)).collect();
             let name = if !held.is_empty() && rng.percent(60) { rng.pick(&held) } else { rng.pick(&names) };
             let below = self.resolved(&properties[name]);
             let is_entered = depth + 1 < DEEPEST
