@@ -111,7 +111,7 @@ impl Marks {
     }
 
     fn object_fits(&mut self, want: &Map, got: &Map, at: &str) -> Result<(), String> {
-        let mut rest: BTreeSet<&str> = got.keys().map(|key| key.as_str()).collect();
+        let mut rest: BTreeSet<&str> = got.keys().map(gantry_json::SmolStr::as_str).collect();
         for (key, want) in want {
             let key = named(key);
             rest.remove(key.as_str());

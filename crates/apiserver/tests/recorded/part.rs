@@ -58,7 +58,7 @@ fn found(marks: &mut Marks, part: &Value, whole: &Value) -> bool {
 /// Whether a value equals the part, or is an object with all fields of the part.
 fn covers(marks: &mut Marks, part: &Value, whole: &Value) -> bool {
     if let (Value::Object(wanted), Value::Object(fields)) = (part, whole) {
-        let kept = fields.iter().filter(|(key, _)| wanted.contains_key(*key));
+        let kept = fields.iter().filter(|(key, _)| wanted.contains_key(key));
         let kept: Value =
             kept.map(|(key, value)| (key.clone(), value.clone())).collect::<gantry_json::Map>().into();
         return !wanted.is_empty() && marks.fits(part, &kept, "").is_ok();

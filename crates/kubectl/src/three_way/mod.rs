@@ -52,7 +52,7 @@ pub(crate) fn three_way(forms: ThreeWayInputs<'_>, shape: Shape) -> Map {
     for (key, value) in modified {
         set(key, value, forms, shape, &mut patch);
     }
-    for key in original.keys().filter(|key| !modified.contains_key(*key)) {
+    for key in original.keys().filter(|key| !modified.contains_key(key)) {
         // Even if it is not live: what was written may have been dropped by the server.
         patch.insert(key.clone(), Value::Null);
     }

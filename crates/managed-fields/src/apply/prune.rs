@@ -21,8 +21,8 @@ pub(super) fn remove(object: &mut Value, paths: &FieldSet) {
     for (element, node) in paths.nodes() {
         let PathElement::Field(name) = element else { continue };
         if node.owned {
-            members.remove(&**name);
-        } else if let Some(member) = members.get_mut(&**name) {
+            members.remove(name);
+        } else if let Some(member) = members.get_mut(name) {
             remove(member, &node.below);
         }
     }

@@ -13,8 +13,12 @@ fn paths(document: &Value) -> BTreeMap<String, Vec<&str>> {
     let paths = document["paths"].as_object().unwrap().iter();
     let of_widgets = paths.filter_map(|(path, item)| {
         let place = path.strip_prefix("/apis/shop.example.com/v1/")?;
-        let methods =
-            item.as_object().unwrap().keys().map(|key| key.as_str()).filter(|key| *key != "parameters");
+        let methods = item
+            .as_object()
+            .unwrap()
+            .keys()
+            .map(gantry_json::SmolStr::as_str)
+            .filter(|key| *key != "parameters");
         Some((place.to_owned(), methods.collect()))
     });
     of_widgets.collect()

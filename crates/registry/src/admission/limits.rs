@@ -80,7 +80,7 @@ fn fill_in(pod: &mut Value, limit: &Value) {
 
 fn fill(amounts: Option<&mut Map>, given: &Value) -> Vec<String> {
     let (Some(amounts), Some(given)) = (amounts, given.as_object()) else { return Vec::new() };
-    let missing = given.iter().filter(|(name, _)| !amounts.contains_key(*name));
+    let missing = given.iter().filter(|(name, _)| !amounts.contains_key(name));
     let missing: Vec<_> = missing.map(|(name, amount)| (name.clone(), amount.clone())).collect();
     for (name, amount) in &missing {
         default(amounts, name, amount.clone());

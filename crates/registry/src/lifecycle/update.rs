@@ -76,7 +76,7 @@ fn keep_servers_metadata(stored: &Value, object: &mut Value, part: Part, strateg
     }
     let is_ending = text(stored, "deletionTimestamp").is_some();
     let left_out =
-        |field: &&str| metadata(object).is_none_or(|sent| sent.get(*field).is_none_or(Value::is_null));
+        |field: &&str| metadata(object).is_none_or(|sent| sent.get(field).is_none_or(Value::is_null));
     // Validation refuses another uid.
     fields.extend(["uid"].into_iter().filter(left_out));
     fields.extend(

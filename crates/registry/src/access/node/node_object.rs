@@ -70,7 +70,7 @@ fn forbidden_changes<'o>(stored: &'o Value, wanted: &'o Value) -> Vec<&'o str> {
     let labels = [before, after].into_iter().filter_map(Value::as_object).flat_map(gantry_json::Map::keys);
     let changed = labels.filter(|label| before.get(label.as_str()) != after.get(label.as_str()));
     let forbidden: BTreeSet<&str> =
-        changed.map(|label| label.as_str()).filter(|label| is_forbidden(label)).collect();
+        changed.map(gantry_json::SmolStr::as_str).filter(|label| is_forbidden(label)).collect();
     forbidden.into_iter().collect()
 }
 

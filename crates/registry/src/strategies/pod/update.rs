@@ -156,7 +156,7 @@ fn compare(lines: &mut String, place: &str, old: &Value, new: &Value) {
     match (old, new) {
         (Value::Object(before), Value::Object(after)) => {
             let absent = Value::Null;
-            for name in before.keys().chain(after.keys().filter(|name| !before.contains_key(*name))) {
+            for name in before.keys().chain(after.keys().filter(|name| !before.contains_key(name))) {
                 let (old, new) = (before.get(name).unwrap_or(&absent), after.get(name).unwrap_or(&absent));
                 compare(lines, &format!("{place}.{name}"), old, new);
             }
