@@ -123,7 +123,8 @@ impl Map {
         Arc::make_mut(self.members.get_or_insert_default())
     }
 
-    fn shares_members_with(&self, other: &Self) -> bool {
+    /// Whether the members of both are in the same place in memory, because one is an unchanged clone of the other.
+    pub(crate) fn shares_members_with(&self, other: &Self) -> bool {
         match (&self.members, &other.members) {
             (Some(one), Some(other)) => Arc::ptr_eq(one, other),
             _ => false,

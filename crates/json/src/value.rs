@@ -57,6 +57,14 @@ impl Value {
         })
     }
 
+    /// Whether this is an object and an unchanged clone of the other one: equal without a comparison.
+    pub fn is_clone_of(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Object(one), Self::Object(other)) => one.shares_members_with(other),
+            _ => false,
+        }
+    }
+
     /// Leaves `null` in its place.
     #[must_use]
     pub fn take(&mut self) -> Self {

@@ -122,7 +122,8 @@ impl Call<'_> {
                 patched = json!({});
             }
         }
-        let decoded = decode::assembled(patched, &self.kind.nature).map_err(|why| undecodable(&why))?;
+        let decoded =
+            decode::assembled(patched, Some(stored), &self.kind.nature).map_err(|why| undecodable(&why))?;
         findings.extend(decoded.findings);
         if options.validation == Validation::Strict
             && let Some(problem) = strict_problem(findings)
@@ -184,7 +185,7 @@ impl Call<'_> {
     }
 
     fn applied(&self, object: Value) -> Result<Value, ApiError> {
-        let decoded = decode::assembled(object, &self.kind.nature).map_err(ApiError::unclassified)?;
+        let decoded = decode::assembled(object, None, &self.kind.nature).map_err(ApiError::unclassified)?;
         let mut object = decoded.object;
         self.check_name(&object)?;
         check_namespace(self, &mut object)?;

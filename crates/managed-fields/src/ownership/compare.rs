@@ -129,6 +129,11 @@ fn compare_members(
     let (old, new) = (as_object(old), as_object(new));
     let is_there = |name: &str, value: &&Value| empties == Empties::Present || !shape.omits(name, value);
     let mut visit = |name: &str, before: Option<&Value>, after: Option<&Value>| {
+        if let (Some(before), Some(after)) = (before, after)
+            && after.is_clone_of(before)
+        {
+            return;
+        }
         let Some(inner) = shape.member(name) else { return };
         let (before, after) =
             (before.filter(|value| is_there(name, value)), after.filter(|value| is_there(name, value)));

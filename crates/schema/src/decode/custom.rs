@@ -44,7 +44,7 @@ pub fn object(body: &[u8], format: Format, expected: Gvk<'_>, custom: &Custom) -
     if document.depth > SHALLOW {
         return Err(refused(TOO_DEEP.to_owned()));
     }
-    document.root.duplicates("", &mut findings);
+    document.root.duplicates(&mut String::new(), &mut findings);
     let mut decoded = value(document.root.take_value(), custom, Malformed::Refused).map_err(refused)?;
     if head.api_version != expected.api_version() {
         return Err(Refusal::bad_request(format!(

@@ -39,7 +39,7 @@ pub use type_mismatch::{type_mismatch, typed, wrap_int32};
 
 use std::fmt;
 
-use gantry_json::{Map, Value};
+use gantry_json::{Map, SmolStr, Value};
 
 use crate::kinds::Nature;
 use crate::schema::MessageId;
@@ -166,11 +166,33 @@ pub fn value(object: Value, nature: &Nature) -> Result<Decoded, String> {
 }
 
 /// The same for a computed object, such as a patched one, in which everything must be valid.
-pub fn assembled(object: Value, nature: &Nature) -> Result<Decoded, String> {
+///
+/// What it has unchanged from the stored object was decoded before.
+pub fn assembled(mut object: Value, stored: Option<&Value>, nature: &Nature) -> Result<Decoded, String> {
     match nature {
-        Nature::BuiltIn(id) => compiled_in(object, *id),
+        Nature::BuiltIn(id) => {
+            let unchanged = stored.map_or(Vec::new(), |stored| take_unchanged(&mut object, stored));
+            let mut decoded = compiled_in(object, *id)?;
+            if let Value::Object(members) = &mut decoded.object {
+                members.extend(unchanged);
+            }
+            Ok(decoded)
+        }
         Nature::Custom(custom) => custom::value(object, custom, Malformed::Refused),
     }
+}
+
+/// Takes the members out of an object that are those of the stored one, but for the metadata: its annotations are fields of some kinds.
+fn take_unchanged(object: &mut Value, stored: &Value) -> Vec<(SmolStr, Value)> {
+    let Value::Object(members) = object else { return Vec::new() };
+    let is_unchanged = |name: &SmolStr, value: &Value| name != "metadata" && value.is_clone_of(&stored[name]);
+    let unchanged: Vec<_> = members.iter().filter(|(name, value)| is_unchanged(name, value)).collect();
+    let unchanged: Vec<_> =
+        unchanged.into_iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+    for (name, _) in &unchanged {
+        members.remove(name);
+    }
+    unchanged
 }
 
 fn compiled_in(object: Value, id: MessageId) -> Result<Decoded, String> {
@@ -241,7 +263,7 @@ pub fn plain(body: &[u8], format: Format) -> Result<(Value, Vec<Finding>), Strin
     if !document.root.is_within(depth::DEEPEST) {
         return Err(TOO_DEEP.to_owned());
     }
-    document.root.duplicates("", &mut findings);
+    document.root.duplicates(&mut String::new(), &mut findings);
     Ok((document.root.take_value(), findings))
 }
 

@@ -82,21 +82,25 @@ impl Tree {
     }
 
     /// Reports duplicate members in a tree without schema; recursive like [`Tree::take_value`].
-    pub(super) fn duplicates(&self, path: &str, findings: &mut Vec<Finding>) {
+    pub(super) fn duplicates(&self, path: &mut String, findings: &mut Vec<Finding>) {
+        let length = path.len();
         match self {
             Self::List(elements) => {
                 for (index, element) in elements.iter().enumerate() {
-                    element.duplicates(&format!("{path}[{index}]"), findings);
+                    path.extend(["[", &index.to_string(), "]"]);
+                    element.duplicates(path, findings);
+                    path.truncate(length);
                 }
             }
             Self::Object(members) => {
                 let mut seen = BTreeSet::new();
                 for (key, value) in members {
-                    let path = if path.is_empty() { key.to_string() } else { format!("{path}.{key}") };
+                    path.extend([if length == 0 { "" } else { "." }, key]);
                     if !seen.insert(key) {
                         Finding::Duplicate(path.clone()).note(findings);
                     }
-                    value.duplicates(&path, findings);
+                    value.duplicates(path, findings);
+                    path.truncate(length);
                 }
             }
             _ => {}
