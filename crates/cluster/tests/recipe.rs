@@ -12,7 +12,7 @@ use kube::runtime::wait::await_condition;
 async fn a_deployment_rolls_out() -> Result<(), Box<dyn std::error::Error>> {
     let cluster = Cluster::start().await?;
     let deployments: Api<Deployment> = Api::default_namespaced(cluster.client());
-    let web: Deployment = gantry_json::from_value(gantry_json::json!({
+    let web: Deployment = serde_json::from_value(serde_json::json!({
         "metadata": {"name": "web"},
         "spec": {
             "replicas": 3,
