@@ -14,7 +14,8 @@ pub fn render(report: &Report) -> String {
     format!("{:#}\n", value(report))
 }
 
-pub(super) fn value(report: &Report) -> Value {
+/// The report as a JSON value.
+pub fn value(report: &Report) -> Value {
     let pods = &report.pods;
     json!({
         "namespace": report.deployment.namespace.as_str(),
