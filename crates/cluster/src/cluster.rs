@@ -34,7 +34,10 @@ pub struct Cluster {
     server: ApiServer,
     store: Arc<OpenStore>,
     endpoint: Option<RunningEndpoint>,
+    /// The CA certificate, as PEM, if there is one.
+    authority: Option<String>,
     tasks: Tasks,
+    metrics: Metrics,
     background: Vec<JoinHandle<()>>,
     options: Options,
 }
@@ -72,8 +75,9 @@ impl Cluster {
             background.push(tokio::spawn(complete_deletions(server.clone())));
         }
         let endpoint = socket.map(|socket| RunningEndpoint::start(&server, socket));
-        let mut cluster = Self { server, store, endpoint, tasks: Tasks::new(), background, options };
-        cluster.start_components(authority);
+        let (tasks, metrics) = (Tasks::new(), Metrics::new());
+        let mut cluster = Self { server, store, endpoint, authority, tasks, metrics, background, options };
+        cluster.start_components();
         Ok(cluster)
     }
 
@@ -87,6 +91,7 @@ impl Cluster {
             nodes: (1..=names.nodes).map(|number| format!("{}-{number}", names.prefix)).collect(),
         };
         tokio::select! {
+            biased;
             () = readiness.wait() => Ok(()),
             failed = self.failed() => Err(StartError::Failed(failed)),
         }
@@ -116,6 +121,7 @@ impl Cluster {
             }
         };
         tokio::select! {
+            biased;
             failed = self.tasks.failed() => failed,
             ended = served => format!("the server ended unexpectedly: {ended:?}"),
         }
@@ -138,47 +144,59 @@ impl Cluster {
         }
     }
 
+    /// The API for a client in this process with all rights, as this user, without the connector of the options.
+    pub fn service_as(&self, user: &str) -> ApiService {
+        ApiService::for_master(self.server.clone(), user)
+    }
+
     fn client_as(&self, user: &str) -> Client {
-        Client::new(ApiService::for_master(self.server.clone(), user), "default")
+        self.options.connector.connect(self.service_as(user), user)
+    }
+
+    /// The options of controllers for this cluster; `None` as informers for those that share none with other components.
+    pub fn controller_options(&self, informers: Option<Informers>) -> gantry_controllers::Options {
+        let mut options = gantry_controllers::Options {
+            // Every pod mounts it. Without TLS there is no CA, and it is published empty.
+            root_ca: Some(self.authority.clone().unwrap_or_default()),
+            informers,
+            clock: self.options.environment.clock.clone(),
+            metrics: self.metrics.clone(),
+            ..gantry_controllers::Options::default()
+        };
+        options.controllers.extend(Controller::WITH_API_SERVER);
+        if self.options.nodes > 0 {
+            options.controllers.extend(Controller::WITH_NODES);
+        } else {
+            // What follows the status of pods is left to the tests or external controllers that set it.
+            for controller in Controller::WITH_POD_STATUS {
+                options.controllers.remove(&controller);
+            }
+        }
+        options
     }
 
     /// Starts everything but the server, each component as its in-process client.
-    fn start_components(&mut self, authority: Option<String>) {
-        let metrics = Metrics::new();
+    fn start_components(&mut self) {
         let informers = Informers::new();
         let signal = self.tasks.signal();
-        let has_nodes = self.options.nodes > 0;
         if self.options.controllers {
-            let mut options = gantry_controllers::Options {
-                // Every pod mounts it. Without TLS there is no CA, and it is published empty.
-                root_ca: Some(authority.unwrap_or_default()),
-                informers: Some(informers.clone()),
-                metrics: metrics.clone(),
-                ..gantry_controllers::Options::default()
-            };
-            options.controllers.extend(Controller::WITH_API_SERVER);
-            if has_nodes {
-                options.controllers.extend(Controller::WITH_NODES);
-            } else {
-                // What follows the status of pods is left to the tests or external controllers that set it.
-                for controller in Controller::WITH_POD_STATUS {
-                    options.controllers.remove(&controller);
-                }
-            }
+            let options = self.controller_options(Some(informers.clone()));
             let run = gantry_controllers::run(self.client_as("gantry-controllers"), options, signal.clone());
             self.tasks.spawn("controllers", run);
         }
-        if has_nodes {
+        if self.options.nodes > 0 {
             let scheduler = gantry_scheduler::Options {
                 informers: informers.clone(),
-                ..gantry_scheduler::Options::new(metrics.clone())
+                clock: self.options.environment.clock.clone(),
+                ..gantry_scheduler::Options::new(self.metrics.clone())
             };
             let run = gantry_scheduler::run(self.client_as("gantry-scheduler"), scheduler, signal.clone());
             self.tasks.spawn("scheduler", async {
                 run.await;
                 Ok::<(), StartError>(())
             });
-            let nodes = gantry_nodes::Options { informers, ..node_options(&self.options, metrics) };
+            let nodes =
+                gantry_nodes::Options { informers, ..node_options(&self.options, self.metrics.clone()) };
             self.tasks.spawn("nodes", gantry_nodes::run(self.client_as("gantry-nodes"), nodes, signal));
         }
     }
@@ -215,12 +233,13 @@ impl RunningEndpoint {
 
 fn node_options(options: &Options, metrics: Metrics) -> gantry_nodes::Options {
     gantry_nodes::Options {
+        capacity: options.capacity.clone(),
         profile: options.profile.clone(),
+        clock: options.environment.clock.clone(),
         ..gantry_nodes::Options::new(options.nodes, metrics)
     }
 }
 
-/// Removes expired events, for as long as the server runs.
 /// Completes the deletions that a crash interrupted.
 async fn complete_deletions(server: ApiServer) {
     if let Err(refusal) = server.complete_deletions().await {
@@ -231,6 +250,7 @@ async fn complete_deletions(server: ApiServer) {
     }
 }
 
+/// Removes expired events, for as long as the server runs.
 async fn remove_old_events(server: ApiServer) {
     loop {
         tokio::time::sleep(REMOVE_EVENTS_EVERY).await;

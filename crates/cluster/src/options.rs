@@ -6,9 +6,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use gantry_apiserver::{RequestLimits, ServiceAccounts, StaticToken};
+use gantry_nodes::Capacity;
 use gantry_nodes::behaviour::Profile;
 use gantry_registry::admission::{AddressRange, ServiceRanges};
 use gantry_store::Store;
+
+use crate::environment::{Connector, ProcessEnvironment};
 
 /// The options of a cluster. The default has three nodes, keeps everything in memory and opens no port.
 #[derive(Clone, Debug)]
@@ -17,6 +20,8 @@ pub struct Options {
     pub name: String,
     /// The number of simulated nodes; with 0 there is no scheduler either, and pods stay pending.
     pub nodes: usize,
+    /// The capacity of each node.
+    pub capacity: Capacity,
     /// The behaviour of pods on the nodes.
     pub profile: Profile,
     /// Whether the controllers run. Without them (and with no nodes) this is an API server alone.
@@ -33,6 +38,13 @@ pub struct Options {
     pub service_accounts: ServiceAccounts,
     /// The limits on requests in flight. The components of the cluster are exempt.
     pub requests: RequestLimits,
+    /// Whether there is a certificate authority even without an endpoint. Its certificate is in every namespace, as
+    /// `kube-root-ca.crt`; without one it is empty.
+    pub authority: bool,
+    /// The clock, and the source of uids and names.
+    pub environment: ProcessEnvironment,
+    /// How the components connect to the server.
+    pub connector: Connector,
 }
 
 /// Where objects are kept.
@@ -70,6 +82,7 @@ impl Default for Options {
         Self {
             name: "gantry".to_owned(),
             nodes: 3,
+            capacity: Capacity::default(),
             profile: Profile::built_in(),
             controllers: true,
             storage: Storage::Memory,
@@ -78,6 +91,9 @@ impl Default for Options {
             services: ServiceRanges::default().addresses,
             service_accounts: ServiceAccounts::Required,
             requests: RequestLimits::default(),
+            authority: true,
+            environment: ProcessEnvironment::default(),
+            connector: Connector::default(),
         }
     }
 }

@@ -98,7 +98,7 @@ async fn lead(api: Api, options: &Options, shutdown: Shutdown) -> Result<(), Con
     let (informers, runs) = assembly.finish();
     let mut tasks = JoinSet::new();
     tasks.spawn(writer.run(shutdown.clone()));
-    informers.start(&mut tasks, &api, &shutdown);
+    informers.start(&mut tasks, &api, &options.clock, &shutdown);
     for run in runs {
         tasks.spawn(run);
     }

@@ -50,7 +50,7 @@ async fn simulate(client: kube::Client, options: Options, shutdown: Shutdown) ->
     let pod_queue = Queue::<ObjectKey>::new("simulated-pods", options.clock.clone(), &options.metrics);
     let node_queue = Queue::<Name>::new("simulated-nodes", options.clock.clone(), &options.metrics);
     subscribe(&pods, &nodes, &node_states, &options.prefix, &pod_queue, &node_queue);
-    informers.start(&mut tasks, &api, &shutdown);
+    informers.start(&mut tasks, &api, &options.clock, &shutdown);
     let clock = options.clock.clone();
     let heartbeats = Arc::new(Heartbeats {
         nodes,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gantry_kubectl::Failure;
 use gantry_runtime::informer::{Cached, InformerScope, Plain, Typed};
-use gantry_runtime::{Informer, Informers, RequestError, Switch, shutdown};
+use gantry_runtime::{Clock, Informer, Informers, RequestError, Switch, shutdown};
 use gantry_view::ApiObjects;
 use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet};
 use k8s_openapi::api::core::v1::{Event, Pod};
@@ -46,7 +46,7 @@ impl Caches {
             notify(&pods, &changed, &mut tasks),
             notify(&events, &changed, &mut tasks),
         ];
-        informers.start(&mut tasks, &cluster.api, &signal);
+        informers.start(&mut tasks, &cluster.api, &Clock::system(), &signal);
         let caches = Self { deployment, sets, pods, events, changed, errors, _watches: (switch, tasks) };
         caches.filled().await?;
         Ok(caches)

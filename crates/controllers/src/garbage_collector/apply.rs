@@ -11,7 +11,7 @@ use gantry_decide::gc::{
 use gantry_decide::queue;
 use gantry_model::patch::MetadataPatch;
 use gantry_model::{Identity, ObjectMetadata, Refusal, Uid};
-use gantry_runtime::{DeleteParams, ResourcePath, with_jitter};
+use gantry_runtime::{DeleteParams, ResourcePath};
 use kube::core::PartialObjectMeta;
 
 use super::{Garbage, queue_result};
@@ -58,7 +58,8 @@ impl Garbage {
                 AttemptStep::Done(result) => return result,
                 AttemptStep::Wait(delay, waiting) => {
                     // Jitter: two writers in conflict should not collide again.
-                    tokio::time::sleep(with_jitter(delay, FINALIZER_RETRY_JITTER)).await;
+                    let delay = self.context.clock.with_jitter(delay, FINALIZER_RETRY_JITTER);
+                    tokio::time::sleep(delay).await;
                     waiting.resume()
                 }
                 AttemptStep::Read(target, reading) => {

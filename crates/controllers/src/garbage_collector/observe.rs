@@ -80,8 +80,9 @@ impl Monitors {
         super::triggers::subscribe(&informer, &self.garbage);
         let own_watch = (!is_shared).then(|| {
             let (switch, signal) = shutdown();
-            let (running, api) = (informer.clone(), self.garbage.context.api.clone());
-            (switch, tokio::spawn(async move { running.run(api, signal).await }))
+            let (running, context) = (informer.clone(), &self.garbage.context);
+            let (api, clock) = (context.api.clone(), context.clock.clone());
+            (switch, tokio::spawn(async move { running.run(api, clock, signal).await }))
         });
         Monitor { informer, own_watch }
     }

@@ -13,10 +13,11 @@ use super::cached::MetadataOnly;
 use super::source::{self, Decoder, Source};
 use super::{Informer, InformerScope, Typed, reflector};
 use crate::api::Api;
+use crate::clock::Clock;
 use crate::request::Form;
 use crate::shutdown::Shutdown;
 
-type Start = Box<dyn FnOnce(Api, Shutdown) -> BoxFuture<'static, ()> + Send>;
+type Start = Box<dyn FnOnce(Api, Clock, Shutdown) -> BoxFuture<'static, ()> + Send>;
 
 /// The informers of a process: one watch per resource, whatever types its objects are parsed into. Cheap to clone; clones
 /// share their informers.
@@ -77,9 +78,9 @@ impl Informers {
     }
 
     /// Starts the watches that are not started yet; the tasks end at shutdown.
-    pub fn start(&self, tasks: &mut JoinSet<()>, api: &Api, shutdown: &Shutdown) {
+    pub fn start(&self, tasks: &mut JoinSet<()>, api: &Api, clock: &Clock, shutdown: &Shutdown) {
         for start in std::mem::take(&mut self.registry().starts) {
-            let (informers, run) = (self.clone(), start(api.clone(), shutdown.clone()));
+            let (informers, run) = (self.clone(), start(api.clone(), clock.clone(), shutdown.clone()));
             tasks.spawn(async move {
                 // The informers exist at least as long as their watch.
                 let _informers = informers;
@@ -108,8 +109,8 @@ impl Registry {
         let source = Arc::new(Source::new(resource, scope, form, decoder));
         self.sources.insert(key, SourceEntry { source: source.clone(), wire });
         let running = source.clone();
-        self.starts.push(Box::new(move |api, shutdown| {
-            Box::pin(async move { reflector::run(&running, &api, &shutdown).await })
+        self.starts.push(Box::new(move |api, clock, shutdown| {
+            Box::pin(async move { reflector::run(&running, &api, &clock, &shutdown).await })
         }));
         source
     }
