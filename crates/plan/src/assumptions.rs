@@ -63,9 +63,9 @@ impl Assumptions {
 fn traits(flag: &str, written: &[String]) -> Result<Traits, String> {
     let mut traits = Traits::default();
     for text in written {
-        let (name, value) = text
-            .split_once('=')
-            .ok_or_else(|| format!("{flag}: {text:?} is not of the form TRAIT=VALUE; for example start-seconds=20±5"))?;
+        let (name, value) = text.split_once('=').ok_or_else(|| {
+            format!("{flag}: {text:?} is not of the form TRAIT=VALUE; for example start-seconds=20±5")
+        })?;
         traits.set(name, value).map_err(|error| format!("{flag}: {error}"))?;
     }
     Ok(traits)

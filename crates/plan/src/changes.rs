@@ -23,7 +23,8 @@ fn differences(path: &str, before: &Value, after: &Value, changes: &mut Vec<Stri
     match (before, after) {
         (before, after) if before == after => {}
         (Value::Object(one), Value::Object(other)) => {
-            let added = other.iter().filter(|(name, _)| !one.contains_key(name.as_str())).map(|(name, _)| name);
+            let added =
+                other.iter().filter(|(name, _)| !one.contains_key(name.as_str())).map(|(name, _)| name);
             for name in one.iter().map(|(name, _)| name).chain(added) {
                 let path = if path.is_empty() { name.to_string() } else { format!("{path}.{name}") };
                 differences(&path, &before[name.as_str()], &after[name.as_str()], changes);

@@ -26,7 +26,11 @@ pub fn render(plans: &[RolloutPlan]) -> String {
     let mut page = String::new();
     let title = plans.first().map(words::title).unwrap_or_default();
     page.push_str("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">");
-    let _ = write!(page, "<title>{} - gantry plan</title><style>{STYLE}</style></head>\n<body><main>\n", escape(&title));
+    let _ = write!(
+        page,
+        "<title>{} - gantry plan</title><style>{STYLE}</style></head>\n<body><main>\n",
+        escape(&title)
+    );
     if plans.iter().any(|plan| !plan.variant.is_empty()) {
         page.push_str("<section><h1>Comparison</h1>\n");
         table(&mut page, &compare::rows(plans));

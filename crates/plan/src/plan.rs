@@ -7,7 +7,7 @@ use gantry_view::why::{Report, Severity, Verdict};
 
 use crate::steps::{self, Step};
 use crate::summary::Summary;
-use crate::timeline::Timeline;
+use crate::timeline::{Timeline, deadline};
 use crate::warnings::{self, Warning};
 
 /// The plan of one Deployment's rollout.
@@ -64,6 +64,18 @@ pub enum Ending {
     Unfinished,
 }
 
+impl Ending {
+    /// The verdict of `gantry why` about it.
+    pub fn verdict(self) -> Verdict {
+        match self {
+            Self::Complete(_) => Verdict::Done,
+            Self::Stuck => Verdict::Stuck,
+            Self::Paused => Verdict::Paused,
+            Self::Unfinished => Verdict::Moving,
+        }
+    }
+}
+
 impl RolloutPlan {
     /// Summarizes what was observed.
     pub fn new(deployment: &Deployment, observed: Observation) -> Self {
@@ -92,7 +104,9 @@ impl RolloutPlan {
             (Some(after), _) => Ending::Complete(after),
             (None, Verdict::Paused) => Ending::Paused,
             (None, Verdict::Stuck) => Ending::Stuck,
-            (None, _) if self.report.causes.iter().any(|cause| cause.severity == Severity::Blocks) => Ending::Stuck,
+            (None, _) if self.report.causes.iter().any(|cause| cause.severity == Severity::Blocks) => {
+                Ending::Stuck
+            }
             (None, _) => Ending::Unfinished,
         }
     }
@@ -130,8 +144,4 @@ impl StrategyText {
             Strategy::RollingUpdate(Err(_)) | Strategy::Unknown(_) | Strategy::Recreate => Self::Recreate,
         }
     }
-}
-
-fn deadline(deployment: &Deployment) -> Option<Duration> {
-    deployment.progress_deadline_seconds.map(|seconds| Duration::from_secs(u64::try_from(seconds).unwrap_or(0)))
 }

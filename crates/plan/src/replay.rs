@@ -9,7 +9,7 @@ use gantry_json::Value;
 use gantry_kubectl::verbs::{ApplyOptions, apply_manifests};
 use gantry_kubectl::{ClientContext, Failure, Manifest, OutputStreams};
 use gantry_model::{Deployment, Name, ReplicaSet, Timestamp};
-use gantry_sim::{Commit, SimCluster, SimOptions, simulate};
+use gantry_sim::{Commit, RequestInfo, SimCluster, SimObserver, SimOptions, simulate, simulate_prepared};
 use gantry_view::why::{self, CommandFlags, Report};
 use gantry_view::{ApiObjects, Snapshot};
 use k8s_openapi::api::{apps::v1 as apps, core::v1 as core};
@@ -17,6 +17,8 @@ use k8s_openapi::serde::de::DeserializeOwned;
 
 use crate::assumptions::Assumptions;
 use crate::changes::changes;
+use crate::dependencies;
+use crate::import::ClusterState;
 use crate::plan::{Observation, RolloutPlan};
 use crate::timeline::{Recorder, Sample, Timeline};
 use crate::variant::Variant;
@@ -29,8 +31,8 @@ const POLL: Duration = Duration::from_secs(1);
 /// A change, and the cluster in which it is replayed.
 #[derive(Clone, Debug)]
 pub struct ReplayRequest {
-    /// The objects before the change.
-    pub before: Vec<Manifest>,
+    /// What there is before the change.
+    pub before: StartState,
     /// The objects to apply.
     pub after: Vec<Manifest>,
     /// The namespace of objects without one.
@@ -41,6 +43,15 @@ pub struct ReplayRequest {
     pub horizon: Duration,
     /// Decides everything random.
     pub seed: u64,
+}
+
+/// What there is before a change.
+#[derive(Clone, Debug)]
+pub enum StartState {
+    /// These objects, rolled out; there may be none.
+    Manifests(Vec<Manifest>),
+    /// The state of a running cluster, at this time.
+    Cluster(ClusterState, Timestamp),
 }
 
 /// Why a change cannot be replayed.
@@ -70,13 +81,29 @@ struct Observed {
     uid: Option<String>,
 }
 
+/// Records the commits of a simulation.
+struct RolloutObserver {
+    recorders: Arc<Mutex<Recorders>>,
+    /// When the change was made, since the beginning of the simulation.
+    began: Duration,
+}
+
+impl SimObserver for RolloutObserver {
+    fn committed(&mut self, commit: &Commit, at: Duration, _: RequestInfo) {
+        let mut recorders = self.recorders.lock().unwrap_or_else(PoisonError::into_inner);
+        record(&mut recorders, commit, at.saturating_sub(self.began));
+    }
+
+    fn lost_creation(&mut self, _: Duration) {}
+}
+
 /// Replays a change with a variant of its strategy; returns a plan for each of its Deployments, in their order.
 pub fn replay(request: &ReplayRequest, variant: &Variant) -> Result<Vec<RolloutPlan>, ReplayError> {
     let keys = deployments(&request.after, &request.namespace);
     if keys.is_empty() {
         return Err(ReplayError::NoDeployment);
     }
-    let profile = request.assumptions.profile(&request.before, &request.after);
+    let profile = request.assumptions.profile(&request.before.templates(), &request.after);
     let options = SimOptions {
         seed: request.seed,
         nodes: request.assumptions.nodes,
@@ -84,7 +111,37 @@ pub fn replay(request: &ReplayRequest, variant: &Variant) -> Result<Vec<RolloutP
         profile: profile.map_err(ReplayError::Assumptions)?,
         ..SimOptions::default()
     };
-    simulate(options, async |cluster| Replay { request, variant, keys, cluster }.run().await)
+    match &request.before {
+        StartState::Manifests(before) => simulate(options, async |cluster| {
+            Replay { request, variant, keys, cluster }.run_from(before).await
+        }),
+        StartState::Cluster(state, now) => {
+            let begin = before(*now, state.import_time());
+            let preparation = SimOptions { start: begin, ..options.clone() };
+            let nodes = options.nodes;
+            let prepare = async |cluster: &SimCluster| {
+                create_namespaces(cluster, request).await;
+                create_dependencies(cluster, request).await;
+                state.import(cluster, nodes).await;
+            };
+            simulate_prepared(preparation, prepare, SimOptions { start: *now, ..options }, async |cluster| {
+                Replay { request, variant, keys, cluster }.run(Vec::new()).await
+            })
+        }
+    }
+}
+
+impl StartState {
+    /// The pod templates before the change.
+    fn templates(&self) -> Vec<Manifest> {
+        match self {
+            Self::Manifests(manifests) => manifests.clone(),
+            Self::Cluster(state, _) => {
+                let manifest = |object: &Value| Manifest { source: String::new(), object: object.clone() };
+                state.deployments.iter().map(manifest).collect()
+            }
+        }
+    }
 }
 
 struct Replay<'r, 'c> {
@@ -95,10 +152,18 @@ struct Replay<'r, 'c> {
 }
 
 impl Replay<'_, '_> {
-    async fn run(self) -> Result<Vec<RolloutPlan>, ReplayError> {
-        self.create_namespaces().await;
-        self.apply(self.request.before.clone(), false).await?;
+    /// Applies the objects before the change, and waits until they are rolled out.
+    async fn run_from(self, before: &[Manifest]) -> Result<Vec<RolloutPlan>, ReplayError> {
+        create_namespaces(self.cluster, self.request).await;
+        let assumed = create_dependencies(self.cluster, self.request).await;
+        self.cluster.settle().await;
+        self.apply(before.to_vec(), false).await?;
         self.wait_until_rolled_out().await;
+        self.run(assumed).await
+    }
+
+    /// Makes the change and observes the rollouts.
+    async fn run(self, assumed: Vec<String>) -> Result<Vec<RolloutPlan>, ReplayError> {
         let mut before = BTreeMap::new();
         let mut recorders = Recorders::new();
         for key in &self.keys {
@@ -111,30 +176,14 @@ impl Replay<'_, '_> {
         self.observe(&recorders, began);
         self.apply(self.variant.applied_to(self.request.after.clone()), true).await?;
         let observed_for = self.wait_until_ended(&recorders, began).await;
-        // No commit is observed from here on.
-        self.cluster.observe(Box::new(|_, _, _| {}));
         let mut recorders = std::mem::take(&mut *recorders.lock().unwrap_or_else(PoisonError::into_inner));
         let mut plans = Vec::new();
         for key in &self.keys {
             let Some(observed) = recorders.remove(key) else { continue };
             let timeline = observed.recorder.finish();
-            plans.extend(self.plan(key, before[key].as_ref(), timeline, observed_for).await);
+            plans.extend(self.plan(key, before[key].as_ref(), timeline, observed_for, &assumed).await);
         }
         Ok(plans)
-    }
-
-    /// Creates the namespaces of all objects: a manifest need not have them.
-    async fn create_namespaces(&self) {
-        let manifests = self.request.before.iter().chain(&self.request.after);
-        let mut namespaces: Vec<_> = manifests.map(|it| namespace_of(it, &self.request.namespace)).collect();
-        namespaces.sort();
-        namespaces.dedup();
-        for namespace in namespaces.into_iter().filter(|namespace| namespace != "default") {
-            let object = gantry_json::json!({"metadata": {"name": namespace}});
-            // One that exists already is as good.
-            self.cluster.try_send("POST", "/api/v1/namespaces", &object).await;
-        }
-        self.cluster.settle().await;
     }
 
     async fn apply(&self, manifests: Vec<Manifest>, is_change: bool) -> Result<(), ReplayError> {
@@ -143,8 +192,8 @@ impl Replay<'_, '_> {
         }
         let streams = OutputStreams { out: Box::new(io::sink()), err: Box::new(io::sink()) };
         let clock = || gantry_primitives::Timestamp::from_secs(0);
-        let context = ClientContext::new(self.cluster.client(), "the simulated cluster", streams, clock);
-        let mut context = context.in_default_namespace(&self.request.namespace);
+        let mut context = ClientContext::new(self.cluster.client(), "the simulated cluster", streams, clock);
+        context.namespace.clone_from(&self.request.namespace);
         let applied = apply_manifests(&mut context, &ApplyOptions::default(), manifests).await;
         applied.map_err(|failure| ReplayError::Refused { is_change, failure })
     }
@@ -192,13 +241,18 @@ impl Replay<'_, '_> {
         Observed { recorder: Recorder::new(deployment.as_ref(), sets), uid }
     }
 
+    /// The time at which the simulation began.
+    fn start(&self) -> Timestamp {
+        match &self.request.before {
+            StartState::Manifests(_) => SimOptions::default().start,
+            StartState::Cluster(_, now) => *now,
+        }
+    }
+
     /// Has every commit from now on recorded.
     fn observe(&self, recorders: &Arc<Mutex<Recorders>>, began: Timestamp) {
-        let recorders = Arc::clone(recorders);
-        self.cluster.observe(Box::new(move |commit, now, _| {
-            let mut recorders = recorders.lock().unwrap_or_else(PoisonError::into_inner);
-            record(&mut recorders, commit, now.since(began));
-        }));
+        let began = began.since(self.start());
+        self.cluster.observe(Box::new(RolloutObserver { recorders: Arc::clone(recorders), began }));
     }
 
     /// Waits until all rollouts have ended, or the horizon is reached; returns how long that took.
@@ -220,6 +274,7 @@ impl Replay<'_, '_> {
         before: Option<&Value>,
         timeline: Timeline,
         observed_for: Duration,
+        assumed: &[String],
     ) -> Option<RolloutPlan> {
         let after = self.deployment(key).await?;
         let report = self.report(key, &after).await?;
@@ -229,7 +284,13 @@ impl Replay<'_, '_> {
             Observation {
                 variant: self.variant.to_string(),
                 changes: changes(before, &after),
-                assumptions: self.request.assumptions.described(),
+                assumptions: self
+                    .request
+                    .assumptions
+                    .described()
+                    .into_iter()
+                    .chain(assumed.to_vec())
+                    .collect(),
                 timeline,
                 observed_for,
                 report,
@@ -252,14 +313,54 @@ impl Replay<'_, '_> {
     }
 }
 
+/// Creates the namespaces of all objects: a manifest need not have them.
+async fn create_namespaces(cluster: &SimCluster, request: &ReplayRequest) {
+    let mut namespaces: Vec<_> = request.objects().map(|it| namespace_of(&it, &request.namespace)).collect();
+    namespaces.sort();
+    namespaces.dedup();
+    for namespace in namespaces.into_iter().filter(|namespace| namespace != "default") {
+        let object = gantry_json::json!({"metadata": {"name": namespace}});
+        // One that exists already is as good.
+        cluster.try_send("POST", "/api/v1/namespaces", &object).await;
+    }
+}
+
+/// Creates what pods depend on and no file has; returns what was created, in words.
+async fn create_dependencies(cluster: &SimCluster, request: &ReplayRequest) -> Vec<String> {
+    let mut namespaces: BTreeMap<String, Vec<Manifest>> = BTreeMap::new();
+    for manifest in request.objects() {
+        namespaces.entry(namespace_of(&manifest, &request.namespace)).or_default().push(manifest);
+    }
+    let mut created = Vec::new();
+    for (namespace, manifests) in namespaces {
+        for ((kind, name), keys) in dependencies::missing(&manifests) {
+            let path = format!("/api/v1/namespaces/{namespace}/{}", kind.plural());
+            cluster.try_send("POST", &path, &kind.object(&name, &keys)).await;
+            created.push(format!("{}/{name} exists", kind.singular()));
+        }
+    }
+    created
+}
+
+impl ReplayRequest {
+    /// All objects, before and after the change.
+    fn objects(&self) -> impl Iterator<Item = Manifest> {
+        self.before.templates().into_iter().chain(self.after.iter().cloned())
+    }
+}
+
 /// Records what a commit changes about the observed Deployments.
 fn record(recorders: &mut Recorders, commit: &Commit, at: Duration) {
     for write in &commit.writes {
         let mut parts = write.key.trim_start_matches("/registry/").split('/');
-        let (Some(resource), Some(namespace), Some(name)) = (parts.next(), parts.next(), parts.next()) else { continue };
+        let (Some(resource), Some(namespace), Some(name)) = (parts.next(), parts.next(), parts.next()) else {
+            continue;
+        };
         match (resource, &write.value) {
             ("deployments", Some(value)) => {
-                let Some(observed) = recorders.get_mut(&(namespace.to_owned(), name.to_owned())) else { continue };
+                let Some(observed) = recorders.get_mut(&(namespace.to_owned(), name.to_owned())) else {
+                    continue;
+                };
                 let Ok(object) = gantry_json::from_slice::<apps::Deployment>(value) else { continue };
                 observed.uid.clone_from(&object.metadata.uid);
                 if let Ok(deployment) = Deployment::parse(object) {
@@ -269,7 +370,8 @@ fn record(recorders: &mut Recorders, commit: &Commit, at: Duration) {
             ("replicasets", Some(value)) => {
                 let Ok(object) = gantry_json::from_slice::<apps::ReplicaSet>(value) else { continue };
                 let owner = owner(&object);
-                let observed = recorders.values_mut().find(|observed| owner.is_some() && observed.uid == owner);
+                let observed =
+                    recorders.values_mut().find(|observed| owner.is_some() && observed.uid == owner);
                 if let (Some(observed), Ok(set)) = (observed, ReplicaSet::parse(object)) {
                     observed.recorder.set(at, set);
                 }
@@ -282,6 +384,12 @@ fn record(recorders: &mut Recorders, commit: &Commit, at: Duration) {
             _ => {}
         }
     }
+}
+
+/// The time that long before another.
+fn before(now: Timestamp, by: Duration) -> Timestamp {
+    let nanos = i64::try_from(by.as_nanos()).unwrap_or(i64::MAX);
+    Timestamp::from_nanos(now.as_nanos().saturating_sub(nanos))
 }
 
 fn owner(set: &apps::ReplicaSet) -> Option<String> {
@@ -320,7 +428,9 @@ fn namespace_of(manifest: &Manifest, default: &str) -> String {
 impl std::fmt::Display for ReplayError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::NoDeployment => f.write_str("there is no Deployment among the objects, so there is no rollout to plan"),
+            Self::NoDeployment => {
+                f.write_str("there is no Deployment among the objects, so there is no rollout to plan")
+            }
             Self::Refused { is_change: true, failure } => {
                 write!(f, "the change would be refused:\n{}", failure.lines().trim_end())
             }

@@ -84,7 +84,8 @@ pub fn steps(timeline: &Timeline) -> Vec<Step> {
 
 fn step(timeline: &Timeline, before: &Sample, after: &Sample, is_first: bool) -> Step {
     let pairs = before.counts.iter().zip(&after.counts);
-    let trigger = if is_first && after.at.is_zero() { Trigger::Change } else { trigger(timeline, before, after) };
+    let trigger =
+        if is_first && after.at.is_zero() { Trigger::Change } else { trigger(timeline, before, after) };
     Step {
         from: after.at,
         until: after.at,

@@ -2,10 +2,7 @@
 
 use std::time::Duration;
 
-use crate::timeline::{Sample, Timeline};
-
-/// The reason of the condition that reports an exceeded progress deadline.
-const DEADLINE_EXCEEDED: &str = "ProgressDeadlineExceeded";
+use crate::timeline::{DEADLINE_EXCEEDED, Sample, Timeline};
 
 /// What a person wants to know about a rollout first.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,7 +96,8 @@ fn complete_after(timeline: &Timeline) -> Option<Duration> {
 fn extreme(samples: &[Sample], end: Duration, value: impl Fn(&Sample) -> i64) -> Extreme {
     let Some(largest) = samples.iter().map(&value).max() else { return Extreme::default() };
     let at = samples.iter().find(|sample| value(sample) == largest).map(|sample| sample.at);
-    let lasted = spans(samples, end).filter(|(sample, _)| value(sample) == largest).map(|(_, span)| span).sum();
+    let lasted =
+        spans(samples, end).filter(|(sample, _)| value(sample) == largest).map(|(_, span)| span).sum();
     Extreme { value: largest, at: at.unwrap_or_default(), lasted }
 }
 

@@ -74,10 +74,13 @@ pub fn render(plan: &RolloutPlan, scale: Scale) -> String {
     let height = TOP + PLOT_HEIGHT + BOTTOM + LEGEND_LINE * legend.len().div_ceil(2) as f64 + 8.0;
     let mut svg = String::new();
     let label = escape(&format!("{} {}", words::title(plan), words::ending(plan)));
-    put(&mut svg, format_args!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" \
+    put(
+        &mut svg,
+        format_args!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" \
          role=\"img\" aria-label=\"{label}\" font-family=\"system-ui, -apple-system, 'Segoe UI', sans-serif\" font-size=\"13\">"
-    ));
+        ),
+    );
     put(&mut svg, format_args!("<rect width=\"{WIDTH}\" height=\"{height}\" fill=\"#ffffff\"/>"));
     titles(&mut svg, plan);
     grid(&mut svg, scale);
@@ -138,7 +141,8 @@ fn parts(plan: &RolloutPlan) -> Vec<Part> {
         let count = move |counts: &[Counts]| counts[index].pods - counts[index].available;
         parts.push(Part { colour: NEW_STARTING, count: Box::new(count) });
     }
-    let unavailable = move |counts: &[Counts]| old.iter().map(|it| counts[*it].pods - counts[*it].available).sum();
+    let unavailable =
+        move |counts: &[Counts]| old.iter().map(|it| counts[*it].pods - counts[*it].available).sum();
     parts.push(Part { colour: OLD_STARTING, count: Box::new(unavailable) });
     let terminating = |counts: &[Counts]| counts.iter().map(|counts| counts.terminating).sum();
     parts.push(Part { colour: TERMINATING, count: Box::new(terminating) });
@@ -189,30 +193,46 @@ fn titles(svg: &mut String, plan: &RolloutPlan) {
         "" => words::title(plan),
         variant => format!("{} with {variant}", words::title(plan)),
     };
-    put(svg, format_args!(
-        "<text x=\"{LEFT}\" y=\"30\" font-size=\"18\" font-weight=\"600\" fill=\"{INK}\">{} <tspan fill=\"{colour}\">{}</tspan></text>",
-        escape(&title),
-        escape(&shortened(&words::ending(plan), 90)),
-    ));
-    put(svg, format_args!(
-        "<text x=\"{LEFT}\" y=\"52\" fill=\"{FAINT}\">{}</text>",
-        escape(&shortened(&words::changes(plan), 130))
-    ));
-    put(svg, format_args!(
-        "<text x=\"{LEFT}\" y=\"72\" fill=\"{FAINT}\">{}</text>",
-        escape(&format!("available: {} · pods: {}", words::fewest_available(plan), words::most_pods(plan)))
-    ));
+    put(
+        svg,
+        format_args!(
+            "<text x=\"{LEFT}\" y=\"30\" font-size=\"18\" font-weight=\"600\" fill=\"{INK}\">{} <tspan fill=\"{colour}\">{}</tspan></text>",
+            escape(&title),
+            escape(&shortened(&words::ending(plan), 90)),
+        ),
+    );
+    put(
+        svg,
+        format_args!(
+            "<text x=\"{LEFT}\" y=\"52\" fill=\"{FAINT}\">{}</text>",
+            escape(&shortened(&words::changes(plan), 130))
+        ),
+    );
+    put(
+        svg,
+        format_args!(
+            "<text x=\"{LEFT}\" y=\"72\" fill=\"{FAINT}\">{}</text>",
+            escape(&format!(
+                "available: {} · pods: {}",
+                words::fewest_available(plan),
+                words::most_pods(plan)
+            ))
+        ),
+    );
 }
 
 fn grid(svg: &mut String, scale: Scale) {
     for pods in ticks(scale.height) {
         let y = scale.y(pods);
         let right = WIDTH - RIGHT;
-        put(svg, format_args!(
-            "<path d=\"M{LEFT} {y:.1}H{right}\" stroke=\"#e5e7eb\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" fill=\"{FAINT}\">{pods}</text>",
-            LEFT - 8.0,
-            y + 4.5
-        ));
+        put(
+            svg,
+            format_args!(
+                "<path d=\"M{LEFT} {y:.1}H{right}\" stroke=\"#e5e7eb\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" fill=\"{FAINT}\">{pods}</text>",
+                LEFT - 8.0,
+                y + 4.5
+            ),
+        );
     }
 }
 
@@ -242,10 +262,13 @@ fn limits(svg: &mut String, plan: &RolloutPlan, scale: Scale) {
         // Labels of limits that are close to each other are moved apart.
         let y = (scale.y(pods) + 4.5).min(lowest - 15.0);
         lowest = y;
-        put(svg, format_args!(
-            "<text x=\"{:.1}\" y=\"{y:.1}\" fill=\"{colour}\">{text}</text>",
-            WIDTH - RIGHT + 8.0
-        ));
+        put(
+            svg,
+            format_args!(
+                "<text x=\"{:.1}\" y=\"{y:.1}\" fill=\"{colour}\">{text}</text>",
+                WIDTH - RIGHT + 8.0
+            ),
+        );
     }
 }
 
@@ -271,9 +294,12 @@ fn line(
         last = Some(pods);
     }
     let right = WIDTH - RIGHT;
-    put(svg, format_args!(
-        "<path d=\"{path}H{right}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.5\" stroke-dasharray=\"{dashes}\"/>"
-    ));
+    put(
+        svg,
+        format_args!(
+            "<path d=\"{path}H{right}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.5\" stroke-dasharray=\"{dashes}\"/>"
+        ),
+    );
 }
 
 /// Vertical lines: the change, the end of the rollout, the exceeded deadline.
@@ -282,13 +308,16 @@ fn marks(svg: &mut String, plan: &RolloutPlan, scale: Scale) {
         let (x, bottom) = (scale.x(at), TOP + PLOT_HEIGHT);
         let is_right = x > WIDTH / 2.0;
         let (anchor, shift) = if is_right { ("end", -5.0) } else { ("start", 5.0) };
-        put(svg, format_args!(
-            "<path d=\"M{x:.1} {TOP}V{bottom}\" stroke=\"{colour}\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\" \
+        put(
+            svg,
+            format_args!(
+                "<path d=\"M{x:.1} {TOP}V{bottom}\" stroke=\"{colour}\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\" \
              fill=\"{colour}\" stroke=\"#ffffff\" stroke-width=\"3\" paint-order=\"stroke\">{}</text>",
-            x + shift,
-            bottom - 8.0,
-            escape(text)
-        ));
+                x + shift,
+                bottom - 8.0,
+                escape(text)
+            ),
+        );
     };
     mark(Duration::ZERO, "change", FAINT);
     if let Some(at) = plan.summary.deadline_exceeded_after {
@@ -304,19 +333,22 @@ fn axis(svg: &mut String, scale: Scale) {
     put(svg, format_args!("<path d=\"M{LEFT} {y}H{}\" stroke=\"{INK}\"/>", WIDTH - RIGHT));
     for at in time_ticks(scale.end) {
         let x = scale.x(at);
-        put(svg, format_args!(
-            "<path d=\"M{x:.1} {y}v5\" stroke=\"{INK}\"/><text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\" fill=\"{FAINT}\">{}</text>",
-            y + 20.0,
-            span(at)
-        ));
+        put(
+            svg,
+            format_args!(
+                "<path d=\"M{x:.1} {y}v5\" stroke=\"{INK}\"/><text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\" fill=\"{FAINT}\">{}</text>",
+                y + 20.0,
+                span(at)
+            ),
+        );
     }
 }
 
 /// Times for the horizontal axis: at most eight steps that people use.
 fn time_ticks(end: Duration) -> Vec<Duration> {
     const MILLIS: [u64; 19] = [
-        100, 200, 500, 1_000, 2_000, 5_000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000, 900_000,
-        1_800_000, 3_600_000, 7_200_000, 21_600_000, 86_400_000,
+        100, 200, 500, 1_000, 2_000, 5_000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000,
+        900_000, 1_800_000, 3_600_000, 7_200_000, 21_600_000, 86_400_000,
     ];
     let end = u64::try_from(end.as_millis()).unwrap_or(u64::MAX);
     let step = MILLIS.into_iter().find(|step| end / step <= 8).unwrap_or(end.max(1));
@@ -357,12 +389,15 @@ fn draw_legend(svg: &mut String, entries: &[(&'static str, String)]) {
     for (index, (colour, text)) in entries.iter().enumerate() {
         #[expect(clippy::cast_precision_loss, reason = "a handful of lines")]
         let (x, y) = (LEFT + (index % 2) as f64 * 430.0, top + LEGEND_LINE * (index / 2) as f64);
-        put(svg, format_args!(
-            "<rect x=\"{x}\" y=\"{:.1}\" width=\"14\" height=\"12\" rx=\"2\" fill=\"{colour}\"/><text x=\"{:.1}\" y=\"{y:.1}\" fill=\"{INK}\">{}</text>",
-            y - 10.5,
-            x + 21.0,
-            escape(text)
-        ));
+        put(
+            svg,
+            format_args!(
+                "<rect x=\"{x}\" y=\"{:.1}\" width=\"14\" height=\"12\" rx=\"2\" fill=\"{colour}\"/><text x=\"{:.1}\" y=\"{y:.1}\" fill=\"{INK}\">{}</text>",
+                y - 10.5,
+                x + 21.0,
+                escape(text)
+            ),
+        );
     }
 }
 

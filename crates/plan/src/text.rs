@@ -32,9 +32,11 @@ const STEPS_MAX: usize = 20;
 /// ```
 pub fn lines(plan: &RolloutPlan, detail: Detail) -> Vec<Line> {
     let mut lines = vec![headline(plan), Line::default()];
-    lines.extend(facts(plan).into_iter().map(|(title, text)| {
-        Line::of(Style::Strong, &format!("{title:<11}")).with(Style::Plain, &text)
-    }));
+    lines.extend(
+        facts(plan)
+            .into_iter()
+            .map(|(title, text)| Line::of(Style::Strong, &format!("{title:<11}")).with(Style::Plain, &text)),
+    );
     if !plan.warnings.is_empty() {
         lines.extend([Line::default(), Line::of(Style::Bad, "Warnings")]);
         lines.extend(plan.warnings.iter().map(|warning| Line::of(Style::Plain, &format!("  {warning}"))));
@@ -82,7 +84,9 @@ fn strategy(plan: &RolloutPlan) -> String {
             limits.floor(),
         ),
         (StrategyText::RollingUpdate { .. }, None) => "RollingUpdate".to_owned(),
-        (StrategyText::Recreate, _) => "Recreate: all old pods stop before the first new one starts".to_owned(),
+        (StrategyText::Recreate, _) => {
+            "Recreate: all old pods stop before the first new one starts".to_owned()
+        }
     }
 }
 
@@ -135,11 +139,9 @@ pub(crate) fn because(plan: &RolloutPlan, step: &Step) -> String {
     let is_recreate = plan.strategy == StrategyText::Recreate;
     match step.trigger {
         Trigger::Change if is_recreate => "the change: all old pods stop first".to_owned(),
-        Trigger::Change => format!(
-            "the change: {} to {} pods allowed",
-            step.limits.floor(),
-            step.limits.ceiling()
-        ),
+        Trigger::Change => {
+            format!("the change: {} to {} pods allowed", step.limits.floor(), step.limits.ceiling())
+        }
         Trigger::Available { more, total } => {
             format!("{} available, {total} in all", words::count(more, "more new pod"))
         }
@@ -154,7 +156,8 @@ fn left_over(plan: &RolloutPlan) -> Vec<Line> {
     if matches!(plan.ending(), Ending::Complete(_)) {
         return Vec::new();
     }
-    let mut lines = vec![Line::default(), Line::of(Style::Strong, &format!("Left after {}", span(plan.observed_for)))];
+    let mut lines =
+        vec![Line::default(), Line::of(Style::Strong, &format!("Left after {}", span(plan.observed_for)))];
     lines.extend(words::left_over(plan).iter().map(|text| Line::of(Style::Plain, &format!("  {text}"))));
     let blocking = plan.report.causes.iter().filter(|cause| cause.severity == Severity::Blocks);
     for cause in blocking {

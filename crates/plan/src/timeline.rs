@@ -6,6 +6,12 @@ use std::time::Duration;
 use gantry_decide::deployment::{Limits, revision_of};
 use gantry_model::{Deployment, Name, ReplicaSet, Template};
 
+/// The reason of the condition that reports an exceeded progress deadline.
+pub(crate) const DEADLINE_EXCEEDED: &str = "ProgressDeadlineExceeded";
+
+/// The limits without a Deployment.
+const NO_LIMITS: Limits = Limits { desired: 0, surge: 0, unavailable: 0 };
+
 /// The history of one rollout. Times count from the change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Timeline {
@@ -73,7 +79,9 @@ pub struct ConditionChange {
 #[derive(Clone, Debug)]
 pub struct Recorder {
     limits: Limits,
-    template: Template,
+    template: Option<Template>,
+    deadline: Option<Duration>,
+    is_paused: bool,
     sets: BTreeMap<Name, ReplicaSet>,
     order: Vec<Name>,
     timeline: Timeline,
@@ -97,11 +105,13 @@ impl Sample {
 }
 
 impl Recorder {
-    /// Starts with the state before the change.
-    pub fn new(deployment: &Deployment, sets: impl IntoIterator<Item = ReplicaSet>) -> Self {
+    /// Starts with the state before the change, in which there may be no Deployment.
+    pub fn new(deployment: Option<&Deployment>, sets: impl IntoIterator<Item = ReplicaSet>) -> Self {
         let mut recorder = Self {
-            limits: Limits::of(deployment),
-            template: deployment.template.clone(),
+            limits: deployment.map_or(NO_LIMITS, Limits::of),
+            template: deployment.map(|deployment| deployment.template.clone()),
+            deadline: None,
+            is_paused: false,
             sets: BTreeMap::new(),
             order: Vec::new(),
             timeline: Timeline::default(),
@@ -118,7 +128,9 @@ impl Recorder {
     /// Records a change of the Deployment.
     pub fn deployment(&mut self, at: Duration, deployment: &Deployment) {
         self.limits = Limits::of(deployment);
-        self.template = deployment.template.clone();
+        self.template = Some(deployment.template.clone());
+        self.deadline = deadline(deployment);
+        self.is_paused = deployment.paused;
         for condition in &deployment.status.conditions {
             let known = self.timeline.conditions.iter().rev();
             let last = known.into_iter().find(|change| change.condition == condition.condition_type.as_str());
@@ -152,11 +164,52 @@ impl Recorder {
 
     /// Returns what was recorded, without the ReplicaSets that never had pods.
     pub fn finish(mut self) -> Timeline {
-        let template = self.template.clone();
-        for info in &mut self.timeline.sets {
-            info.is_new = self.sets.get(&info.name).is_some_and(|set| set.template == template);
-        }
+        self.mark_new_set();
         self.timeline.without_empty_sets()
+    }
+
+    /// Whether all wanted pods are available and no others are left.
+    pub fn is_complete(&self) -> bool {
+        let is_new = |set: &ReplicaSet| self.template.as_ref() == Some(&set.template);
+        let available: i64 =
+            self.sets.values().filter(|it| is_new(it)).map(|it| it.status.available.get()).sum();
+        let pods: i64 = self.sets.values().map(|it| it.replicas.get().max(it.status.replicas.get())).sum();
+        available == self.limits.desired && pods == self.limits.desired
+    }
+
+    /// When something last changed.
+    pub fn last_change(&self) -> Duration {
+        let condition = self.timeline.conditions.last().map(|change| change.at);
+        condition.unwrap_or_default().max(self.timeline.end())
+    }
+
+    /// The last numbers.
+    pub fn last(&self) -> Option<&Sample> {
+        self.timeline.samples.last()
+    }
+
+    /// The progress deadline, if there is one.
+    pub fn deadline(&self) -> Option<Duration> {
+        self.deadline
+    }
+
+    /// Whether the Deployment is paused.
+    pub fn is_paused(&self) -> bool {
+        self.is_paused
+    }
+
+    /// Whether the last condition about progress reports an exceeded deadline.
+    pub fn is_deadline_exceeded(&self) -> bool {
+        let mut progressing =
+            self.timeline.conditions.iter().filter(|change| change.condition == "Progressing");
+        progressing.next_back().is_some_and(|change| change.reason == DEADLINE_EXCEEDED)
+    }
+
+    fn mark_new_set(&mut self) {
+        for info in &mut self.timeline.sets {
+            let set = self.sets.get(&info.name);
+            info.is_new = set.is_some_and(|set| self.template.as_ref() == Some(&set.template));
+        }
     }
 
     fn insert(&mut self, set: ReplicaSet) {
@@ -185,9 +238,9 @@ impl Recorder {
         if samples.len() > 1 && samples.last().is_some_and(|last| last.at == at) {
             samples.pop();
         }
-        let is_new = samples.last().is_none_or(|last| {
-            last.limits != sample.limits || !same_counts(&last.counts, &sample.counts)
-        });
+        let is_new = samples
+            .last()
+            .is_none_or(|last| last.limits != sample.limits || !same_counts(&last.counts, &sample.counts));
         if is_new {
             samples.push(sample);
         }
@@ -247,4 +300,11 @@ fn images(set: &ReplicaSet) -> Vec<String> {
     let spec = set.template.written().spec.as_ref();
     let containers = spec.map(|spec| spec.containers.as_slice()).unwrap_or_default();
     containers.iter().filter_map(|container| container.image.clone()).collect()
+}
+
+/// The progress deadline of a Deployment, if it has one.
+pub(crate) fn deadline(deployment: &Deployment) -> Option<Duration> {
+    deployment
+        .progress_deadline_seconds
+        .map(|seconds| Duration::from_secs(u64::try_from(seconds).unwrap_or(0)))
 }

@@ -66,7 +66,9 @@ impl FromStr for Variant {
             let (name, limit) = part.split_once('=').ok_or_else(invalid)?;
             let digits = limit.strip_suffix('%').unwrap_or(limit);
             if digits.parse::<u32>().is_err() {
-                return Err(format!("{name}: {limit:?} is not a number of pods such as 2, or a percentage such as 25%"));
+                return Err(format!(
+                    "{name}: {limit:?} is not a number of pods such as 2, or a percentage such as 25%"
+                ));
             }
             match name {
                 "maxSurge" => max_surge = Some(limit.to_owned()),
@@ -86,7 +88,8 @@ impl fmt::Display for Variant {
             Self::Recreate => f.write_str("Recreate"),
             Self::RollingUpdate { max_surge, max_unavailable } => {
                 let limits = [("maxSurge", max_surge), ("maxUnavailable", max_unavailable)];
-                let given = limits.iter().filter_map(|(name, limit)| Some(format!("{name}={}", limit.as_ref()?)));
+                let given =
+                    limits.iter().filter_map(|(name, limit)| Some(format!("{name}={}", limit.as_ref()?)));
                 f.write_str(&given.collect::<Vec<_>>().join(","))
             }
         }
@@ -104,7 +107,10 @@ mod tests {
         }
         assert_eq!("recreate".parse(), Ok(Variant::Recreate));
         let error = |text: &str| text.parse::<Variant>().unwrap_err();
-        assert_eq!(error("maxSurge=many"), "maxSurge: \"many\" is not a number of pods such as 2, or a percentage such as 25%");
+        assert_eq!(
+            error("maxSurge=many"),
+            "maxSurge: \"many\" is not a number of pods such as 2, or a percentage such as 25%"
+        );
         assert_eq!(error("surge=1"), "\"surge=1\" is not Recreate, maxSurge=LIMIT or maxUnavailable=LIMIT");
     }
 

@@ -50,7 +50,8 @@ pub(crate) fn warnings(deployment: &Deployment, plan: &RolloutPlan) -> Vec<Warni
         let lasts = outage.until.map(|until| until.saturating_sub(outage.from));
         warnings.push(Warning::Outage { from: outage.from, lasts });
     }
-    let unscheduled = plan.report.causes.iter().filter(|cause| matches!(cause.reason, Reason::Unschedulable { .. }));
+    let unscheduled =
+        plan.report.causes.iter().filter(|cause| matches!(cause.reason, Reason::Unschedulable { .. }));
     match unscheduled.map(|cause| cause.pods.len()).sum() {
         0 => {}
         pods => warnings.push(Warning::Unschedulable { pods }),
@@ -92,7 +93,9 @@ impl fmt::Display for Warning {
             Self::Outage { from, lasts: Some(lasts) } => {
                 write!(f, "no pod is available for {}, from {} on", span(*lasts), span(*from))
             }
-            Self::Outage { from, lasts: None } => write!(f, "no pod is available any more from {} on", span(*from)),
+            Self::Outage { from, lasts: None } => {
+                write!(f, "no pod is available any more from {} on", span(*from))
+            }
             Self::Unschedulable { pods: 1 } => f.write_str("this needs 1 pod more than the nodes hold"),
             Self::Unschedulable { pods } => write!(f, "this needs {pods} pods more than the nodes hold"),
             Self::DeadlineBeforeCompletion { at } => write!(

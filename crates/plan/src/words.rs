@@ -51,7 +51,9 @@ pub(crate) fn deadline(plan: &RolloutPlan) -> String {
     match (plan.deadline, plan.summary.deadline_exceeded_after) {
         (None, _) => "none".to_owned(),
         (Some(deadline), None) => format!("{} without progress: not exceeded", span(deadline)),
-        (Some(deadline), Some(at)) => format!("{} without progress: exceeded at {}", span(deadline), span(at)),
+        (Some(deadline), Some(at)) => {
+            format!("{} without progress: exceeded at {}", span(deadline), span(at))
+        }
     }
 }
 

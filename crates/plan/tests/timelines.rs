@@ -24,7 +24,7 @@ fn at(seconds: u64) -> Duration {
 /// Four pods are replaced, one more at a time, at the given times.
 fn rolled() -> Timeline {
     let web = deployment("web").size(4).rolling(Limit::Count(1), Limit::Count(1));
-    let mut recorder = Recorder::new(&web, [old(4, 4)]);
+    let mut recorder = Recorder::new(Some(&web), [old(4, 4)]);
     recorder.set(at(0), new(1, 0));
     recorder.set(at(0), old(3, 3));
     recorder.set(at(0), new(2, 0));
@@ -60,7 +60,7 @@ fn the_summary_has_the_extremes() {
 #[test]
 fn an_unfinished_rollout_is_not_complete() {
     let web = deployment("web").size(2).rolling(Limit::Count(1), Limit::Count(0));
-    let mut recorder = Recorder::new(&web, [old(2, 2)]);
+    let mut recorder = Recorder::new(Some(&web), [old(2, 2)]);
     recorder.set(at(0), new(1, 0));
     let summary = Summary::of(&recorder.finish(), at(600));
     assert_eq!(summary.complete_after, None);
@@ -69,13 +69,13 @@ fn an_unfinished_rollout_is_not_complete() {
 #[test]
 fn an_outage_is_found_if_pods_were_available_before() {
     let web = deployment("web").size(2);
-    let mut recorder = Recorder::new(&web, [old(2, 2)]);
+    let mut recorder = Recorder::new(Some(&web), [old(2, 2)]);
     recorder.set(at(1), old(0, 0));
     recorder.set(at(3), new(2, 0));
     recorder.set(at(30), new(2, 2));
     let summary = Summary::of(&recorder.finish(), at(40));
     assert_eq!(summary.outage, Some(Outage { from: at(1), until: Some(at(30)) }));
-    let mut created = Recorder::new(&web, []);
+    let mut created = Recorder::new(Some(&web), []);
     created.set(at(0), new(2, 0));
     created.set(at(30), new(2, 2));
     assert_eq!(Summary::of(&created.finish(), at(40)).outage, None, "nothing was available before");
@@ -95,7 +95,7 @@ fn steps_are_resizes_with_their_triggers() {
 #[test]
 fn many_steps_are_merged_without_losing_sizes() {
     let web = deployment("web").size(100).rolling(Limit::Count(1), Limit::Count(0));
-    let mut recorder = Recorder::new(&web, [old(100, 100)]);
+    let mut recorder = Recorder::new(Some(&web), [old(100, 100)]);
     for n in 0..100_u16 {
         recorder.set(at(n.into()), new(n + 1, n));
         recorder.set(at(n.into()), old(100 - n, 100 - n));
@@ -104,6 +104,11 @@ fn many_steps_are_merged_without_losing_sizes() {
     let few = condense(&all, 10);
     assert!(few.len() <= 10, "{}", few.len());
     assert_eq!(few[0], all[0], "the change itself stays alone");
-    assert_eq!(few.last().unwrap().sizes, [Resize { before: few[few.len() - 2].sizes[0].after, after: 1 },
-        Resize { before: few[few.len() - 2].sizes[1].after, after: 100 }]);
+    assert_eq!(
+        few.last().unwrap().sizes,
+        [
+            Resize { before: few[few.len() - 2].sizes[0].after, after: 1 },
+            Resize { before: few[few.len() - 2].sizes[1].after, after: 100 }
+        ]
+    );
 }

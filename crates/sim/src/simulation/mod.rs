@@ -41,6 +41,28 @@ pub fn simulate<T>(options: SimOptions, work: impl AsyncFnOnce(&mut SimCluster) 
     })
 }
 
+/// Runs `prepare` on a simulated cluster without controllers and nodes, and then `work` on one with them that starts on the same store.
+///
+/// # Panics
+/// If a cluster does not start, which is a bug.
+pub fn simulate_prepared<T>(
+    preparation: SimOptions,
+    prepare: impl AsyncFnOnce(&SimCluster),
+    options: SimOptions,
+    work: impl AsyncFnOnce(&mut SimCluster) -> T,
+) -> T {
+    let preparation = SimOptions { nodes: 0, controllers: ControllerProcesses::None, ..preparation };
+    let content = runtime().block_on(async {
+        let cluster = SimCluster::start(preparation, Some(prepared())).await;
+        prepare(&cluster).await;
+        cluster.content()
+    });
+    runtime().block_on(async {
+        let mut cluster = SimCluster::start(options, Some(&content)).await;
+        work(&mut cluster).await
+    })
+}
+
 /// The store of a cluster that has started and has no nodes: creating its roles and priorities takes longer than most simulations.
 fn prepared() -> &'static StoreContent {
     static PREPARED: OnceLock<StoreContent> = OnceLock::new();
