@@ -198,6 +198,8 @@ impl Judge {
         );
         if known.is_some_and(|known| known.view.owner != view.owner) {
             history.size.set(at, 0, from);
+            // Another Deployment may adopt it, and be deleted with it.
+            self.orphaned.remove(&view.uid);
         }
         history.size.set(at, view.size, from);
         history.available.set(at, view.available(), from);
