@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use crate::error::StartError;
-use crate::options::Options;
+use crate::options::{Options, Storage};
 use crate::ready::Readiness;
 use crate::server::{PreparedServer, Socket};
 use crate::storage::OpenStore;
@@ -67,10 +67,12 @@ impl Cluster {
         let PreparedServer { server, store, authority, socket } = PreparedServer::open(&options).await?;
         let mut background = vec![
             tokio::spawn(remove_old_events(server.clone())),
-            tokio::spawn(reconcile_definitions(server.clone())),
-            tokio::spawn(reconcile_flow_control(server.clone())),
             tokio::spawn(Arc::clone(&store).watch_disk()),
         ];
+        if !matches!(options.storage, Storage::Own(_)) {
+            background.push(tokio::spawn(reconcile_definitions(server.clone())));
+            background.push(tokio::spawn(reconcile_flow_control(server.clone())));
+        }
         if !store.port().commits_both_or_neither() {
             background.push(tokio::spawn(complete_deletions(server.clone())));
         }

@@ -55,8 +55,10 @@ pub enum Storage {
     Memory,
     /// In this directory, which is created if it does not exist.
     Directory(PathBuf),
-    /// In a store of the caller, such as etcd.
+    /// In a store of the caller, such as etcd, which other servers may use as well.
     Other(Arc<dyn Store>),
+    /// In a store of the caller that no other server uses: what only other servers could have left to do is not looked for.
+    Own(Arc<dyn Store>),
 }
 
 /// A socket to serve the API on, for clients in other processes.
@@ -111,6 +113,7 @@ impl fmt::Debug for Storage {
             Self::Memory => f.write_str("Memory"),
             Self::Directory(directory) => f.debug_tuple("Directory").field(directory).finish(),
             Self::Other(_) => f.write_str("Other"),
+            Self::Own(_) => f.write_str("Own"),
         }
     }
 }

@@ -234,9 +234,14 @@ fn is_terminated(status: &core::PodStatus) -> bool {
 fn after_failure(key: &ObjectKey, failure: &RequestError) -> (Outcome, Wake) {
     match failure.kind() {
         // The pod was deleted or replaced; the informer will deliver the change.
-        RefusalKind::NotFound | RefusalKind::Conflict | RefusalKind::Invalid => {
+        RefusalKind::NotFound | RefusalKind::Invalid => {
             tracing::debug!(pod = %key, %failure, "the pod has changed in the meantime");
             (Outcome::Success, Wake::OnChange)
+        }
+        // The pod was replaced, or the server has given up on a patch that others interrupted: that changes nothing.
+        RefusalKind::Conflict => {
+            tracing::debug!(pod = %key, %failure, "the pod has changed in the meantime, retrying");
+            (Outcome::Failure, Wake::OnChange)
         }
         _ => {
             tracing::warn!(pod = %key, %failure, "cannot report the status of a pod, retrying");

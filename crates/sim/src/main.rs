@@ -9,6 +9,9 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use gantry_sim::scenario::{Played, Scenario, minimise, play, play_with_journal};
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Play scenarios on a simulated cluster; exit status 1 if a rule is broken
 #[derive(Clone, Debug, Parser)]
 #[command(name = "cargo xtask sim")]

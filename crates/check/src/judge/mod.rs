@@ -76,6 +76,7 @@ struct DeploymentHistory {
     /// 1 while it rolls, 0 for Recreate.
     rolling: Recent,
     highest_revision: i64,
+    revision: Recent,
 }
 
 #[derive(Clone, Debug)]
@@ -165,6 +166,7 @@ impl Judge {
                 kept_sets: Recent::new(at, view.history),
                 rolling: Recent::new(at, rolling),
                 highest_revision: 0,
+                revision: Recent::new(at, view.revision),
             },
             |known| known.history,
         );
@@ -173,6 +175,7 @@ impl Judge {
         history.kept_sets.set(at, view.history, from);
         history.rolling.set(at, rolling, from);
         history.highest_revision = history.highest_revision.max(view.revision);
+        history.revision.set(at, view.revision, from);
         self.deployments.insert(name.to_owned(), Followed { view, history });
     }
 
@@ -198,6 +201,8 @@ impl Judge {
         );
         if known.is_some_and(|known| known.view.owner != view.owner) {
             history.size.set(at, 0, from);
+            // Another Deployment may adopt it, and be deleted with it.
+            self.orphaned.remove(&view.uid);
         }
         history.size.set(at, view.size, from);
         history.available.set(at, view.available(), from);

@@ -143,7 +143,7 @@ impl Player<'_> {
         self.bench.lock().violation.is_some()
     }
 
-    /// Repairs what users broke: healthy images, nothing paused.
+    /// Repairs what users broke: healthy images, nothing paused, no orphans.
     async fn heal(&self, cluster: &SimCluster) {
         let deployments = cluster.get(DEPLOYMENTS).await;
         for deployment in deployments["items"].as_array().into_iter().flatten() {
@@ -154,6 +154,13 @@ impl Player<'_> {
             let image = if is_healthy { image } else { "app:1" };
             let patch = json!({"spec": {"paused": false, "template": template(name, image)}});
             cluster.try_send("PATCH", &format!("{DEPLOYMENTS}/{name}"), &patch).await;
+        }
+        let sets = cluster.get(SETS).await;
+        for set in sets["items"].as_array().into_iter().flatten() {
+            let name = set["metadata"]["name"].as_str().unwrap_or_default();
+            if set["metadata"]["ownerReferences"].is_null() {
+                cluster.try_send("DELETE", &format!("{SETS}/{name}"), &Value::Null).await;
+            }
         }
     }
 

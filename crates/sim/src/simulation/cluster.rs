@@ -26,6 +26,10 @@ const QUIET: Duration = Duration::from_secs(1);
 /// How long it takes at most until a cluster settles; more is an endless loop.
 const SETTLE_MAX: Duration = Duration::from_hours(2);
 
+/// The durations of an election: longer than the defaults, because renewals would be most of the work.
+const TIMING: Timing =
+    Timing { lease: Duration::from_secs(60), renew: Duration::from_secs(40), retry: Duration::from_secs(8) };
+
 /// A simulated cluster. The clock stands still while the caller computes, and advances while it awaits.
 #[expect(missing_debug_implementations, reason = "kube's client has none")]
 pub struct SimCluster {
@@ -70,7 +74,7 @@ impl SimCluster {
             capacity: options.capacity,
             profile: options.profile,
             controllers: is_shared,
-            storage: Storage::Other(store.clone()),
+            storage: Storage::Own(store.clone()),
             service_accounts: options.service_accounts,
             authority: false,
             environment,
@@ -191,7 +195,7 @@ impl SimCluster {
             namespace: "kube-system".to_owned(),
             name: "gantry-controllers".to_owned(),
             identity: format!("replica-{replica}"),
-            timing: Timing::default(),
+            timing: TIMING,
         });
         let component = Component::Controllers(replica);
         let service = self.cluster.service_as(component.user());

@@ -59,7 +59,7 @@ struct NetworkState {
     trace: Option<Trace>,
     /// The request that the server is working on.
     active: RequestInfo,
-    /// Commits but for leases and heartbeats.
+    /// Commits but for leases, heartbeats and the removal of old events.
     writes: u64,
     observer: Option<Box<dyn SimObserver>>,
     faults: Faults,
@@ -90,7 +90,8 @@ impl Network {
     pub(super) fn committed(&self, commit: &Commit) {
         let (observer, active) = {
             let mut state = self.state();
-            if commit.writes.iter().any(|write| !is_heartbeat(&write.key)) {
+            let is_expiry = state.active.component == Component::Server;
+            if !is_expiry && commit.writes.iter().any(|write| !is_heartbeat(&write.key)) {
                 state.writes += 1;
             }
             (state.observer.take(), state.active)
