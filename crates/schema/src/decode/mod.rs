@@ -29,7 +29,7 @@ mod wire;
 mod yaml;
 mod yaml_errors;
 
-pub use complete::zero;
+pub use complete::{complete_root, zero};
 pub use depth::TOO_DEEP;
 pub use field_annotations::UNREADABLE;
 use gantry_formats::base64;
@@ -182,10 +182,10 @@ pub fn assembled(mut object: Value, stored: Option<&Value>, nature: &Nature) -> 
     }
 }
 
-/// Takes the members out of an object that are those of the stored one, but for the metadata: its annotations are fields of some kinds.
+/// Takes the members out of an object that are those of the stored one.
 fn take_unchanged(object: &mut Value, stored: &Value) -> Vec<(SmolStr, Value)> {
     let Value::Object(members) = object else { return Vec::new() };
-    let is_unchanged = |name: &SmolStr, value: &Value| name != "metadata" && value.is_clone_of(&stored[name]);
+    let is_unchanged = |name: &SmolStr, value: &Value| value.is_clone_of(&stored[name]);
     let unchanged: Vec<_> = members.iter().filter(|(name, value)| is_unchanged(name, value)).collect();
     let unchanged: Vec<_> =
         unchanged.into_iter().map(|(name, value)| (name.clone(), value.clone())).collect();

@@ -35,11 +35,18 @@ pub fn type_mismatch(patched: &Value, nature: &Nature) -> Option<String> {
 fn of_message(value: &Value, id: MessageId) -> Option<String> {
     match value {
         Value::Null => None,
+        // The members are checked as they come; only the first error depends on the order of the fields.
+        Value::Object(members) if members.iter().all(|(name, value)| fits(value, id, name)) => None,
         Value::Object(members) => schema()
             .each_field(id)
             .find_map(|field| of_type(members.get(field.json)?, &field.kind, (id, field.json))),
         other => Some(format!("cannot restore struct from: {}", go_kind(other))),
     }
+}
+
+/// Whether a member has the type of its field, or has none.
+fn fits(value: &Value, id: MessageId, name: &str) -> bool {
+    schema().field(id, name).is_none_or(|field| of_type(value, &field.kind, (id, field.json)).is_none())
 }
 
 /// The error about a value in this field of this message.
