@@ -78,14 +78,14 @@ impl Garbage {
     async fn read(&self, identity: &Identity) -> Result<ObjectMetadata, Refusal> {
         let target = self.target(identity)?;
         let found = self.context.api.get_metadata::<PartialObjectMeta>(&target).await?;
-        parse(identity, found)
+        parse(identity, &found)
     }
 
     async fn patch(&self, identity: &Identity, patch: &MetadataPatch) -> Result<ObjectMetadata, Refusal> {
         let target = self.target(identity)?;
         let stored =
             self.context.api.patch::<PartialObjectMeta>(&target, patch.form(), &patch.body()).await?;
-        parse(identity, stored)
+        parse(identity, &stored)
     }
 
     async fn delete(&self, request: &DeleteRequest) -> Result<(), Refusal> {
@@ -110,7 +110,7 @@ impl Garbage {
     }
 }
 
-fn parse(identity: &Identity, found: PartialObjectMeta) -> Result<ObjectMetadata, Refusal> {
-    ObjectMetadata::parse(&identity.api_version, &identity.kind, found.metadata)
+fn parse(identity: &Identity, found: &PartialObjectMeta) -> Result<ObjectMetadata, Refusal> {
+    ObjectMetadata::parse(&identity.api_version, &identity.kind, &found.metadata)
         .map_err(|error| Refusal::other(error.to_string()))
 }
