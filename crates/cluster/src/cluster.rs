@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use gantry_apiserver::{ApiServer, ApiService, Health};
 use gantry_controllers::Controller;
-use gantry_runtime::{Api, Informers, Metrics, Tasks};
+use gantry_runtime::{Api, Informers, Metrics, Tasks, Transport};
 use gantry_serving::kubeconfig::Kubeconfig;
 use gantry_serving::{ConnectionLimits, Stopper};
 use kube::Client;
@@ -142,6 +142,11 @@ impl Cluster {
         Client::new(ApiService::for_master(self.server.clone(), user), "default")
     }
 
+    /// The transport of a component in this process.
+    fn transport_as(&self, user: &str) -> Transport {
+        Transport::in_process(ApiService::for_master(self.server.clone(), user))
+    }
+
     /// Starts everything but the server, each component as its in-process client.
     fn start_components(&mut self, authority: Option<String>) {
         let metrics = Metrics::new();
@@ -165,7 +170,8 @@ impl Cluster {
                     options.controllers.remove(&controller);
                 }
             }
-            let run = gantry_controllers::run(self.client_as("gantry-controllers"), options, signal.clone());
+            let run =
+                gantry_controllers::run(self.transport_as("gantry-controllers"), options, signal.clone());
             self.tasks.spawn("controllers", run);
         }
         if has_nodes {
@@ -173,13 +179,13 @@ impl Cluster {
                 informers: informers.clone(),
                 ..gantry_scheduler::Options::new(metrics.clone())
             };
-            let run = gantry_scheduler::run(self.client_as("gantry-scheduler"), scheduler, signal.clone());
+            let run = gantry_scheduler::run(self.transport_as("gantry-scheduler"), scheduler, signal.clone());
             self.tasks.spawn("scheduler", async {
                 run.await;
                 Ok::<(), StartError>(())
             });
             let nodes = gantry_nodes::Options { informers, ..node_options(&self.options, metrics) };
-            self.tasks.spawn("nodes", gantry_nodes::run(self.client_as("gantry-nodes"), nodes, signal));
+            self.tasks.spawn("nodes", gantry_nodes::run(self.transport_as("gantry-nodes"), nodes, signal));
         }
     }
 }
