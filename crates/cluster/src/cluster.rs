@@ -226,7 +226,6 @@ fn node_options(options: &Options, metrics: Metrics) -> gantry_nodes::Options {
     }
 }
 
-/// Removes expired events, for as long as the server runs.
 /// Completes the deletions that a crash interrupted.
 async fn complete_deletions(server: ApiServer) {
     if let Err(refusal) = server.complete_deletions().await {
@@ -237,6 +236,7 @@ async fn complete_deletions(server: ApiServer) {
     }
 }
 
+/// Removes expired events, for as long as the server runs.
 async fn remove_old_events(server: ApiServer) {
     loop {
         tokio::time::sleep(REMOVE_EVENTS_EVERY).await;

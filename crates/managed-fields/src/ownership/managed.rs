@@ -148,7 +148,7 @@ impl ManagedFields {
         }
         let metadata = root.entry("metadata").or_insert_with(|| json!({}));
         if let Some(metadata) = metadata.as_object_mut() {
-            metadata.insert("managedFields".to_owned(), self.encode());
+            metadata.insert("managedFields", self.encode());
         }
     }
 
@@ -279,16 +279,16 @@ fn decode_entry(entry: &Value, fields: DecodeFields) -> Result<(Identity, Entry)
 
 fn encode_entry(identity: &Identity, entry: &Entry) -> Value {
     let mut fields = Map::new();
-    fields.insert("manager".to_owned(), identity.manager.as_str().into());
-    fields.insert("operation".to_owned(), identity.operation.word().into());
-    fields.insert("apiVersion".to_owned(), entry.api_version.as_str().into());
+    fields.insert("manager", identity.manager.as_str().into());
+    fields.insert("operation", identity.operation.word().into());
+    fields.insert("apiVersion", entry.api_version.as_str().into());
     if let Some(time) = &entry.time {
-        fields.insert("time".to_owned(), time.as_str().into());
+        fields.insert("time", time.as_str().into());
     }
-    fields.insert("fieldsType".to_owned(), "FieldsV1".into());
+    fields.insert("fieldsType", "FieldsV1".into());
     fields.insert("fieldsV1".to_owned(), entry.fields.encode());
     if !identity.subresource.is_empty() {
-        fields.insert("subresource".to_owned(), identity.subresource.as_str().into());
+        fields.insert("subresource", identity.subresource.as_str().into());
     }
     if identity.manager.is_empty() {
         fields.remove("manager");

@@ -5,7 +5,7 @@
 
 use gantry_json::Value;
 
-use super::{base64, go_types, json_word, take_unchanged};
+use super::{base64, go_types, json_word};
 use crate::kinds::Nature;
 use crate::schema::{MessageId, Type, schema};
 
@@ -13,18 +13,13 @@ use crate::schema::{MessageId, Type, schema};
 ///
 /// Kind and version are those of the current object: such a patch is read into an object of that kind, whatever kind it names.
 pub fn typed(mut patched: Value, current: &Value, nature: &Nature) -> Result<Value, String> {
-    let unchanged = take_unchanged(&mut patched, current);
     if let Some(why) = type_mismatch(&patched, nature) {
         return Err(why);
     }
     for field in ["kind", "apiVersion"].into_iter().filter(|field| !current[*field].is_null()) {
         patched[field] = current[field].clone();
     }
-    let mut patched = wrap_int32(patched, nature);
-    if let Value::Object(members) = &mut patched {
-        members.extend(unchanged);
-    }
-    Ok(patched)
+    Ok(wrap_int32(patched, nature))
 }
 
 /// The error about the first value that does not have the type of its field, in the order of the fields.
