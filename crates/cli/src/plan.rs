@@ -210,7 +210,10 @@ fn page(flags: &PlanFlags, plans: &[RolloutPlan], detail: Detail) -> String {
         lines.push(gantry_view::Line::default());
         lines.extend(compare::lines(plans));
     }
-    ansi::page(&lines)
+    match ansi::columns() {
+        Some(_) => ansi::page(&lines),
+        None => lines.iter().map(|line| line.text() + "\n").collect(),
+    }
 }
 
 /// The worst ending of the change as written decides.

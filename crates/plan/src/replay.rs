@@ -109,6 +109,8 @@ pub fn replay(request: &ReplayRequest, variant: &Variant) -> Result<Vec<RolloutP
         nodes: request.assumptions.nodes,
         capacity: request.assumptions.capacity.clone(),
         profile: profile.map_err(ReplayError::Assumptions)?,
+        resolution: resolution(&request.after),
+        normal_events: false,
         ..SimOptions::default()
     };
     match &request.before {
@@ -419,6 +421,16 @@ fn deployments(manifests: &[Manifest], namespace: &str) -> Vec<DeploymentKey> {
     let is_deployment = |it: &&Manifest| it.object["kind"] == "Deployment";
     let name = |it: &Manifest| it.object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
     manifests.iter().filter(is_deployment).map(|it| (namespace_of(it, namespace), name(it))).collect()
+}
+
+/// How finely the times of pods are distinguished: large rollouts are replayed in coarser steps.
+fn resolution(manifests: &[Manifest]) -> Duration {
+    let replicas = manifests.iter().filter_map(|it| it.object["spec"]["replicas"].as_u64()).max();
+    match replicas.unwrap_or(0) {
+        0..=100 => Duration::ZERO,
+        101..=500 => Duration::from_millis(100),
+        _ => Duration::from_millis(250),
+    }
 }
 
 fn namespace_of(manifest: &Manifest, default: &str) -> String {

@@ -193,6 +193,11 @@ impl Pod {
         format!("{}_{}({})", self.name, self.namespace, self.uid)
     }
 
+    /// Whether its readiness depends on conditions that others write.
+    pub fn has_readiness_gates(&self) -> bool {
+        !self.gates.is_empty()
+    }
+
     pub(super) fn has_init_containers(&self) -> bool {
         self.containers.iter().any(|container| container.role != Role::Main)
     }
