@@ -7,7 +7,7 @@ use gantry_view::why;
 
 use crate::plan::{Ending, RolloutPlan, StrategyText};
 use crate::summary::Extreme;
-use crate::timeline::{ConditionChange, Sample, SetInfo};
+use crate::timeline::{ConditionChange, Sample, SetInfo, SizeChange};
 use crate::warnings::Warning;
 use crate::words;
 
@@ -33,6 +33,7 @@ pub fn value(plan: &RolloutPlan) -> Value {
         "warnings": plan.warnings.iter().map(warning).collect::<Vec<_>>(),
         "sets": plan.timeline.sets.iter().map(set).collect::<Vec<_>>(),
         "samples": plan.timeline.samples.iter().map(sample).collect::<Vec<_>>(),
+        "resizes": plan.timeline.resizes.iter().map(resize).collect::<Vec<_>>(),
         "conditions": plan.timeline.conditions.iter().map(condition).collect::<Vec<_>>(),
         "atTheEnd": why::json_value(&plan.report),
     })
@@ -88,6 +89,10 @@ fn sample(sample: &Sample) -> Value {
         "availableAtLeast": sample.limits.floor(),
         "sets": counts.collect::<Vec<_>>(),
     })
+}
+
+fn resize(resize: &SizeChange) -> Value {
+    json!({"atSeconds": seconds(resize.at), "set": resize.set.as_str(), "from": resize.from, "to": resize.to})
 }
 
 fn condition(change: &ConditionChange) -> Value {

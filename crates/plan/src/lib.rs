@@ -32,6 +32,6 @@ pub use import::ClusterState;
 pub use plan::{Ending, Observation, RolloutPlan, StrategyText};
 pub use replay::{ReplayError, ReplayRequest, StartState, replay};
 pub use summary::{Extreme, Outage, Summary};
-pub use timeline::{ConditionChange, Counts, Recorder, Sample, SetInfo, Timeline};
+pub use timeline::{ConditionChange, Counts, Recorder, Sample, SetInfo, SizeChange, Timeline};
 pub use variant::Variant;
 pub use warnings::Warning;

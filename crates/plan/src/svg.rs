@@ -22,6 +22,9 @@ const LEAD: f64 = 28.0;
 /// The height of a line of the legend.
 const LEGEND_LINE: f64 = 20.0;
 
+/// The number of characters of a title.
+const TITLE_MAX: usize = 84;
+
 const NEW: &str = "#2563eb";
 const NEW_STARTING: &str = "#a8c5fb";
 const OLD: [&str; 4] = ["#64748b", "#8a97a8", "#a9b3c0", "#c4cbd4"];
@@ -99,7 +102,6 @@ pub fn render(plan: &RolloutPlan, scale: Scale) -> String {
 struct Layer {
     colour: &'static str,
     edges: Vec<(Duration, i64, i64)>,
-    end: Duration,
 }
 
 /// What a layer counts.
@@ -111,9 +113,8 @@ struct Part {
 fn layers(plan: &RolloutPlan) -> Vec<Layer> {
     let parts = parts(plan);
     let samples = &plan.timeline.samples;
-    let end = plan.observed_for.max(plan.timeline.end());
     let mut layers: Vec<Layer> =
-        parts.iter().map(|part| Layer { colour: part.colour, edges: Vec::new(), end }).collect();
+        parts.iter().map(|part| Layer { colour: part.colour, edges: Vec::new() }).collect();
     for sample in samples {
         let mut below = 0;
         for (part, layer) in parts.iter().zip(&mut layers) {
@@ -153,7 +154,7 @@ impl Layer {
     /// The outline: the upper edge from left to right, the lower one back.
     fn path(&self, scale: Scale) -> String {
         let points = thinned(&self.edges, scale);
-        let until = |index: usize| points.get(index + 1).map_or(scale.x(self.end), |(x, ..)| *x);
+        let until = |index: usize| points.get(index + 1).map_or(WIDTH - RIGHT, |(x, ..)| *x);
         let mut path = String::new();
         for (index, (x, _, above)) in points.iter().enumerate() {
             let command = if index == 0 { 'M' } else { 'L' };
@@ -198,7 +199,7 @@ fn titles(svg: &mut String, plan: &RolloutPlan) {
         format_args!(
             "<text x=\"{LEFT}\" y=\"30\" font-size=\"18\" font-weight=\"600\" fill=\"{INK}\">{} <tspan fill=\"{colour}\">{}</tspan></text>",
             escape(&title),
-            escape(&shortened(&words::ending(plan), 90)),
+            escape(&shortened(&words::ending(plan), TITLE_MAX.saturating_sub(title.chars().count()))),
         ),
     );
     put(
@@ -405,7 +406,7 @@ fn shortened(text: &str, max: usize) -> String {
     if text.chars().count() <= max {
         return text.to_owned();
     }
-    text.chars().take(max - 1).chain(['…']).collect()
+    text.chars().take(max.saturating_sub(1)).chain(['…']).collect()
 }
 
 /// Escapes text for XML and HTML.

@@ -21,6 +21,21 @@ pub struct Timeline {
     pub samples: Vec<Sample>,
     /// Changes of the Deployment's conditions, in order.
     pub conditions: Vec<ConditionChange>,
+    /// Every change of a set's size, in order, also if there are several at one time.
+    pub resizes: Vec<SizeChange>,
+}
+
+/// A change of `spec.replicas` of a ReplicaSet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SizeChange {
+    /// The time since the change.
+    pub at: Duration,
+    /// The ReplicaSet.
+    pub set: Name,
+    /// Its size before; 0 if it is new.
+    pub from: i64,
+    /// Its size after.
+    pub to: i64,
 }
 
 /// A ReplicaSet of the rollout.
@@ -152,6 +167,11 @@ impl Recorder {
 
     /// Records a change of one of its ReplicaSets.
     pub fn set(&mut self, at: Duration, set: ReplicaSet) {
+        let from = self.sets.get(&set.meta.name).map_or(0, |known| known.replicas.get());
+        let to = set.replicas.get();
+        if from != to {
+            self.timeline.resizes.push(SizeChange { at, set: set.meta.name.clone(), from, to });
+        }
         self.insert(set);
         self.sample(at);
     }
