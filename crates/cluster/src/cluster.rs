@@ -153,6 +153,7 @@ impl Cluster {
                 // Every pod mounts it. Without TLS there is no CA, and it is published empty.
                 root_ca: Some(authority.unwrap_or_default()),
                 informers: Some(informers.clone()),
+                repairs: self.options.repairs,
                 metrics: metrics.clone(),
                 ..gantry_controllers::Options::default()
             };

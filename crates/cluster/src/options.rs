@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use gantry_apiserver::{RequestLimits, ServiceAccounts, StaticToken};
+use gantry_controllers::Repairs;
 use gantry_nodes::behaviour::Profile;
 use gantry_registry::admission::{AddressRange, ServiceRanges};
 use gantry_store::Store;
@@ -21,6 +22,8 @@ pub struct Options {
     pub profile: Profile,
     /// Whether the controllers run. Without them (and with no nodes) this is an API server alone.
     pub controllers: bool,
+    /// The repairs of Kubernetes' defects that are on.
+    pub repairs: Repairs,
     /// Where objects are kept.
     pub storage: Storage,
     /// The socket to serve on; `None` if all clients are in this process.
@@ -72,6 +75,7 @@ impl Default for Options {
             nodes: 3,
             profile: Profile::built_in(),
             controllers: true,
+            repairs: Repairs::default(),
             storage: Storage::Memory,
             endpoint: None,
             tokens: Vec::new(),

@@ -9,11 +9,13 @@ use gantry_decide::deployment::{
     Action, IfRefused, Observed, RefusedStep, Step, SyncError, SyncResult, decide,
 };
 use gantry_decide::ownership::may_adopt;
+use gantry_decide::written_versions::CachedResource;
 use gantry_model::{
     Deployment, DeploymentEdit, DeploymentStatus, Limit, Name, Pod, Refusal, RefusalKind, ReplicaSet,
     ReplicaSetDraft, ReplicaSetEdit, ReplicaSetStatus, SetKind, Strategy, keys,
 };
 
+use crate::objects::version_of;
 use crate::properties;
 use crate::scenario::{Mutant, Scenario};
 use crate::state::{State, WriteFault, after, not_found};
@@ -38,6 +40,12 @@ impl State {
     /// Begins a sync: takes a snapshot and decides.
     pub(crate) fn begin_deployment_sync(&mut self, scenario: &Scenario) {
         self.deployment_queued = false;
+        let name = self.cache.deployment.as_ref().map(|deployment| deployment.meta.key());
+        let read = self.read_versions(scenario);
+        if name.is_some_and(|name| self.deployment_memory.check(&name, &read).is_err()) {
+            self.deployment_queued = true;
+            return;
+        }
         let Some(deployment) = self.cache.deployment.clone() else { return };
         let sets = self.cache.owned_sets().map(|set| (set.meta.name.clone(), set.clone())).collect();
         let pods = match deployment.strategy {
@@ -121,7 +129,9 @@ impl State {
         let step = sync.steps.remove(0);
         let before = self.server.clone();
         let answer = self.carry_out(scenario, &mut sync, &step, fault);
-        if let Some(violation) = properties::deployment_write(&sync.deployment, &before, &self.server) {
+        if let Some(violation) =
+            properties::deployment_write(scenario, &sync.deployment, &before, &self.server)
+        {
             self.violated(violation);
         }
         self.record_revisions();
@@ -132,7 +142,13 @@ impl State {
         }
     }
 
-    fn deployment_refused(&mut self, scenario: &Scenario, sync: DeploymentSync, step: &Step, refusal: Refusal) {
+    fn deployment_refused(
+        &mut self,
+        scenario: &Scenario,
+        sync: DeploymentSync,
+        step: &Step,
+        refusal: Refusal,
+    ) {
         match step.if_refused {
             IfRefused::Ignore => self.continue_deployment(sync),
             IfRefused::Fail => self.deployment_queued = true,
@@ -163,12 +179,14 @@ impl State {
         match &step.action {
             Action::CreateReplicaSet(draft) => {
                 let stored = self.write(fault, |state| state.create_set(draft, mutant))?;
+                self.wrote_set(&sync.deployment, &stored);
                 sync.sets.insert(stored.meta.name.clone(), stored);
             }
             Action::UpdateReplicaSet { set, edit, .. } => {
                 let known = sync.sets.get(set).or_else(|| self.cache.sets.get(set)).cloned();
                 let known = known.ok_or_else(|| not_found(set))?;
                 let stored = self.write(fault, |state| state.update_set(&known, edit, mutant))?;
+                self.wrote_set(&sync.deployment, &stored);
                 sync.sets.insert(stored.meta.name.clone(), stored);
             }
             Action::DeleteReplicaSet { set } => {
@@ -178,8 +196,9 @@ impl State {
             }
             Action::UpdateStatus { status, revision } => {
                 let read = sync.deployment.clone();
-                sync.deployment = self
-                    .write(fault, |state| state.write_deployment_status(&read, status, revision.as_deref(), mutant))?;
+                sync.deployment = self.write(fault, |state| {
+                    state.write_deployment_status(&read, status, revision.as_deref(), mutant)
+                })?;
             }
             Action::UpdateDeployment(edit) => {
                 let read = sync.deployment.clone();
@@ -188,6 +207,12 @@ impl State {
             Action::Emit(_) => {}
         }
         Ok(())
+    }
+
+    fn wrote_set(&mut self, deployment: &Deployment, set: &ReplicaSet) {
+        let (meta, version) = (&deployment.meta, &set.meta.resource_version);
+        self.deployment_memory.wrote(&meta.key(), &meta.uid, CachedResource::ReplicaSets, version);
+        self.sets_written = self.sets_written.max(version_of(&set.meta));
     }
 
     // === the server's side ===
@@ -229,7 +254,8 @@ impl State {
         mutant: Option<Mutant>,
     ) -> Result<Arc<ReplicaSet>, Refusal> {
         self.set_at_version(read, mutant)?;
-        let current = self.server.sets.get(&read.meta.name).cloned().ok_or_else(|| not_found(&read.meta.name))?;
+        let current =
+            self.server.sets.get(&read.meta.name).cloned().ok_or_else(|| not_found(&read.meta.name))?;
         let mut set = ReplicaSet::clone(&current);
         set.replicas = edit.replicas;
         set.min_ready_seconds = edit.min_ready_seconds;
@@ -291,11 +317,13 @@ impl State {
     /// Remembers which set has which revision: none may have that of another.
     fn record_revisions(&mut self) {
         for set in self.server.sets.values() {
-            let revision = set.meta.annotations.get(keys::REVISION).and_then(|revision| revision.parse().ok());
+            let revision =
+                set.meta.annotations.get(keys::REVISION).and_then(|revision| revision.parse().ok());
             let Some(revision) = revision else { continue };
             let holder = self.revisions.entry(revision).or_insert_with(|| set.meta.uid.clone());
             if *holder != set.meta.uid {
-                let violation = format!("no revision is used twice: {} has revision {revision} again", set.meta.name);
+                let violation =
+                    format!("no revision is used twice: {} has revision {revision} again", set.meta.name);
                 self.violation.get_or_insert(violation);
             }
         }

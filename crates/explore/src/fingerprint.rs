@@ -10,11 +10,11 @@ use std::sync::Arc;
 use gantry_decide::deployment::{Action, Step};
 use gantry_decide::replica_set::StatusWrite;
 use gantry_model::{
-    ConditionStatus, Deployment, DeploymentConditionType, DeploymentStatus, Limit, Meta, Name, Pod, Readiness,
-    ReplicaSet, ReplicaSetStatus, RollingLimits, Strategy, Timestamp,
+    ConditionStatus, Deployment, DeploymentConditionType, DeploymentStatus, Limit, Meta, Name, Pod,
+    Readiness, ReplicaSet, ReplicaSetStatus, RollingLimits, Strategy, Timestamp,
 };
 
-use crate::objects::{Change, Watched, key};
+use crate::objects::{Change, VersionedChange, Watched, key};
 use crate::scenario::Scenario;
 use crate::set_sync::{SetSync, SyncPhase};
 use crate::state::State;
@@ -74,6 +74,12 @@ impl Fingerprint<'_> {
 
     fn memory(&mut self) {
         let state = self.state;
+        let is_unseen = |change: &&VersionedChange| change.version <= state.sets_written;
+        state.undelivered[Watched::ReplicaSets.index()]
+            .iter()
+            .filter(is_unseen)
+            .count()
+            .hash(&mut self.hasher);
         let names: BTreeSet<&Name> = state.server.sets.keys().chain(state.cache.sets.keys()).collect();
         for name in names {
             let expected = state.memory.expectations.expectation_state(state.steady(), &key(name));
@@ -157,7 +163,8 @@ impl Fingerprint<'_> {
             SyncPhase::Deleting { left, answers } => (2_u8, left.len(), answers.len()).hash(&mut self.hasher),
             SyncPhase::Reporting { report, over, attempts } => {
                 (3_u8, report.result.is_ok(), attempts).hash(&mut self.hasher);
-                let is_current = is_current(self.state.server.sets.get(&over.meta.name).map(|set| &set.meta), &over.meta);
+                let is_current =
+                    is_current(self.state.server.sets.get(&over.meta.name).map(|set| &set.meta), &over.meta);
                 is_current.hash(&mut self.hasher);
                 if self.scenario.is_timed {
                     report.next_look.map(|look| self.age(Some(look))).hash(&mut self.hasher);
@@ -196,7 +203,8 @@ impl Fingerprint<'_> {
         is_current(live, &deployment.meta).hash(&mut self.hasher);
         live.map(|live| live.generation - deployment.meta.generation).hash(&mut self.hasher);
         let template = self.scenario.templates.iter().position(|template| *template == deployment.template);
-        (deployment.replicas, template, deployment.min_ready_seconds, deployment.paused).hash(&mut self.hasher);
+        (deployment.replicas, template, deployment.min_ready_seconds, deployment.paused)
+            .hash(&mut self.hasher);
         deployment.meta.annotations.hash(&mut self.hasher);
         match &deployment.strategy {
             Strategy::RollingUpdate(Ok(RollingLimits { surge, unavailable })) => {
@@ -230,13 +238,15 @@ impl Fingerprint<'_> {
     fn set(&mut self, set: &ReplicaSet) {
         let live = self.state.server.sets.get(&set.meta.name).map(|live| &live.meta);
         is_current(live, &set.meta).hash(&mut self.hasher);
-        live.map(|live| (live.uid == set.meta.uid, live.generation - set.meta.generation)).hash(&mut self.hasher);
+        live.map(|live| (live.uid == set.meta.uid, live.generation - set.meta.generation))
+            .hash(&mut self.hasher);
         (&set.meta.name, set.replicas, &set.meta.annotations, set.min_ready_seconds).hash(&mut self.hasher);
         self.set_status(&set.status, set.meta.generation);
     }
 
     fn set_status(&mut self, status: &ReplicaSetStatus, generation: i64) {
-        let counters = (status.replicas, status.fully_labeled, status.ready, status.available, status.terminating);
+        let counters =
+            (status.replicas, status.fully_labeled, status.ready, status.available, status.terminating);
         (generation - status.observed_generation, counters).hash(&mut self.hasher);
         for condition in &status.conditions {
             (truth(&condition.status), &condition.reason, &condition.message).hash(&mut self.hasher);
@@ -290,10 +300,16 @@ impl Fingerprint<'_> {
             }
         }
         for (set, sync) in &state.set_syncs {
-            sync.victims().iter().position(|pod| pod.name == *name).map(|place| (set, place)).hash(&mut hasher);
+            sync.victims()
+                .iter()
+                .position(|pod| pod.name == *name)
+                .map(|place| (set, place))
+                .hash(&mut hasher);
             if let SyncPhase::Deleting { answers, .. } = &sync.phase {
                 let answer = answers.iter().find(|(pod, _)| pod.name == *name);
-                answer.map(|(_, answer)| answer.as_ref().map_err(|refusal| refusal.kind as u8)).hash(&mut hasher);
+                answer
+                    .map(|(_, answer)| answer.as_ref().map_err(|refusal| refusal.kind as u8))
+                    .hash(&mut hasher);
             }
         }
         if let Some(sync) = &state.deployment_sync {
@@ -309,7 +325,8 @@ impl Fingerprint<'_> {
             return;
         };
         let owner = pod.meta.controller();
-        let is_live = owner.and_then(|owner| self.state.server.sets.get(&owner.name).map(|set| set.meta.uid == owner.uid));
+        let is_live = owner
+            .and_then(|owner| self.state.server.sets.get(&owner.name).map(|set| set.meta.uid == owner.uid));
         (owner.map(|owner| &owner.name), is_live, pod.phase as u8).hash(hasher);
         (pod.node.is_some(), pod.meta.is_deleting(), pod.is_ready()).hash(hasher);
         if self.scenario.is_timed

@@ -34,27 +34,70 @@ fn bounds(deployment: &Deployment) -> Bounds {
 /// A write of the Deployment controller that decided on this Deployment.
 ///
 /// Pods are counted by `spec.replicas`: the controller does not wait until pods of a smaller set are gone.
-pub(crate) fn deployment_write(decided_on: &Deployment, before: &Objects, after: &Objects) -> Option<String> {
-    let Bounds { ceiling, .. } = bounds(decided_on);
+pub(crate) fn deployment_write(
+    scenario: &Scenario,
+    decided_on: &Deployment,
+    before: &Objects,
+    after: &Objects,
+) -> Option<String> {
+    let Bounds { ceiling, floor, .. } = bounds(decided_on);
     let total = |objects: &Objects| -> i64 { objects.owned_sets().map(|set| set.replicas.get()).sum() };
     let (total_before, total_after) = (total(before), total(after));
-    if total_after <= total_before {
-        return None;
+    if total_after > total_before && decided_on.strategy == Strategy::Recreate {
+        return side_by_side(decided_on, before, after);
     }
-    if decided_on.strategy == Strategy::Recreate {
-        return side_by_side(decided_on, after);
+    if total_after > total_before && total_after > ceiling {
+        return Some(format!(
+            "no write raises the sizes above N + S: {total_before} -> {total_after} of at most {ceiling}"
+        ));
     }
-    (total_after > ceiling)
-        .then(|| format!("no write raises the sizes above N + S: {total_before} -> {total_after} of at most {ceiling}"))
+    if total_after < total_before && is_rolling(scenario, decided_on, before) {
+        let (available_before, available_after) = (available(before), available(after));
+        if available_after < available_before.min(floor) {
+            return Some(format!(
+                "no scale-down takes availability below N − U: {available_before} -> {available_after} of at least {floor}"
+            ));
+        }
+    }
+    None
+}
+
+/// Whether a smaller set is a step of a rolling update, in a world in which pods stay ready and watches are quick.
+fn is_rolling(scenario: &Scenario, decided_on: &Deployment, before: &Objects) -> bool {
+    let wanted = decided_on.replicas.to_string();
+    let sized_for_another = |set: &ReplicaSet| {
+        set.is_active()
+            && set.meta.annotations.get(keys::DESIRED_REPLICAS).is_some_and(|desired| *desired != wanted)
+    };
+    let budget = scenario.budget;
+    matches!(decided_on.strategy, Strategy::RollingUpdate(_))
+        && !decided_on.paused
+        && !before.owned_sets().any(|set| sized_for_another(set))
+        && (budget.failures, budget.unready, budget.delays) == (0, 0, 0)
+        && !scenario.slow_watches
+        && scenario.min_ready_seconds == 0
+}
+
+/// Ready pods that will not be scaled down.
+fn available(objects: &Objects) -> i64 {
+    let of_set = |set: &ReplicaSet| {
+        let ready = objects.pods_of(set).filter(|pod| pod.is_active() && pod.is_ready()).count();
+        set.replicas.get().min(i64::try_from(ready).unwrap_or(i64::MAX))
+    };
+    objects.owned_sets().map(|set| of_set(set)).sum()
 }
 
 /// Recreate never creates new pods beside old ones.
-fn side_by_side(decided_on: &Deployment, after: &Objects) -> Option<String> {
-    let is_new = |pod: &Pod| {
-        let owner = after.owned_sets().find(|set| pod.meta.is_controlled_by(&set.meta.uid));
-        owner.is_none_or(|owner| owner.template == decided_on.template)
-    };
-    let old = after.pods.values().find(|pod| !pod.phase.is_finished() && !is_new(pod))?;
+///
+/// Except for a legacy request of a rollback, which makes Kubernetes create the set of the present template first.
+fn side_by_side(decided_on: &Deployment, before: &Objects, after: &Objects) -> Option<String> {
+    if decided_on.paused || decided_on.meta.annotations.contains_key(keys::ROLLBACK_TO) {
+        return None;
+    }
+    let size_before = |set: &ReplicaSet| before.sets.get(&set.meta.name).map_or(0, |set| set.replicas.get());
+    let raised = after.owned_sets().find(|set| set.replicas.get() > size_before(set))?;
+    let is_old = |pod: &Pod| !pod.phase.is_finished() && !pod.meta.is_controlled_by(&raised.meta.uid);
+    let old = after.pods.values().find(|pod| is_old(pod))?;
     Some(format!("Recreate raises no set beside pods of another: {} is left", old.meta.name))
 }
 
@@ -62,16 +105,15 @@ fn side_by_side(decided_on: &Deployment, after: &Objects) -> Option<String> {
 pub(crate) fn pod_created(decided_on: &ReplicaSet, server: &Objects) -> Option<String> {
     let pods = server.pods_of(decided_on).filter(|pod| pod.is_active()).count();
     let size = decided_on.replicas.get();
-    (i64::try_from(pods).is_ok_and(|pods| pods > size))
-        .then(|| format!("no set creates more pods than its size: {} has {pods} of {size}", decided_on.meta.name))
+    (i64::try_from(pods).is_ok_and(|pods| pods > size)).then(|| {
+        format!("no set creates more pods than its size: {} has {pods} of {size}", decided_on.meta.name)
+    })
 }
 
 /// What holds in every state.
-pub(crate) fn always(state: &State, scenario: &Scenario) -> Option<String> {
+pub(crate) fn always(state: &State) -> Option<String> {
     let deployment = state.server.deployment.as_ref()?;
-    one_set_per_template(state)
-        .or_else(|| counters_nest(deployment, state))
-        .or_else(|| enough_available(deployment, state, scenario))
+    one_set_per_template(state).or_else(|| counters_nest(deployment, state))
 }
 
 fn one_set_per_template(state: &State) -> Option<String> {
@@ -101,37 +143,12 @@ fn counters_nest(deployment: &Deployment, state: &State) -> Option<String> {
     })
 }
 
-/// While the limits stay and no pod fails, the pods that are ready and will not be scaled down are never fewer than
-/// N − U, whatever the controllers do.
-fn enough_available(deployment: &Deployment, state: &State, scenario: &Scenario) -> Option<String> {
-    let is_judged = matches!(deployment.strategy, Strategy::RollingUpdate(_))
-        && scenario.start == StartingPoint::RolledOut
-        && scenario.budget.failures == 0
-        && scenario.budget.unready == 0
-        && scenario.min_ready_seconds == 0
-        && !scenario.changes_limits();
-    if !is_judged {
-        return None;
-    }
-    let Bounds { floor, .. } = bounds(deployment);
-    let available: i64 = state
-        .server
-        .owned_sets()
-        .map(|set| {
-            let ready = state.server.pods_of(set).filter(|pod| pod.is_active() && pod.is_ready()).count();
-            set.replicas.get().min(i64::try_from(ready).unwrap_or(i64::MAX))
-        })
-        .sum();
-    (available < floor)
-        .then(|| format!("no scale-down takes availability below N − U: {available} of at least {floor}"))
-}
-
 /// What holds where nothing happens any more.
 pub(crate) fn at_rest(state: &State, scenario: &Scenario) -> Option<String> {
     let deployment = state.server.deployment.as_ref()?;
-    orphaned(state)
-        .or_else(|| state.unfinished(scenario))
-        .or_else(|| if deployment.paused { paused(deployment, state) } else { rolled_out(deployment, state, scenario) })
+    orphaned(state).or_else(|| state.unfinished(scenario)).or_else(|| {
+        if deployment.paused { paused(deployment, state) } else { rolled_out(deployment, state, scenario) }
+    })
 }
 
 fn orphaned(state: &State) -> Option<String> {
@@ -170,7 +187,10 @@ fn rolled_out(deployment: &Deployment, state: &State, scenario: &Scenario) -> Op
     };
     if !is_done {
         let shown: Vec<_> = active.iter().map(|set| format!("{} {}", set.meta.name, set.replicas)).collect();
-        return Some(format!("a rollout ends in one set of the present template: {wanted} wanted, {}", shown.join(", ")));
+        return Some(format!(
+            "a rollout ends in one set of the present template: {wanted} wanted, {}",
+            shown.join(", ")
+        ));
     }
     let pods = state.server.pods.values().filter(|pod| pod.is_active() && pod.is_ready()).count();
     if i64::try_from(pods) != Ok(wanted) {

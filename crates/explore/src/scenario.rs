@@ -222,7 +222,9 @@ impl fmt::Display for UserAction {
 
 fn strategy_text(strategy: &Strategy) -> String {
     match strategy {
-        Strategy::RollingUpdate(Ok(RollingLimits { surge, unavailable })) => format!("+{surge} -{unavailable}"),
+        Strategy::RollingUpdate(Ok(RollingLimits { surge, unavailable })) => {
+            format!("+{surge} -{unavailable}")
+        }
         Strategy::RollingUpdate(Err(_)) => "invalid limits".to_owned(),
         Strategy::Recreate => "Recreate".to_owned(),
         Strategy::Unknown(other) => other.clone(),

@@ -101,7 +101,7 @@ impl Search<'_> {
     }
 
     fn visit(&mut self, id: u32, state: &State, waiting: &mut VecDeque<(u32, State)>) -> Option<Violation> {
-        let broken = state.violation.clone().or_else(|| properties::always(state, self.scenario));
+        let broken = state.violation.clone().or_else(|| properties::always(state));
         if let Some(broken) = broken {
             return Some(self.violation(id, broken));
         }

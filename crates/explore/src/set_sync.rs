@@ -11,8 +11,8 @@ use gantry_decide::replica_set::{
 };
 use gantry_decide::written_versions::{CachedResource, ReadVersions};
 use gantry_model::{
-    Name, ObjectKey, Phase, Pod, PodDraft, PodNetwork, Readiness, Refusal, ReplicaSet, ReplicaSetStatus, Restarts,
-    ResourceVersion,
+    Name, ObjectKey, Phase, Pod, PodDraft, PodNetwork, Readiness, Refusal, ReplicaSet, ReplicaSetStatus,
+    ResourceVersion, Restarts,
 };
 
 use crate::deployment_sync::whole_seconds;
@@ -50,15 +50,14 @@ impl State {
         self.sets_queued.remove(name);
         let cached = self.cache.sets.get(name).cloned();
         let (steady, read) = (self.steady(), self.read_versions(scenario));
-        let expectation_state =
-            match self.memory.begin_sync(steady, &key(name), cached.as_deref(), &read) {
-                Ok(SyncStart::Present(_, expectation_state)) => expectation_state,
-                Ok(SyncStart::Gone) => return,
-                Err(_) => {
-                    self.sets_queued.insert(name.clone());
-                    return;
-                }
-            };
+        let expectation_state = match self.memory.begin_sync(steady, &key(name), cached.as_deref(), &read) {
+            Ok(SyncStart::Present(_, expectation_state)) => expectation_state,
+            Ok(SyncStart::Gone) => return,
+            Err(_) => {
+                self.sets_queued.insert(name.clone());
+                return;
+            }
+        };
         let Some(set) = cached else { return };
         let flipped: Vec<Arc<Pod>> = match reversed {
             true => self.cache.pods.values().map(|pod| Arc::new(flipped(pod))).collect(),
@@ -131,9 +130,8 @@ impl State {
         }
     }
 
-    fn read_versions(&self, scenario: &Scenario) -> ReadVersions {
-        let is_unchecked =
-            matches!(scenario.mutant, Some(Mutant::NoExpectations | Mutant::NoVersionCheck));
+    pub(crate) fn read_versions(&self, scenario: &Scenario) -> ReadVersions {
+        let is_unchecked = matches!(scenario.mutant, Some(Mutant::NoExpectations | Mutant::NoVersionCheck));
         let reached = |kind: Watched| -> ResourceVersion {
             if is_unchecked { u64::MAX } else { self.reached[kind.index()] }.to_string().into()
         };
@@ -258,7 +256,8 @@ impl State {
         status: &ReplicaSetStatus,
     ) -> Result<Arc<ReplicaSet>, Refusal> {
         self.set_at_version(over, scenario.mutant)?;
-        let current = self.server.sets.get(&over.meta.name).cloned().ok_or_else(|| not_found(&over.meta.name))?;
+        let current =
+            self.server.sets.get(&over.meta.name).cloned().ok_or_else(|| not_found(&over.meta.name))?;
         let mut set = ReplicaSet::clone(&current);
         set.status = status.clone();
         if set == *current { Ok(current) } else { Ok(self.put_set(set)) }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use gantry_decide::replica_set::{ControllerState, MetExpectation, triggers as set_triggers};
+use gantry_decide::written_versions::WrittenVersions;
 use gantry_decide::{deployment::triggers as deployment_triggers, replica_set::triggers::Triggered};
 use gantry_model::{Deployment, Name, Pod, Refusal, RefusalKind, ReplicaSet, Timestamp, Uid};
 
@@ -44,6 +45,9 @@ pub(crate) struct State {
     pub(crate) expected_deletions: BTreeMap<Name, BTreeSet<Name>>,
     /// The versions of pods and of the set that each set has written: a copy as well.
     pub(crate) written: BTreeMap<Name, [u64; 2]>,
+    /// The versions of sets that the Deployment controller has written, and the newest of them for the fingerprint.
+    pub(crate) deployment_memory: WrittenVersions,
+    pub(crate) sets_written: u64,
     pub(crate) deployment_sync: Option<DeploymentSync>,
     pub(crate) set_syncs: BTreeMap<Name, SetSync>,
     pub(crate) budget: Budget,
@@ -85,6 +89,8 @@ impl State {
             memory: ControllerState::default(),
             expected_deletions: BTreeMap::new(),
             written: BTreeMap::new(),
+            deployment_memory: WrittenVersions::default(),
+            sets_written: 0,
             deployment_sync: None,
             set_syncs: BTreeMap::new(),
             budget: scenario.budget,
@@ -318,8 +324,12 @@ impl State {
             self.deployment_timer = None;
             self.deployment_queued = true;
         }
-        let due: Vec<_> =
-            self.set_timers.iter().filter(|(_, at)| **at <= self.seconds).map(|(name, _)| name.clone()).collect();
+        let due: Vec<_> = self
+            .set_timers
+            .iter()
+            .filter(|(_, at)| **at <= self.seconds)
+            .map(|(name, _)| name.clone())
+            .collect();
         for name in due {
             self.set_timers.remove(&name);
             self.sets_queued.insert(name);
@@ -336,6 +346,8 @@ impl State {
         self.memory = ControllerState::default();
         self.expected_deletions.clear();
         self.written.clear();
+        self.deployment_memory = WrittenVersions::default();
+        self.sets_written = 0;
         self.deployment_sync = None;
         self.set_syncs.clear();
         self.deployment_timer = None;

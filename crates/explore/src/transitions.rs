@@ -99,9 +99,8 @@ impl State {
             enabled.imposed.extend(Watched::ALL.map(Transition::Delay));
         }
         if scenario.slow_watches {
-            let waiting = |kind: &Watched| {
-                Some(*kind) != self.delayed && !self.undelivered[kind.index()].is_empty()
-            };
+            let waiting =
+                |kind: &Watched| Some(*kind) != self.delayed && !self.undelivered[kind.index()].is_empty();
             enabled.by_itself.extend(Watched::ALL.into_iter().filter(waiting).map(Transition::Deliver));
         }
     }
@@ -145,9 +144,10 @@ impl State {
     fn pods(&self, enabled: &mut Enabled, scenario: &Scenario) {
         let broken = scenario.broken.map(|broken| &scenario.templates[usize::from(broken)]);
         for (name, pod) in &self.server.pods {
-            let owner = pod.meta.controller().and_then(|owner| {
-                self.server.sets.get(&owner.name).filter(|set| set.meta.uid == owner.uid)
-            });
+            let owner = pod
+                .meta
+                .controller()
+                .and_then(|owner| self.server.sets.get(&owner.name).filter(|set| set.meta.uid == owner.uid));
             if pod.meta.is_deleting() {
                 enabled.by_itself.push(Transition::PodGone(name.clone()));
                 continue;
@@ -192,9 +192,13 @@ impl State {
 
     /// The template of the last but one revision.
     fn previous_template(&self) -> Option<Template> {
-        let revision = |set: &ReplicaSet| -> Option<i64> { set.meta.annotations.get(keys::REVISION)?.parse().ok() };
-        let mut sets: Vec<_> =
-            self.server.owned_sets().filter_map(|set| Some((revision(set)?, set.template.without_hash()))).collect();
+        let revision =
+            |set: &ReplicaSet| -> Option<i64> { set.meta.annotations.get(keys::REVISION)?.parse().ok() };
+        let mut sets: Vec<_> = self
+            .server
+            .owned_sets()
+            .filter_map(|set| Some((revision(set)?, set.template.without_hash())))
+            .collect();
         sets.sort_by_key(|(revision, _)| *revision);
         sets.pop()?;
         sets.pop().map(|(_, template)| template)
@@ -275,7 +279,9 @@ impl State {
             }
             Transition::PodFails(pod) => {
                 self.budget.failures -= 1;
-                self.change_pod(pod, |pod, _| (pod.phase, pod.readiness) = (Phase::Failed, Readiness::NotReady));
+                self.change_pod(pod, |pod, _| {
+                    (pod.phase, pod.readiness) = (Phase::Failed, Readiness::NotReady)
+                });
             }
             Transition::PodUnready(pod) => {
                 self.budget.unready -= 1;
@@ -313,11 +319,15 @@ impl State {
         let Some(current) = self.server.deployment.clone() else { return };
         let mut web = Deployment::clone(&current);
         match action {
-            UserAction::SetTemplate(version) => web.template = scenario.templates[usize::from(*version)].clone(),
+            UserAction::SetTemplate(version) => {
+                web.template = scenario.templates[usize::from(*version)].clone()
+            }
             UserAction::Scale(replicas) => web.replicas = Replicas::from(*replicas),
             UserAction::Pause => web.paused = true,
             UserAction::Resume => web.paused = false,
-            UserAction::Undo => web.template = self.previous_template().unwrap_or_else(|| web.template.clone()),
+            UserAction::Undo => {
+                web.template = self.previous_template().unwrap_or_else(|| web.template.clone())
+            }
             UserAction::RequestRollback(revision) => {
                 web.meta.annotations.insert(keys::ROLLBACK_TO.to_owned(), revision.to_string());
             }
@@ -347,7 +357,12 @@ impl State {
 }
 
 /// One line: what happened, in the words of the field.
-pub(crate) fn describe(before: &State, transition: &Transition, after: &State, scenario: &Scenario) -> String {
+pub(crate) fn describe(
+    before: &State,
+    transition: &Transition,
+    after: &State,
+    scenario: &Scenario,
+) -> String {
     let words = match transition {
         Transition::BeginDeploymentSync => match &after.deployment_sync {
             Some(sync) => format!("Deployment controller: decides on {} steps", sync.steps.len()),
@@ -391,7 +406,10 @@ fn phase(sync: &crate::set_sync::SetSync) -> String {
         }
         SyncPhase::Reporting { report, .. } => match &report.status {
             gantry_decide::replica_set::StatusWrite::Put(status) => {
-                format!("report {} pods, {} ready, {} available", status.replicas, status.ready, status.available)
+                format!(
+                    "report {} pods, {} ready, {} available",
+                    status.replicas, status.ready, status.available
+                )
             }
             gantry_decide::replica_set::StatusWrite::Unchanged => "nothing to report".to_owned(),
         },
@@ -417,7 +435,11 @@ impl fmt::Display for State {
             let active = pods.iter().filter(|pod| pod.is_active()).count();
             let ready = pods.iter().filter(|pod| pod.is_active() && pod.is_ready()).count();
             let sized_for = set.meta.annotations.get(keys::DESIRED_REPLICAS).map_or("?", String::as_str);
-            write!(f, " {}: size {} (for {sized_for}), {active} pods, {ready} ready;", set.meta.name, set.replicas)?;
+            write!(
+                f,
+                " {}: size {} (for {sized_for}), {active} pods, {ready} ready;",
+                set.meta.name, set.replicas
+            )?;
         }
         let behind: usize = self.undelivered.iter().map(Vec::len).sum();
         if behind > 0 { write!(f, " {behind} changes undelivered") } else { Ok(()) }

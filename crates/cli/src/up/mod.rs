@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use clap::Args;
 use gantry_cluster::{Cluster, Options, Profile};
+use gantry_decide::deployment::Repairs;
 use gantry_runtime::error_chain;
 
 use crate::clusters::{ClusterDir, ClusterLock, ClusterName};
@@ -41,6 +42,9 @@ pub(crate) struct UpFlags {
     /// A profile that defines how pods behave on the simulated nodes
     #[arg(long, value_name = "FILE")]
     sim_profile: Option<PathBuf>,
+    /// Repair these defects of Kubernetes, with commas between them: all, size-annotation, recreate-scaling
+    #[arg(long, value_name = "NAMES")]
+    repair: Option<Repairs>,
     /// Run in the background, with a log file; `gantry down` stops it
     #[arg(long)]
     detach: bool,
@@ -163,9 +167,9 @@ impl UpFlags {
         let name = dir.map(ClusterDir::context);
         let options = server_process::options(&self.server, &storage, self.address(dir)).await?;
         let name = name.unwrap_or_else(|| options.name.clone());
-        let cluster =
-            server_process::launch(Options { name, nodes: self.nodes, profile: self.profile()?, ..options })
-                .await?;
+        let repairs = self.repair.unwrap_or_default();
+        let options = Options { name, nodes: self.nodes, profile: self.profile()?, repairs, ..options };
+        let cluster = server_process::launch(options).await?;
         let own = dir.map(ClusterDir::kubeconfig);
         let asked = self.server.write_kubeconfig.clone();
         let asked = asked.map(|file| std::path::absolute(&file).unwrap_or(file));

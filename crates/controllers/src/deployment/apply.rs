@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use gantry_decide::deployment::{Action, Decision, EVENT_SOURCE, IfRefused, RefusedStep, Step};
+use gantry_decide::written_versions::CachedResource;
 use gantry_model::{
     DeploymentEdit, DeploymentStatus, Name, ObjectKey, Refusal, RefusalKind, ReplicaSetDraft, ReplicaSetEdit,
     keys,
@@ -82,7 +83,7 @@ impl Deployments {
     async fn create_set(&self, snapshot: &mut SyncSnapshot, draft: &ReplicaSetDraft) -> Result<(), Refusal> {
         let target = ResourcePath::collection(&CachedReplicaSet::resource(), Some(&draft.namespace));
         let stored = self.context.api.create::<wire::ReplicaSet>(&target, &draft.render()).await?;
-        snapshot.update_set_in_snapshot(stored)
+        self.stored_set(snapshot, stored)
     }
 
     async fn update_set(
@@ -100,6 +101,14 @@ impl Deployments {
         let mut changed = wire::ReplicaSet::clone(&known.wire);
         edit.apply_to(&mut changed);
         let stored = self.context.api.replace::<wire::ReplicaSet>(&set_target(&key), &changed).await?;
+        self.stored_set(snapshot, stored)
+    }
+
+    /// Takes the server's response, and remembers the version: the next sync must not decide on an older cache.
+    fn stored_set(&self, snapshot: &mut SyncSnapshot, stored: wire::ReplicaSet) -> Result<(), Refusal> {
+        let version = stored.metadata.resource_version.clone().unwrap_or_default().into();
+        let uid = &snapshot.deployment.noun.meta.uid;
+        self.written().wrote(&snapshot.key(), uid, CachedResource::ReplicaSets, &version);
         snapshot.update_set_in_snapshot(stored)
     }
 

@@ -6,9 +6,12 @@ mod observe;
 mod rollout_end;
 mod triggers;
 
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
 use gantry_decide::Wake;
-use gantry_decide::deployment::{Decision, SyncError, SyncResult};
+use gantry_decide::deployment::{Decision, Repairs, SyncError, SyncResult};
 use gantry_decide::queue::{self, RetryPolicy};
+use gantry_decide::written_versions::WrittenVersions;
 use gantry_model::{ObjectKey, Refusal, RefusalKind};
 use gantry_runtime::Queue;
 
@@ -23,6 +26,9 @@ const DECISIONS_MAX: usize = 10;
 struct Deployments {
     context: Context,
     caches: Caches,
+    repairs: Repairs,
+    /// The versions of ReplicaSets that were written, which the cache has to reach.
+    written: Arc<Mutex<WrittenVersions>>,
 }
 
 pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
@@ -31,7 +37,8 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let queue = Queue::new("deployment", context.clock.clone(), &context.metrics);
     triggers::subscribe(&caches, &queue);
     let workers = context.workers.deployment;
-    let controller = Deployments { context, caches };
+    let repairs = assembly.options.repairs;
+    let controller = Deployments { context, caches, repairs, written: Arc::default() };
     let synced = {
         let caches = controller.caches.clone();
         async move { caches.synced().await }
@@ -70,11 +77,15 @@ impl Deployments {
     }
 
     async fn try_sync(&self, key: &ObjectKey) -> Result<Option<Decision>, Refusal> {
+        // The version of the cache is read before the cache: what is read is at least as new.
+        let read = self.caches.versions();
+        self.written().check(key, &read).map_err(|stale| Refusal::other(stale.to_string()))?;
         let Some(mut snapshot) = self.caches.observe(key) else { return Ok(None) };
         self.claim(&mut snapshot).await?;
         let mut refused = None;
         for _ in 0..DECISIONS_MAX {
-            let (decision, must_be_confirmed) = snapshot.decide(self.context.clock.now(), refused.take());
+            let (decision, must_be_confirmed) =
+                snapshot.decide(self.context.clock.now(), refused.take(), self.repairs);
             if must_be_confirmed {
                 self.confirm(&snapshot).await?;
             }
@@ -85,6 +96,10 @@ impl Deployments {
             }
         }
         Err(Refusal::other("refused again and again within one sync"))
+    }
+
+    fn written(&self) -> MutexGuard<'_, WrittenVersions> {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use gantry_decide::deployment::{Decision, Observed, RefusedStep, decide};
+use gantry_decide::deployment::{Decision, Observed, RefusedStep, Repairs, decide};
+use gantry_decide::written_versions::{CachedResource, ReadVersions};
 use gantry_model::{Name, ObjectKey, Pod, ReplicaSet, Selector, Strategy, Timestamp};
 use gantry_runtime::informer::{CachedDeployment, CachedReplicaSet};
 use gantry_runtime::{Informer, Informers};
@@ -33,6 +34,11 @@ impl Caches {
         self.deployments.synced().await;
         self.sets.synced().await;
         self.pods.synced().await;
+    }
+
+    /// The version that the cache of ReplicaSets has reached.
+    pub(super) fn versions(&self) -> ReadVersions {
+        ReadVersions::from([(CachedResource::ReplicaSets, self.sets.read().version().clone())])
     }
 
     /// `None` if the Deployment does not exist.
@@ -67,10 +73,16 @@ impl SyncSnapshot {
     }
 
     /// The decision, and whether the Deployment has to be read live first.
-    pub(super) fn decide(&self, now: Timestamp, refused: Option<RefusedStep>) -> (Decision, bool) {
+    pub(super) fn decide(
+        &self,
+        now: Timestamp,
+        refused: Option<RefusedStep>,
+        repairs: Repairs,
+    ) -> (Decision, bool) {
         let sets: Vec<&ReplicaSet> = self.sets.values().map(|set| &set.noun).collect();
         let pods: Vec<&Pod> = self.pods.iter().map(|pod| &**pod).collect();
-        let observed = Observed { deployment: &self.deployment.noun, sets: &sets, pods: &pods, refused };
+        let observed =
+            Observed { deployment: &self.deployment.noun, sets: &sets, pods: &pods, refused, repairs };
         let decision = decide(now, &observed);
         let must_be_confirmed = decision.must_be_confirmed(&observed);
         (decision, must_be_confirmed)

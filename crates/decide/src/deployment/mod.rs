@@ -38,7 +38,7 @@ pub use conditions::{is_complete, is_progressing};
 pub use create::template_hash;
 pub use decision::{Action, Deadline, Decision, IfRefused, RefusedStep, Step, SyncError, SyncResult};
 pub use limits::{Limits, new_set_size};
-pub use repairs::Repairs;
+pub use repairs::{Repairs, UnknownRepair};
 pub use revision::{append_to_history, revision_of};
 pub use waiting::WaitingOn;
 
@@ -103,7 +103,7 @@ fn run(state: &mut SyncState<'_>, observed: &Observed<'_>) -> Result<(), SyncErr
         return Ok(());
     }
     state.find_sets();
-    if state.is_scaling_event() {
+    if state.is_scaling_event() && !(state.repairs.recreate_scaling && state.cannot_be_scaled()) {
         state.scale_only();
         return Ok(());
     }

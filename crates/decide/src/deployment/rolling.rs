@@ -3,7 +3,7 @@
 //! One sync scales the new ReplicaSet *or* old ones, never both: the next step needs the ReplicaSets' updated
 //! statuses.
 
-use gantry_model::Replicas;
+use gantry_model::{ReplicaSet, Replicas};
 
 use super::conditions::is_complete;
 use super::decision::{IfRefused, RefusedStep, SyncError};
@@ -19,6 +19,7 @@ impl SyncState<'_> {
         // A refused scale-down ends this sync: the new set was handled before it, and the next sync sees what did
         // scale down.
         let scaled = refused != Some(&RefusedStep::ScaleDownFailed)
+            && !self.waits_for_shrinking_new_set()
             && (self.reconcile_new_set()? || self.reconcile_old_sets());
         if scaled {
             self.wait_on(WaitingOn::OwnWrites);
@@ -30,6 +31,19 @@ impl SyncState<'_> {
         }
         self.sync_rollout_status();
         Ok(())
+    }
+
+    /// Whether the new set reports pods beyond its size, which are about to go: it was an old set a moment ago.
+    ///
+    /// They would count as available, and pods of other sets would be removed too early. A set that fails to remove
+    /// its pods is not waited for.
+    fn waits_for_shrinking_new_set(&mut self) -> bool {
+        let is_shrinking =
+            |set: &ReplicaSet| set.status.replicas > set.replicas && set.status.replica_failure().is_none();
+        let shrinking = self.new_set().filter(|new| new.observed.as_deref().is_some_and(is_shrinking));
+        let Some(set) = shrinking.map(|new| new.name.clone()) else { return false };
+        self.wait_on(WaitingOn::LaggingStatus { set });
+        true
     }
 
     /// Scales the new set towards its size, within the surge limit.

@@ -20,7 +20,7 @@ mod status;
 mod sync_order;
 mod triggers;
 
-use gantry_decide::deployment::{Action, Decision, IfRefused, Observed, RefusedStep, decide};
+use gantry_decide::deployment::{Action, Decision, IfRefused, Observed, RefusedStep, Repairs, decide};
 use gantry_model::{Deployment, DeploymentStatus, Pod, ReplicaSet, ReplicaSetEdit, Timestamp};
 use gantry_testkit::NOON;
 
@@ -46,7 +46,7 @@ fn decided_with(
 ) -> Decision {
     let sets: Vec<_> = sets.iter().collect();
     let pods: Vec<_> = pods.iter().collect();
-    decide(now, &Observed { deployment, sets: &sets, pods: &pods, refused })
+    decide(now, &Observed { deployment, sets: &sets, pods: &pods, refused, repairs: Repairs::default() })
 }
 
 /// All steps as lines of domain words.
