@@ -20,6 +20,7 @@ mod scenario;
 mod search;
 mod set_sync;
 mod state;
+pub mod suites;
 mod transitions;
 
 pub use scenario::{Budget, Mutant, Scenario, StartingPoint, UserAction, rolling, rolling_percent};

@@ -1,69 +1,92 @@
-//! try out
+//! `explore`: explores the scenarios and prints how many states there were, and the path to a violation if there is one.
+
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "this is a command")]
+
+use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
-fn main() {
-    use UserAction::*;
-    use gantry_explore::*;
-    let z = Budget::default();
-    let budgets = [
-        z,
-        Budget { crashes: 1, ..z },
-        Budget { delays: 1, ..z },
-        Budget { refusals: 1, ..z },
-        Budget { lost_responses: 1, ..z },
-        Budget { failures: 1, ..z },
-        Budget { unready: 1, ..z },
-    ];
-    let strategies = |n: u16| {
-        let mut v = vec![rolling(1, 0), rolling(0, 1), rolling(1, 1), gantry_model::Strategy::Recreate];
-        if n > 1 {
-            v.push(rolling(2, 1));
-            v.push(rolling_percent(50, 50));
+
+use gantry_explore::{Exploration, Scenario, explore, suites};
+
+const USAGE: &str = "\
+Usage: explore [--quick] [--only TEXT] [--jobs N] [--states-max N]
+
+Visit every state of small rollouts: whatever acts next, with every fault between any two writes. Exit status 1 if a
+property is violated, which is printed with a shortest path to it, or if a scenario has too many states.
+
+  --quick          Only the scenarios of the tests
+  --only TEXT      Only the scenarios whose line contains this
+  --jobs N         How many scenarios to explore at a time (default: 2)
+  --states-max N   The most states of a scenario (default: 5000000)
+";
+
+struct Arguments {
+    scenarios: Vec<Scenario>,
+    jobs: usize,
+    states_max: usize,
+}
+
+fn main() -> ExitCode {
+    let arguments = match parse(std::env::args().skip(1)) {
+        Ok(arguments) => arguments,
+        Err(message) => {
+            eprint!("{message}");
+            return ExitCode::from(2);
         }
-        v
     };
-    let mut list = Vec::new();
-    let n_max: u16 = std::env::args().nth(1).and_then(|a| a.parse().ok()).unwrap_or(2);
-    let cap: usize = std::env::args().nth(2).and_then(|a| a.parse().ok()).unwrap_or(30000);
-    for n in 1..=n_max {
-        for s in strategies(n) {
-            for acts in [
-                vec![SetTemplate(1)],
-                vec![Scale(n + 1)],
-                vec![SetTemplate(1), Undo],
-                vec![SetTemplate(1), RequestRollback(0)],
-                vec![SetTemplate(1), Scale(n + 1)],
-                vec![SetTemplate(1), Scale(n - 1)],
-                vec![SetTemplate(1), Pause, Resume],
-                vec![SetTemplate(1), SetTemplate(2)],
-                vec![SetTemplate(1), SetMinReady(0), Pause, Scale(n + 1)],
-                vec![SetTemplate(1), SetStrategy(gantry_model::Strategy::Recreate)],
-                vec![SetTemplate(1), SetStrategy(gantry_model::Strategy::Recreate), Scale(n + 1)],
-                vec![SetTemplate(1), SetStrategy(rolling(2, 0)), Scale(n + 1)],
-            ] {
-                for b in budgets {
-                    let mut sc = Scenario::new(n, s.clone()).with(&acts).budget(b);
-                    sc.repairs = gantry_decide::deployment::Repairs::ALL;
-                    list.push(sc);
-                }
+    let explored = explore_all(&arguments);
+    let sum = |count: fn(&Exploration) -> usize| explored.iter().map(count).sum::<usize>();
+    println!(
+        "{} scenarios, {} distinct states, {} transitions, depth up to {}",
+        explored.len(),
+        sum(|exploration| exploration.states),
+        sum(|exploration| exploration.transitions),
+        explored.iter().map(|exploration| exploration.depth).max().unwrap_or(0),
+    );
+    let failed = explored.iter().filter(|exploration| !exploration.is_complete).count();
+    if failed == 0 {
+        return ExitCode::SUCCESS;
+    }
+    println!("{failed} scenarios failed");
+    ExitCode::FAILURE
+}
+
+/// Explores the scenarios, several at a time.
+fn explore_all(arguments: &Arguments) -> Vec<Exploration> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut explored = Vec::new();
+        while let Some(scenario) = arguments.scenarios.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let exploration = explore(scenario, arguments.states_max);
+            let violation = exploration.violation.as_ref().map(|violation| format!("\n{violation}"));
+            println!("{scenario}: {exploration}{}", violation.unwrap_or_default());
+            explored.push(exploration);
+        }
+        explored
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..arguments.jobs).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+    })
+}
+
+fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
+    let mut arguments = Arguments { scenarios: suites::thorough(), jobs: 2, states_max: 5_000_000 };
+    while let Some(word) = words.next() {
+        let mut value = || words.next().ok_or_else(|| format!("{word} needs a value\n\n{USAGE}"));
+        match word.as_str() {
+            "--quick" => arguments.scenarios = suites::quick(),
+            "--only" => {
+                let text = value()?;
+                arguments.scenarios.retain(|scenario| scenario.to_string().contains(&text));
             }
+            "--jobs" => arguments.jobs = number(&value()?)?,
+            "--states-max" => arguments.states_max = number(&value()?)?,
+            _ => return Err(format!("unknown argument: {word}\n\n{USAGE}")),
         }
     }
-    let next = AtomicUsize::new(0);
-    let total = AtomicUsize::new(0);
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                loop {
-                    let i = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(s) = list.get(i) else { break };
-                    let t = std::time::Instant::now();
-                    let e = explore(&s, cap);
-                    total.fetch_add(e.states, Ordering::Relaxed);
-                    let v = e.violation.as_ref().map(|v| format!("\n{v}")).unwrap_or_default();
-                    println!("{s}: {e}, {:.1}s{v}", t.elapsed().as_secs_f64());
-                }
-            });
-        }
-    });
-    println!("{} scenarios {} states", list.len(), total.into_inner());
+    Ok(arguments)
+}
+
+fn number(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| format!("{text:?} is not a number\n\n{USAGE}"))
 }

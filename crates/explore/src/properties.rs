@@ -95,7 +95,7 @@ fn side_by_side(decided_on: &Deployment, before: &Objects, after: &Objects) -> O
         return None;
     }
     let size_before = |set: &ReplicaSet| before.sets.get(&set.meta.name).map_or(0, |set| set.replicas.get());
-    let raised = after.owned_sets().find(|set| set.replicas.get() > size_before(set))?;
+    let raised = after.owned_sets().find(|set| size_before(set) == 0 && set.is_active())?;
     let is_old = |pod: &Pod| !pod.phase.is_finished() && !pod.meta.is_controlled_by(&raised.meta.uid);
     let old = after.pods.values().find(|pod| is_old(pod))?;
     Some(format!("Recreate raises no set beside pods of another: {} is left", old.meta.name))

@@ -199,7 +199,7 @@ impl fmt::Display for Scenario {
             }
         }
         if self.repairs != Repairs::default() {
-            write!(f, ", {:?}", self.repairs)?;
+            f.write_str(", repaired")?;
         }
         self.mutant.map_or(Ok(()), |mutant| write!(f, ", mutant {mutant:?}"))
     }

@@ -71,7 +71,7 @@ impl SyncState<'_> {
             return false;
         }
         let minimum = self.limits.floor();
-        let new_unavailable = self.new_set().map_or(0, |new| new.replicas.get() - new.available());
+        let new_unavailable = self.new_set().map_or(0, |new| new.replicas.get() - trusted_available(new));
         let most = self.total_size() - minimum - new_unavailable;
         if most <= 0 {
             let available = self.available_of_active_sets();
@@ -132,7 +132,7 @@ impl SyncState<'_> {
     /// Pods that a set of size zero still reports are terminating and must not count.
     fn available_of_active_sets(&self) -> i64 {
         let old: i64 = self.old_sets().filter(|set| set.is_active()).map(SetState::available).sum();
-        old + self.new_set().map_or(0, SetState::available)
+        old + self.new_set().map_or(0, trusted_available)
     }
 
     fn scale_down(&mut self, index: usize, fewer: i64) {
@@ -149,4 +149,10 @@ impl SyncState<'_> {
             self.wait_on(reason);
         }
     }
+}
+
+/// The available pods of the new set. Those that it failed to remove before it was scaled up again may be gone.
+fn trusted_available(new: &SetState<'_>) -> i64 {
+    let is_doubtful = |set: &ReplicaSet| set.status.replica_failure().is_some() && !set.has_observed_spec();
+    if new.observed.as_deref().is_some_and(is_doubtful) { 0 } else { new.available() }
 }

@@ -12,6 +12,7 @@ mod pausing;
 mod progress;
 mod properties;
 mod recreating;
+mod repairs;
 mod revisions;
 mod rollback;
 mod rolling;
