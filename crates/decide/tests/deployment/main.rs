@@ -8,6 +8,7 @@ mod creating;
 mod events;
 mod examples;
 mod history;
+mod interrupted;
 mod pausing;
 mod progress;
 mod properties;

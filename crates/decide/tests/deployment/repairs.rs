@@ -78,7 +78,11 @@ fn recreate_waits_until_old_sets_have_seen_their_size() {
 fn a_stale_annotation_is_brought_up_to_date() {
     let web = web();
     let stale = abandoned(&web).sized_for(2, 2);
-    assert_eq!(sizes(&decided(&web, std::slice::from_ref(&stale))), [""; 0], "unless it is repaired, nothing happens");
+    assert_eq!(
+        sizes(&decided(&web, std::slice::from_ref(&stale))),
+        [""; 0],
+        "unless it is repaired, nothing happens"
+    );
     let annotated = repaired(&web, std::slice::from_ref(&stale));
     assert_eq!(sizes(&annotated), ["annotate abandoned"]);
     let annotations = edit_of(&annotated, "abandoned").unwrap().annotations;
