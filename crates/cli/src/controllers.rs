@@ -47,7 +47,7 @@ pub(crate) struct ControllersFlags {
     /// The number of namespaces to sync concurrently
     #[arg(long, value_name = "N", default_value_t = Workers::default().namespace)]
     concurrent_namespace_syncs: usize,
-    /// Repair these defects of Kubernetes, with commas between them: all, size-annotation, recreate-scaling
+    /// Repair these defects of Kubernetes, with commas between them: all, size-annotation, recreate-scaling, undo-deadline
     #[arg(long, value_name = "NAMES")]
     repair: Option<Repairs>,
     /// The CA certificate file published in each namespace as `kube-root-ca.crt` [default: that of the kubeconfig]

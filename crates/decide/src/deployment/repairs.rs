@@ -14,6 +14,9 @@ pub struct Repairs {
     pub size_annotation: bool,
     /// `recreate-scaling`: Recreate with several active ReplicaSets rolls out when it is scaled. Kubernetes stalls.
     pub recreate_scaling: bool,
+    /// `undo-deadline`: the deadline of a rollout to an existing ReplicaSet runs from its start. On Kubernetes it does
+    /// not run before the first progress, so that a rollout without any is never reported.
+    pub undo_deadline: bool,
 }
 
 /// A name that is not one of a repair.
@@ -24,10 +27,10 @@ pub struct UnknownRepair {
 
 impl Repairs {
     /// The names of all repairs.
-    pub const NAMES: [&str; 2] = ["size-annotation", "recreate-scaling"];
+    pub const NAMES: [&str; 3] = ["size-annotation", "recreate-scaling", "undo-deadline"];
 
     /// All of them.
-    pub const ALL: Self = Self { size_annotation: true, recreate_scaling: true };
+    pub const ALL: Self = Self { size_annotation: true, recreate_scaling: true, undo_deadline: true };
 }
 
 /// Reads names with commas between them; `all` is all of them.
@@ -41,6 +44,7 @@ impl FromStr for Repairs {
                 "all" => repairs = Self::ALL,
                 "size-annotation" => repairs.size_annotation = true,
                 "recreate-scaling" => repairs.recreate_scaling = true,
+                "undo-deadline" => repairs.undo_deadline = true,
                 other => return Err(UnknownRepair { name: other.to_owned() }),
             }
         }

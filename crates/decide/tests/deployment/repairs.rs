@@ -6,7 +6,7 @@ use gantry_model::{
 };
 use gantry_testkit::{DeploymentBuilder, NOON, ReplicaSetBuilder, deployment, noon_plus, replica_set};
 
-use crate::{decided, edit_of, sizes};
+use crate::{decided, edit_of, sizes, status_after};
 
 fn repaired(deployment: &Deployment, sets: &[ReplicaSet]) -> Decision {
     let sets: Vec<_> = sets.iter().collect();
@@ -99,6 +99,39 @@ fn recreate_rolls_out_when_it_is_scaled() {
     assert_eq!(sizes(&repaired(&web, &sets)), ["scale abandoned 1 -> 0"]);
     let emptied = [abandoned(&web).size(0).available(0), restored(&web).size(1)];
     assert_eq!(sizes(&repaired(&web, &emptied)), ["scale restored 1 -> 5"]);
+}
+
+/// D16.3 repaired: the pods of the restored set are all refused, so that nothing ever progresses. The deadline runs.
+#[test]
+fn an_undo_without_any_progress_misses_its_deadline() {
+    let web =
+        web().reported(1, 0, 1).progressing(ConditionStatus::True, "NewReplicaSetAvailable", noon_plus(-900));
+    let mut web = web.deadline(Some(600));
+    web.status.conditions[0].message = "ReplicaSet \"abandoned\" has successfully progressed.".to_owned();
+    let sets = [restored(&web).size(1).pods(0), abandoned(&web)];
+    let kept = status_after(&web, &decided(&web, &sets));
+    assert_eq!(
+        kept.progressing().unwrap().reason,
+        "NewReplicaSetAvailable",
+        "unless it is repaired, for ever"
+    );
+
+    let found = status_after(&web, &repaired(&web, &sets)).progressing().unwrap().clone();
+    assert_eq!((&*found.reason, found.last_update), ("FoundNewReplicaSet", Some(NOON)));
+    web.status.conditions.clear();
+    let late = web.clone().progressing(ConditionStatus::True, &found.reason, noon_plus(-601));
+    let exceeded = status_after(&late, &repaired(&late, &sets)).progressing().unwrap().clone();
+    assert_eq!(exceeded.reason, "ProgressDeadlineExceeded");
+}
+
+/// D16.2: a pod that fails after the rollout starts no deadline, repaired or not.
+#[test]
+fn a_finished_rollout_is_not_reported_again() {
+    let mut web = web().size(1).reported(1, 1, 0);
+    web = web.progressing(ConditionStatus::True, "NewReplicaSetAvailable", noon_plus(-900));
+    web.status.conditions[0].message = "ReplicaSet \"restored\" has successfully progressed.".to_owned();
+    let status = status_after(&web, &repaired(&web, &[restored(&web).size(1).available(0)]));
+    assert_eq!(status.progressing(), web.status.progressing());
 }
 
 /// Names with commas between them; a wrong one is named.
