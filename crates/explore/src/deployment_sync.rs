@@ -102,11 +102,11 @@ impl State {
         sync.wake = decision.wake;
         sync.steps = decision.steps;
         sync.steps.retain(|step| !matches!(step.action, Action::Emit(_)));
-        self.continue_deployment(sync);
+        self.continue_deployment(scenario, sync);
     }
 
     /// Keeps a sync with steps left, and ends one without.
-    fn continue_deployment(&mut self, sync: DeploymentSync) {
+    fn continue_deployment(&mut self, scenario: &Scenario, sync: DeploymentSync) {
         if !sync.steps.is_empty() {
             self.deployment_sync = Some(sync);
             return;
@@ -115,6 +115,10 @@ impl State {
         match sync.wake {
             Wake::OnChange => {}
             Wake::Soon => self.deployment_timer_at(self.seconds + 1),
+            // Where no time passes, a moment later is now.
+            Wake::After(delay) if !scenario.is_timed && delay <= Duration::from_secs(1) => {
+                self.deployment_queued = true;
+            }
             Wake::After(delay) => self.deployment_timer_at(self.seconds + whole_seconds(delay)),
         }
     }
@@ -136,8 +140,10 @@ impl State {
         }
         self.record_revisions();
         match answer {
-            Ok(()) => self.continue_deployment(sync),
-            Err(_) if scenario.mutant == Some(Mutant::RefusalsIgnored) => self.continue_deployment(sync),
+            Ok(()) => self.continue_deployment(scenario, sync),
+            Err(_) if scenario.mutant == Some(Mutant::RefusalsIgnored) => {
+                self.continue_deployment(scenario, sync)
+            }
             Err(refusal) => self.deployment_refused(scenario, sync, &step, refusal),
         }
     }
@@ -150,7 +156,7 @@ impl State {
         refusal: Refusal,
     ) {
         match step.if_refused {
-            IfRefused::Ignore => self.continue_deployment(sync),
+            IfRefused::Ignore => self.continue_deployment(scenario, sync),
             IfRefused::Fail => self.deployment_queued = true,
             IfRefused::DecideOnScaleDown => {
                 self.decide_deployment(scenario, sync, Some(RefusedStep::ScaleDownFailed));
@@ -302,7 +308,11 @@ impl State {
         mutant: Option<Mutant>,
     ) -> Result<Arc<Deployment>, Refusal> {
         let current = self.deployment_at_version(read, mutant)?;
-        let mut deployment = Deployment::clone(&current);
+        // The whole object is replaced by what the writer has read and changed.
+        let mut deployment = read.clone();
+        deployment.meta.resource_version = current.meta.resource_version.clone();
+        deployment.meta.generation = current.meta.generation;
+        deployment.status = current.status.clone();
         deployment.meta.annotations.clone_from(&edit.annotations);
         if let Some(template) = &edit.template {
             deployment.template = template.clone();
@@ -354,12 +364,6 @@ impl<'a> MutatedView<'a> {
             }
             Some(Mutant::OldPodsOverlooked) => {
                 view.overlooks_pods = true;
-                let without_pods = |set: &Arc<ReplicaSet>| {
-                    let mut set = ReplicaSet::clone(set);
-                    set.status.replicas = gantry_model::Replicas::ZERO;
-                    set
-                };
-                view.sets = Some(sync.sets.values().map(without_pods).collect());
             }
             _ => {}
         }

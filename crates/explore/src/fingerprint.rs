@@ -19,8 +19,8 @@ use crate::scenario::Scenario;
 use crate::set_sync::{SetSync, SyncPhase};
 use crate::state::State;
 
-/// Ages beyond this many seconds are the same, unless a deadline is longer.
-const AGE_MAX: i64 = 120;
+/// So many seconds after a time has had its effect, it makes no difference any more how long ago it was.
+const AFTERWARDS: i64 = 20;
 
 /// A hasher that mixes by multiplication: quicker than the standard one, and the same in every run.
 #[derive(Clone, Debug, Default)]
@@ -167,7 +167,10 @@ impl Fingerprint<'_> {
                     is_current(self.state.server.sets.get(&over.meta.name).map(|set| &set.meta), &over.meta);
                 is_current.hash(&mut self.hasher);
                 if self.scenario.is_timed {
-                    report.next_look.map(|look| self.age(Some(look))).hash(&mut self.hasher);
+                    report
+                        .next_look
+                        .map(|look| self.age(Some(look), self.scenario.min_ready_seconds))
+                        .hash(&mut self.hasher);
                 }
                 if let StatusWrite::Put(status) = &report.status {
                     self.set_status(status, sync.set.meta.generation);
@@ -230,7 +233,8 @@ impl Fingerprint<'_> {
             };
             (kind, truth(&condition.status), &condition.reason, &condition.message).hash(&mut self.hasher);
             if self.scenario.is_timed && kind == 1 {
-                self.age(condition.last_update).hash(&mut self.hasher);
+                self.age(condition.last_update, self.scenario.deadline_seconds.unwrap_or(0))
+                    .hash(&mut self.hasher);
             }
         }
     }
@@ -254,10 +258,9 @@ impl Fingerprint<'_> {
     }
 
     /// How many seconds ago a time was, as far as it matters.
-    fn age(&self, time: Option<Timestamp>) -> Option<i64> {
+    fn age(&self, time: Option<Timestamp>, matters_for: i32) -> Option<i64> {
         let nanos = self.state.now().as_nanos() - time?.as_nanos();
-        let oldest = AGE_MAX.max(i64::from(self.scenario.deadline_seconds.unwrap_or(0)) + 20);
-        Some((nanos / 1_000_000_000).min(oldest))
+        Some((nanos / 1_000_000_000).min(i64::from(matters_for) + AFTERWARDS))
     }
 
     // === pods ===
@@ -332,7 +335,7 @@ impl Fingerprint<'_> {
         if self.scenario.is_timed
             && let Readiness::Ready { since } = pod.readiness
         {
-            self.age(since).hash(hasher);
+            self.age(since, self.scenario.min_ready_seconds).hash(hasher);
         }
     }
 }

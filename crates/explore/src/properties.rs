@@ -113,7 +113,14 @@ pub(crate) fn pod_created(decided_on: &ReplicaSet, server: &Objects) -> Option<S
 /// What holds in every state.
 pub(crate) fn always(state: &State) -> Option<String> {
     let deployment = state.server.deployment.as_ref()?;
-    one_set_per_template(state).or_else(|| counters_nest(deployment, state))
+    one_set_per_template(state)
+        .or_else(|| undone(deployment, state))
+        .or_else(|| counters_nest(deployment, state))
+}
+
+fn undone(deployment: &Deployment, state: &State) -> Option<String> {
+    let (has, asked_for) = (deployment.replicas, state.asked_for);
+    (has != asked_for).then(|| format!("no controller undoes what a user did: {has} pods, not {asked_for}"))
 }
 
 fn one_set_per_template(state: &State) -> Option<String> {

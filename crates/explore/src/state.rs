@@ -7,7 +7,7 @@ use std::sync::Arc;
 use gantry_decide::replica_set::{ControllerState, MetExpectation, triggers as set_triggers};
 use gantry_decide::written_versions::WrittenVersions;
 use gantry_decide::{deployment::triggers as deployment_triggers, replica_set::triggers::Triggered};
-use gantry_model::{Deployment, Name, Pod, Refusal, RefusalKind, ReplicaSet, Timestamp, Uid};
+use gantry_model::{Deployment, Name, Pod, Refusal, RefusalKind, ReplicaSet, Replicas, Timestamp, Uid};
 
 use crate::deployment_sync::DeploymentSync;
 use crate::objects::{Change, Objects, VersionedChange, Watched, key};
@@ -53,6 +53,8 @@ pub(crate) struct State {
     pub(crate) budget: Budget,
     /// The user's actions that are left, a bit each.
     pub(crate) actions: u32,
+    /// `spec.replicas` as the user last set it.
+    pub(crate) asked_for: Replicas,
     /// Which set has had which revision.
     pub(crate) revisions: BTreeMap<i64, Uid>,
     /// The first violation on the way here.
@@ -95,6 +97,7 @@ impl State {
             set_syncs: BTreeMap::new(),
             budget: scenario.budget,
             actions: (1 << scenario.actions.len()) - 1,
+            asked_for: Replicas::from(scenario.replicas),
             revisions: BTreeMap::new(),
             violation: None,
         }

@@ -334,6 +334,7 @@ impl State {
             UserAction::SetStrategy(strategy) => web.strategy = strategy.clone(),
             UserAction::SetMinReady(seconds) => web.min_ready_seconds = *seconds,
         }
+        self.asked_for = web.replicas;
         if web != *current {
             web.meta.generation += 1;
             self.put_deployment(web);

@@ -30,7 +30,7 @@ fn violated(scenario: &Scenario) -> (String, Vec<String>) {
 fn every_interleaving_of_small_rollouts_ends_well() {
     let explored: Vec<Exploration> = suites::quick().iter().map(|scenario| holds(scenario)).collect();
     let states: usize = explored.iter().map(|exploration| exploration.states).sum();
-    assert!(states > 5_000, "only {states} states: is a transition missing?");
+    assert!(states > 4_000, "only {states} states: is a transition missing?");
     assert!(
         explored
             .iter()
@@ -48,11 +48,16 @@ fn holds(scenario: &Scenario) -> Exploration {
     exploration
 }
 
+/// The property that is violated among the first so many states, if any.
+fn violated_within(scenario: &Scenario, states: usize) -> Option<String> {
+    explore(scenario, states).violation.map(|violation| violation.broken)
+}
+
 #[test]
 fn the_same_scenario_gives_the_same_numbers() {
     let numbers = || {
         let Exploration { states, transitions, depth, at_rest, .. } =
-            holds(&Scenario::new(2, rolling(1, 0)).with(&change()));
+            holds(&Scenario::new(1, rolling(1, 1)).with(&change()));
         (states, transitions, depth, at_rest)
     };
     assert_eq!(numbers(), numbers());
@@ -92,10 +97,9 @@ fn dropped_expectations_are_noticed() {
 
 #[test]
 fn ignored_conflicts_are_noticed() {
-    let delayed = Scenario::new(1, rolling(1, 0))
-        .with(&[UserAction::SetTemplate(1), UserAction::SetTemplate(2)])
-        .budget(Budget { delays: 1, ..quiet() });
-    mutated(Mutant::ConflictsIgnored, delayed);
+    let actions = [UserAction::RequestRollback(0), UserAction::Scale(2)];
+    let broken = mutated(Mutant::ConflictsIgnored, Scenario::new(1, rolling(1, 0)).with(&actions));
+    assert!(broken.starts_with("no controller undoes what a user did"), "{broken}");
 }
 
 #[test]
@@ -125,7 +129,7 @@ fn kubernetes_takes_an_outdated_annotation_for_a_scaling_event_for_ever() {
     assert!(broken.starts_with("a rollout ends in one set of the present template"), "{broken}");
     assert!(path.iter().any(|line| line.contains("user: scale to 1")), "{path:#?}");
     scenario.repairs = Repairs { size_annotation: true, ..Repairs::default() };
-    holds(&scenario);
+    assert_eq!(violated_within(&scenario, 5_000), None, "`thorough` explores all of it");
 }
 
 /// D21.1: switched to Recreate in the middle of a rollout and scaled.
@@ -138,7 +142,7 @@ fn kubernetes_stalls_when_recreate_is_scaled_in_the_middle_of_a_rollout() {
     let (broken, _) = violated(&scenario);
     assert!(broken.starts_with("a rollout ends in one set of the present template"), "{broken}");
     scenario.repairs = Repairs::ALL;
-    holds(&scenario);
+    assert_eq!(violated_within(&scenario, 5_000), None, "`thorough` explores all of it");
 }
 
 /// kubernetes/kubernetes#129795: expectations time out while the watch of pods is delayed. Versions are compared as well,

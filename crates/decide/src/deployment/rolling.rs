@@ -3,6 +3,8 @@
 //! One sync scales the new ReplicaSet *or* old ones, never both: the next step needs the ReplicaSets' updated
 //! statuses.
 
+use std::time::Duration;
+
 use gantry_model::{ReplicaSet, Replicas};
 
 use super::conditions::is_complete;
@@ -10,6 +12,10 @@ use super::decision::{IfRefused, RefusedStep, SyncError};
 use super::limits::new_set_size;
 use super::sync_state::{Resize, SetState, SyncState};
 use super::waiting::WaitingOn;
+use crate::Wake;
+
+/// When a refused scale-down is tried again.
+const SCALE_DOWN_RETRY: Duration = Duration::from_secs(1);
 
 impl SyncState<'_> {
     /// One step of a rolling update.
@@ -30,6 +36,10 @@ impl SyncState<'_> {
             self.wait_on_new_pods();
         }
         self.sync_rollout_status();
+        if refused == Some(&RefusedStep::ScaleDownFailed) {
+            // The sync has not failed, so nothing else would bring the next one.
+            self.wake = Wake::After(SCALE_DOWN_RETRY);
+        }
         Ok(())
     }
 
@@ -151,8 +161,9 @@ impl SyncState<'_> {
     }
 }
 
-/// The available pods of the new set. Those that it failed to remove before it was scaled up again may be gone.
+/// The available pods of the new set. Those of a status that reports all its pods, but not of its present spec, may be
+/// gone: it failed to remove them before it was scaled up again.
 fn trusted_available(new: &SetState<'_>) -> i64 {
-    let is_doubtful = |set: &ReplicaSet| set.status.replica_failure().is_some() && !set.has_observed_spec();
+    let is_doubtful = |set: &ReplicaSet| !set.has_observed_spec() && set.status.replicas >= set.replicas;
     if new.observed.as_deref().is_some_and(is_doubtful) { 0 } else { new.available() }
 }

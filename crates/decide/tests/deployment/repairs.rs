@@ -1,12 +1,15 @@
 //! Defects of Kubernetes that are repaired: those that no client can observe always, the others when asked for.
 
-use gantry_decide::deployment::{Decision, Observed, Repairs, WaitingOn, decide};
+use std::time::Duration;
+
+use gantry_decide::Wake;
+use gantry_decide::deployment::{Decision, Observed, RefusedStep, Repairs, SyncResult, WaitingOn, decide};
 use gantry_model::{
     ConditionStatus, Deployment, Limit, ReplicaSet, ReplicaSetCondition, ReplicaSetConditionType, keys,
 };
 use gantry_testkit::{DeploymentBuilder, NOON, ReplicaSetBuilder, deployment, noon_plus, replica_set};
 
-use crate::{decided, edit_of, sizes, status_after};
+use crate::{decided, decided_after, edit_of, sizes, status_after};
 
 fn repaired(deployment: &Deployment, sets: &[ReplicaSet]) -> Decision {
     let sets: Vec<_> = sets.iter().collect();
@@ -57,6 +60,16 @@ fn pods_that_could_not_be_removed_do_not_count_until_looked_at() {
     assert_eq!(sizes(&decided(&web, &[raised.clone(), abandoned(&web)])), [""; 0], "it has not looked yet");
     raised.status.observed_generation = 2;
     assert_eq!(sizes(&decided(&web, &[raised, abandoned(&web)])), ["scale abandoned 1 -> 0"]);
+}
+
+/// D10.4: a refused scale-down does not fail the sync, and is tried again all the same; nothing else might happen.
+#[test]
+fn a_refused_scale_down_is_tried_again() {
+    let web = web();
+    let sets = [restored(&web).size(1).available(1), abandoned(&web)];
+    assert_eq!(sizes(&decided(&web, &sets)), ["scale abandoned 1 -> 0"]);
+    let refused = decided_after(RefusedStep::ScaleDownFailed, &web, &sets);
+    assert_eq!((refused.result, refused.wake), (SyncResult::Done, Wake::After(Duration::from_secs(1))));
 }
 
 /// Section 10.2: Recreate waits until the old sets' controller has seen that they are to have no pods; it may be about
