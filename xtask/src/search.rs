@@ -10,14 +10,14 @@ use std::process::Command;
 /// How `search` is typed.
 pub(crate) const USAGE: &str = "\
 Usage: cargo xtask search [NAME]
-       cargo xtask search attack|noisy|wire [OPTIONS]
+       cargo xtask search attack|explore|noisy|wire [OPTIONS]
 
-Run the long searches, optimised and one after the other: random worlds judged after every sync, any input to any
-decision, thousands of simulated crashes and hundreds of real ones, concurrent histories under faults, damaged
+Run the long searches, optimised and one after the other: random worlds judged after every sync, all states of small
+rollouts, any input to any decision, thousands of simulated crashes and hundreds of real ones, concurrent histories under faults, damaged
 files, an hour of attacks on the running server, a quiet client beside a noisy one, and the dependencies. Takes hours.
 Every failure prints a seed and how to run it alone; keep it as a test.
 
-  NAME   Only the searches whose name contains this: worlds, decisions, registry, store, apiserver, fuzz, etcd,
+  NAME   Only the searches whose name contains this: worlds, explore, decisions, registry, store, apiserver, fuzz, etcd,
          attack, noisy, dependencies
 
 `attack` sends random hostile YAML, JSON, protobuf, patches, headers, queries, definitions and frames to a server of its
@@ -30,6 +30,14 @@ is measured and does not count.
   --family FAMILIES    Only these: yaml, json, protobuf, patches, headers, queries, columns, rules, frames, readers, floods
   --jobs N             How many cases to play at a time (default: 4)
   --memory-limit MB    How much memory the server may take (default: 512)
+
+`explore` visits every state of small rollouts: whatever acts next, with a crash, a delayed watch or a failed write between any
+two writes. Prints the number of states, or the shortest path to a violated property; exit status 1 then.
+
+  --quick              Only the scenarios of the tests
+  --only TEXT          Only the scenarios whose line contains this
+  --jobs N             How many scenarios to explore at a time (default: 2)
+  --states-max N       The most states of a scenario
 
 `noisy` measures how long a quiet client waits alone and beside one that lists, creates, watches and reads slowly, and
 how long a rollout takes; exit status 1 if the 99th percentile of the waits grows more than fivefold.
@@ -69,6 +77,8 @@ enum Run {
     Tests { words: &'static [&'static str], cases: u32 },
     /// A command of the crate `attack`.
     Attack(&'static str),
+    /// The command of the crate `explore`.
+    Explore,
     /// A check of the dependencies.
     Dependencies,
 }
@@ -78,6 +88,7 @@ const SEARCHES: &[Search] = &[
         name: "worlds",
         run: Run::Tests { words: &["--package", "gantry-sim", "--test", "properties"], cases: 100_000 },
     },
+    Search { name: "explore", run: Run::Explore },
     Search { name: "decisions", run: Run::Tests { words: &["--package", "gantry-decide"], cases: 50_000 } },
     Search {
         name: "registry",
@@ -126,6 +137,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     match arguments.split_first().map(|(name, options)| (name.as_str(), options)) {
         Some(("wire", options)) => return wire(&root, options),
         Some((name @ ("attack" | "noisy"), options)) => return attack(&root, name, options),
+        Some(("explore", options)) => return explore(&root, options),
         _ => {}
     }
     let name = match arguments {
@@ -142,6 +154,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
         match run {
             Run::Tests { words, cases } => tests(&root, words, *cases)?,
             Run::Attack(command) => attack(&root, command, &[])?,
+            Run::Explore => explore(&root, &[])?,
             Run::Dependencies => dependencies::check(&root)?,
         }
     }
@@ -157,6 +170,12 @@ fn tests(root: &Path, words: &[&str], cases: u32) -> Result<(), Failure> {
         command.env("PROPTEST_CASES", cases.to_string());
     }
     cargo::run(&mut command)
+}
+
+/// Builds and starts the model checker, which reads its options itself.
+fn explore(root: &Path, options: &[String]) -> Result<(), Failure> {
+    let mut command = cargo(root, &["run", "--release", "--quiet", "--package", "gantry-explore", "--"]);
+    cargo::run(command.args(options))
 }
 
 /// Builds the server and its attacker, and starts a command of the latter, which reads its options itself.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use gantry_controllers::{Controller, LeaseOptions, Options, Workers};
+use gantry_controllers::{Controller, LeaseOptions, Options, Repairs, Workers};
 use gantry_json::Value;
 use gantry_kubectl::Failure;
 use gantry_runtime::{ResourcePath, Tasks, Timing, WriteFence, fenced_client};
@@ -47,6 +47,9 @@ pub(crate) struct ControllersFlags {
     /// The number of namespaces to sync concurrently
     #[arg(long, value_name = "N", default_value_t = Workers::default().namespace)]
     concurrent_namespace_syncs: usize,
+    /// Repair these defects of Kubernetes, with commas between them: all, size-annotation, recreate-scaling, undo-deadline
+    #[arg(long, value_name = "NAMES")]
+    repair: Option<Repairs>,
     /// The CA certificate file published in each namespace as `kube-root-ca.crt` [default: that of the kubeconfig]
     #[arg(long, value_name = "FILE")]
     root_ca_file: Option<PathBuf>,
@@ -107,8 +110,12 @@ fn client(config: &Config, cluster: &Cluster, options: &mut Options) -> Result<C
 
 impl ControllersFlags {
     fn options(&self, config: &Config) -> Result<Options, String> {
-        let mut options =
-            Options { workers: self.workers(), root_ca: self.root_ca(config)?, ..Options::default() };
+        let mut options = Options {
+            workers: self.workers(),
+            repairs: self.repair.unwrap_or_default(),
+            root_ca: self.root_ca(config)?,
+            ..Options::default()
+        };
         if !self.controllers.is_empty() {
             options.controllers = self.controllers.iter().copied().collect::<BTreeSet<_>>();
         }

@@ -161,6 +161,7 @@ impl Cluster {
             // Every pod mounts it. Without TLS there is no CA, and it is published empty.
             root_ca: Some(self.authority.clone().unwrap_or_default()),
             informers,
+            repairs: self.options.repairs,
             clock: self.options.environment.clock.clone(),
             metrics: self.metrics.clone(),
             ..gantry_controllers::Options::default()

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gantry_apiserver::{RequestLimits, ServiceAccounts, StaticToken};
+use gantry_controllers::Repairs;
 use gantry_nodes::Capacity;
 use gantry_nodes::behaviour::Profile;
 use gantry_registry::admission::{AddressRange, ServiceRanges};
@@ -29,6 +30,8 @@ pub struct Options {
     pub resolution: Duration,
     /// Whether the controllers run. Without them (and with no nodes) this is an API server alone.
     pub controllers: bool,
+    /// The repairs of Kubernetes' defects that are on.
+    pub repairs: Repairs,
     /// Where objects are kept.
     pub storage: Storage,
     /// The socket to serve on; `None` if all clients are in this process.
@@ -91,6 +94,7 @@ impl Default for Options {
             profile: Profile::built_in(),
             resolution: Duration::ZERO,
             controllers: true,
+            repairs: Repairs::default(),
             storage: Storage::Memory,
             endpoint: None,
             tokens: Vec::new(),

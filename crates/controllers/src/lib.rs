@@ -26,6 +26,8 @@ mod service_account;
 mod services;
 mod storage_protection;
 
+pub use gantry_decide::deployment::Repairs;
+
 pub use cluster_role_aggregation::are_bootstrap_roles_aggregated;
 pub use manager::{ControllerPanicked, run};
 pub use options::{Controller, LeaseOptions, Options, UnknownController, Workers};

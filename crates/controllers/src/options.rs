@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
+use gantry_decide::deployment::Repairs;
 use gantry_decide::{deployment, gc, replica_set};
 use gantry_runtime::{Clock, Informers, Metrics, Timing, WriteFence};
 
@@ -52,6 +53,8 @@ pub struct Options {
     pub controllers: BTreeSet<Controller>,
     /// Workers per controller.
     pub workers: Workers,
+    /// The repairs of Kubernetes' defects that are on.
+    pub repairs: Repairs,
     /// The certificate that [`Controller::RootCa`] publishes, as PEM.
     pub root_ca: Option<String>,
     /// Leader election, if there may be other processes.
@@ -226,6 +229,7 @@ impl Default for Options {
         Self {
             controllers: Controller::ALL.into_iter().filter(is_for_any_cluster).collect(),
             workers: Workers::default(),
+            repairs: Repairs::default(),
             root_ca: None,
             election: None,
             fence: None,

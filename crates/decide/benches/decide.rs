@@ -60,7 +60,16 @@ fn deciding(mut web: Deployment, sets: Vec<ReplicaSet>) -> Box<dyn FnMut()> {
 
 fn decide(web: &Deployment, sets: &[ReplicaSet]) -> deployment::Decision {
     let sets: Vec<_> = sets.iter().collect();
-    deployment::decide(NOON, &deployment::Observed { deployment: web, sets: &sets, pods: &[], refused: None })
+    deployment::decide(
+        NOON,
+        &deployment::Observed {
+            deployment: web,
+            sets: &sets,
+            pods: &[],
+            refused: None,
+            repairs: deployment::Repairs::default(),
+        },
+    )
 }
 
 fn settled(count: usize) -> Box<dyn FnMut()> {

@@ -60,6 +60,11 @@ impl ReplicaSet {
         })
     }
 
+    /// Whether its status is about its present spec.
+    pub fn has_observed_spec(&self) -> bool {
+        self.meta.generation <= self.status.observed_generation
+    }
+
     /// Whether it should have any pods, whatever its status.
     pub fn is_active(&self) -> bool {
         !self.replicas.is_zero()

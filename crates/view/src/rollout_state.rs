@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use gantry_decide::deployment::{self, Action, Decision, Observed, is_complete, revision_of};
+use gantry_decide::deployment::{self, Action, Decision, Observed, Repairs, is_complete, revision_of};
 use gantry_decide::ownership::{Claims, claim};
 use gantry_decide::replica_set::is_available;
 use gantry_model::{DeploymentStatus, Pod, ReplicaSet, Selector, Timestamp};
@@ -61,7 +61,13 @@ impl<'a> RolloutState<'a> {
     pub fn of(now: Timestamp, snapshot: &'a Snapshot) -> Self {
         let own = own_sets(snapshot);
         let pods: Vec<&Pod> = snapshot.pods.iter().map(|seen| &seen.pod).collect();
-        let observed = Observed { deployment: &snapshot.deployment, sets: &own, pods: &pods, refused: None };
+        let observed = Observed {
+            deployment: &snapshot.deployment,
+            sets: &own,
+            pods: &pods,
+            refused: None,
+            repairs: Repairs::default(),
+        };
         let decision = deployment::decide(now, &observed);
         let status = decided_status(&decision).unwrap_or(&snapshot.deployment.status).clone();
         let history = history(snapshot, &own);

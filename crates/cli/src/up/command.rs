@@ -28,8 +28,12 @@ pub(super) async fn run(flags: &UpFlags) -> Result<ExitCode, String> {
     let mut signals = ForwardedSignals::new()?;
     let free_port = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let options = server_process::options(&flags.server, &StorageTarget::Memory, free_port).await?;
-    let options =
-        Options { nodes: flags.nodes, profile: sim_profile::read(flags.sim_profile.as_deref())?, ..options };
+    let options = Options {
+        nodes: flags.nodes,
+        profile: sim_profile::read(flags.sim_profile.as_deref())?,
+        repairs: flags.repair.unwrap_or_default(),
+        ..options
+    };
     let mut cluster = server_process::launch(options).await?;
     let timeout = flags.wait.unwrap_or(READY_TIMEOUT);
     tokio::select! {

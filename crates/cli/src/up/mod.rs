@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use clap::Args;
 use gantry_cluster::{Cluster, Options};
+use gantry_decide::deployment::Repairs;
 use gantry_runtime::error_chain;
 
 use crate::clusters::{ClusterDir, ClusterLock, ClusterName};
@@ -42,6 +43,9 @@ pub(crate) struct UpFlags {
     /// A profile that defines how pods behave on the simulated nodes
     #[arg(long, value_name = "FILE")]
     sim_profile: Option<PathBuf>,
+    /// Repair these defects of Kubernetes, with commas between them: all, size-annotation, recreate-scaling, undo-deadline
+    #[arg(long, value_name = "NAMES")]
+    repair: Option<Repairs>,
     /// Run in the background, with a log file; `gantry down` stops it
     #[arg(long)]
     detach: bool,
@@ -164,13 +168,10 @@ impl UpFlags {
         let name = dir.map(ClusterDir::context);
         let options = server_process::options(&self.server, &storage, self.address(dir)).await?;
         let name = name.unwrap_or_else(|| options.name.clone());
-        let cluster = server_process::launch(Options {
-            name,
-            nodes: self.nodes,
-            profile: sim_profile::read(self.sim_profile.as_deref())?,
-            ..options
-        })
-        .await?;
+        let repairs = self.repair.unwrap_or_default();
+        let profile = sim_profile::read(self.sim_profile.as_deref())?;
+        let options = Options { name, nodes: self.nodes, profile, repairs, ..options };
+        let cluster = server_process::launch(options).await?;
         let own = dir.map(ClusterDir::kubeconfig);
         let asked = self.server.write_kubeconfig.clone();
         let asked = asked.map(|file| std::path::absolute(&file).unwrap_or(file));

@@ -8,7 +8,7 @@ mod rollout_end;
 mod triggers;
 
 use gantry_decide::Wake;
-use gantry_decide::deployment::{Decision, SyncError, SyncResult};
+use gantry_decide::deployment::{Decision, Repairs, SyncError, SyncResult};
 use gantry_decide::queue::{self, RetryPolicy};
 use gantry_model::{ObjectKey, Refusal, RefusalKind};
 use gantry_runtime::Queue;
@@ -24,6 +24,7 @@ const DECISIONS_MAX: usize = 10;
 struct Deployments {
     context: Context,
     caches: Caches,
+    repairs: Repairs,
 }
 
 pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
@@ -32,7 +33,8 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let queue = Queue::new("deployment", context.clock.clone(), &context.metrics);
     triggers::subscribe(&caches, &queue);
     let workers = context.workers.deployment;
-    let controller = Deployments { context, caches };
+    let repairs = assembly.options.repairs;
+    let controller = Deployments { context, caches, repairs };
     let synced = {
         let caches = controller.caches.clone();
         async move { caches.synced().await }
@@ -75,7 +77,8 @@ impl Deployments {
         self.claim(&mut snapshot).await?;
         let mut refused = None;
         for _ in 0..DECISIONS_MAX {
-            let (decision, must_be_confirmed) = snapshot.decide(self.context.clock.now(), refused.take());
+            let (decision, must_be_confirmed) =
+                snapshot.decide(self.context.clock.now(), refused.take(), self.repairs);
             if must_be_confirmed {
                 self.confirm(&snapshot).await?;
             }

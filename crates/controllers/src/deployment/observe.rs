@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use gantry_decide::deployment::{Decision, Observed, RefusedStep, decide};
+use gantry_decide::deployment::{Decision, Observed, RefusedStep, Repairs, decide};
 use gantry_model::{Name, ObjectKey, Pod, ReplicaSet, Selector, Strategy, Timestamp};
 use gantry_runtime::informer::{CachedDeployment, CachedReplicaSet};
 use gantry_runtime::{Informer, Informers};
@@ -106,10 +106,16 @@ impl SyncSnapshot {
     }
 
     /// The decision, and whether the Deployment has to be read live first.
-    pub(super) fn decide(&self, now: Timestamp, refused: Option<RefusedStep>) -> (Decision, bool) {
+    pub(super) fn decide(
+        &self,
+        now: Timestamp,
+        refused: Option<RefusedStep>,
+        repairs: Repairs,
+    ) -> (Decision, bool) {
         let sets: Vec<&ReplicaSet> = self.sets.values().map(|set| &set.noun).collect();
         let pods: Vec<&Pod> = self.pods.iter().map(|pod| &**pod).collect();
-        let observed = Observed { deployment: &self.deployment.noun, sets: &sets, pods: &pods, refused };
+        let observed =
+            Observed { deployment: &self.deployment.noun, sets: &sets, pods: &pods, refused, repairs };
         let decision = decide(now, &observed);
         let must_be_confirmed = decision.must_be_confirmed(&observed);
         (decision, must_be_confirmed)

@@ -16,7 +16,7 @@ pub(super) struct Condition {
     condition_type: DeploymentConditionType,
     status: ConditionStatus,
     reason: &'static str,
-    message: String,
+    pub(super) message: String,
 }
 
 impl Condition {

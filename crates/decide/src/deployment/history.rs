@@ -47,9 +47,7 @@ fn is_deleting(set: &SetState<'_>) -> bool {
 /// drained.
 fn is_drained(set: &SetState<'_>) -> bool {
     let was_drained = |observed: &ReplicaSet| {
-        !observed.is_active()
-            && observed.status.replicas.is_zero()
-            && observed.meta.generation <= observed.status.observed_generation
+        !observed.is_active() && observed.status.replicas.is_zero() && observed.has_observed_spec()
     };
     !set.is_active() && set.observed.as_deref().is_some_and(was_drained)
 }

@@ -23,6 +23,7 @@ mod limits;
 mod pause;
 mod progress;
 mod recreate;
+mod repairs;
 mod revision;
 mod rollback;
 mod rolling;
@@ -37,6 +38,7 @@ pub use conditions::{is_complete, is_progressing};
 pub use create::template_hash;
 pub use decision::{Action, Deadline, Decision, IfRefused, RefusedStep, Step, SyncError, SyncResult};
 pub use limits::{Limits, new_set_size};
+pub use repairs::{Repairs, UnknownRepair};
 pub use revision::{append_to_history, revision_of};
 pub use waiting::WaitingOn;
 
@@ -60,6 +62,8 @@ pub struct Observed<'a> {
     pub pods: &'a [&'a Pod],
     /// The step that was refused when the previous decision of this sync was carried out.
     pub refused: Option<RefusedStep>,
+    /// The repairs of Kubernetes' defects that are on.
+    pub repairs: Repairs,
 }
 
 /// Decides what to do about a Deployment now.
@@ -99,7 +103,7 @@ fn run(state: &mut SyncState<'_>, observed: &Observed<'_>) -> Result<(), SyncErr
         return Ok(());
     }
     state.find_sets();
-    if state.is_scaling_event() {
+    if state.is_scaling_event() && !(state.repairs.recreate_scaling && state.cannot_be_scaled()) {
         state.scale_only();
         return Ok(());
     }

@@ -41,21 +41,34 @@ impl SyncState<'_> {
             return;
         }
         let current = self.status.progressing();
+        let is_about_another =
+            self.repairs.undo_deadline && current.is_some_and(|done| self.names_another(done));
         let was_done = current.is_some_and(|condition| condition.reason == NEW_SET_AVAILABLE);
-        if was_done && status.replicas == status.updated {
+        if was_done && !is_about_another && status.replicas == status.updated {
             // A pod that fails after the rollout is the ReplicaSet's to replace and starts no deadline.
             return;
         }
         let new = self.new_set();
-        if is_complete(self.deployment, status) {
+        if is_complete(self.deployment, status) && is_about_another {
+            conditions::replace(status, Condition::available_new_set(self.deployment, new), self.now);
+        } else if is_complete(self.deployment, status) {
             conditions::set(status, Condition::available_new_set(self.deployment, new), self.now);
         } else if is_progressing(&self.status, status) {
             conditions::replace(status, Condition::updated(self.deployment, new), self.now);
+        } else if let (true, Some(new)) = (is_about_another, new) {
+            conditions::replace(status, Condition::found_new_set(&new.name), self.now);
         } else if current.is_some_and(|condition| self.has_timed_out(condition)) {
             conditions::set(status, Condition::deadline_exceeded(self.deployment, new), self.now);
         } else {
             self.redate_progress(status);
         }
+    }
+
+    /// Whether the condition reports that the rollout of another set is complete: that of an earlier revision.
+    fn names_another(&self, progressing: &DeploymentCondition) -> bool {
+        let of_new = self.new_set().map(|new| Condition::available_new_set(self.deployment, Some(new)));
+        progressing.reason == NEW_SET_AVAILABLE
+            && of_new.is_some_and(|own| own.message != progressing.message)
     }
 
     /// Resets a progress time in the future, which means that the clock was set back.

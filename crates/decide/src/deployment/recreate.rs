@@ -1,10 +1,10 @@
 //! Recreate: all old pods terminate before the first new one is created.
 
-use gantry_model::{Pod, Replicas};
+use gantry_model::{Name, Pod, Replicas};
 
 use super::conditions::is_complete;
 use super::decision::{IfRefused, RefusedStep, SyncError};
-use super::sync_state::{Resize, SyncState};
+use super::sync_state::{Resize, SetState, SyncState};
 use super::waiting::WaitingOn;
 
 impl SyncState<'_> {
@@ -23,6 +23,11 @@ impl SyncState<'_> {
         let remaining = self.old_pods(pods);
         if remaining > 0 {
             self.wait_on(WaitingOn::OldPods { remaining });
+            self.sync_rollout_status();
+            return Ok(());
+        }
+        if let Some(set) = self.unobserved_old_set() {
+            self.wait_on(WaitingOn::LaggingStatus { set });
             self.sync_rollout_status();
             return Ok(());
         }
@@ -48,6 +53,13 @@ impl SyncState<'_> {
             scaled |= self.resize(index, Replicas::ZERO, Resize::WhenNeeded, IfRefused::Fail);
         }
         scaled
+    }
+
+    /// An old set whose controller has not observed its size of zero: it may be about to create a pod.
+    fn unobserved_old_set(&self) -> Option<Name> {
+        let is_behind =
+            |set: &&SetState<'_>| set.observed.as_ref().is_some_and(|set| !set.has_observed_spec());
+        self.old_sets().find(is_behind).map(|set| set.name.clone())
     }
 
     /// The number of old pods: the larger of what the sets report and what the cache shows.

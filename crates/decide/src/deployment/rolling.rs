@@ -3,13 +3,19 @@
 //! One sync scales the new ReplicaSet *or* old ones, never both: the next step needs the ReplicaSets' updated
 //! statuses.
 
-use gantry_model::Replicas;
+use std::time::Duration;
+
+use gantry_model::{ReplicaSet, Replicas};
 
 use super::conditions::is_complete;
 use super::decision::{IfRefused, RefusedStep, SyncError};
 use super::limits::new_set_size;
 use super::sync_state::{Resize, SetState, SyncState};
 use super::waiting::WaitingOn;
+use crate::Wake;
+
+/// When a refused scale-down is tried again.
+const SCALE_DOWN_RETRY: Duration = Duration::from_secs(1);
 
 impl SyncState<'_> {
     /// One step of a rolling update.
@@ -19,6 +25,7 @@ impl SyncState<'_> {
         // A refused scale-down ends this sync: the new set was handled before it, and the next sync sees what did
         // scale down.
         let scaled = refused != Some(&RefusedStep::ScaleDownFailed)
+            && !self.waits_for_shrinking_new_set()
             && (self.reconcile_new_set()? || self.reconcile_old_sets());
         if scaled {
             self.wait_on(WaitingOn::OwnWrites);
@@ -29,7 +36,24 @@ impl SyncState<'_> {
             self.wait_on_new_pods();
         }
         self.sync_rollout_status();
+        if refused == Some(&RefusedStep::ScaleDownFailed) {
+            // The sync has not failed, so nothing else would bring the next one.
+            self.wake = Wake::After(SCALE_DOWN_RETRY);
+        }
         Ok(())
+    }
+
+    /// Whether the new set reports pods beyond its size, which are about to go: it was an old set a moment ago.
+    ///
+    /// They would count as available, and pods of other sets would be removed too early. A set that fails to remove
+    /// its pods is not waited for.
+    fn waits_for_shrinking_new_set(&mut self) -> bool {
+        let is_shrinking =
+            |set: &ReplicaSet| set.status.replicas > set.replicas && set.status.replica_failure().is_none();
+        let shrinking = self.new_set().filter(|new| new.observed.as_deref().is_some_and(is_shrinking));
+        let Some(set) = shrinking.map(|new| new.name.clone()) else { return false };
+        self.wait_on(WaitingOn::LaggingStatus { set });
+        true
     }
 
     /// Scales the new set towards its size, within the surge limit.
@@ -57,7 +81,7 @@ impl SyncState<'_> {
             return false;
         }
         let minimum = self.limits.floor();
-        let new_unavailable = self.new_set().map_or(0, |new| new.replicas.get() - new.available());
+        let new_unavailable = self.new_set().map_or(0, |new| new.replicas.get() - trusted_available(new));
         let most = self.total_size() - minimum - new_unavailable;
         if most <= 0 {
             let available = self.available_of_active_sets();
@@ -118,7 +142,7 @@ impl SyncState<'_> {
     /// Pods that a set of size zero still reports are terminating and must not count.
     fn available_of_active_sets(&self) -> i64 {
         let old: i64 = self.old_sets().filter(|set| set.is_active()).map(SetState::available).sum();
-        old + self.new_set().map_or(0, SetState::available)
+        old + self.new_set().map_or(0, trusted_available)
     }
 
     fn scale_down(&mut self, index: usize, fewer: i64) {
@@ -135,4 +159,11 @@ impl SyncState<'_> {
             self.wait_on(reason);
         }
     }
+}
+
+/// The available pods of the new set. Those of a status that reports all its pods, but not of its present spec, may be
+/// gone: it failed to remove them before it was scaled up again.
+fn trusted_available(new: &SetState<'_>) -> i64 {
+    let is_doubtful = |set: &ReplicaSet| !set.has_observed_spec() && set.status.replicas >= set.replicas;
+    if new.observed.as_deref().is_some_and(is_doubtful) { 0 } else { new.available() }
 }

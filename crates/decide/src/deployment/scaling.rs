@@ -16,6 +16,14 @@ impl SyncState<'_> {
         self.sets.iter().filter(|set| set.is_active()).filter_map(SetState::sized_for).any(is_outdated)
     }
 
+    /// Whether scaling would do nothing: Recreate has no proportions to keep between several active sets.
+    pub(super) fn cannot_be_scaled(&self) -> bool {
+        let active = self.sets.iter().filter(|set| set.is_active()).count();
+        active > 1
+            && self.deployment.strategy == Strategy::Recreate
+            && !self.new_set().is_some_and(|new| self.is_saturated(new))
+    }
+
     /// Scales without rolling out: for paused Deployments and scaling events.
     pub(super) fn scale_only(&mut self) {
         let scaled = self.scale();
@@ -38,8 +46,9 @@ impl SyncState<'_> {
             let youngest_old = self.old_indices().last().copied();
             let target = active.first().copied().or(self.new).or(youngest_old);
             let desired = self.deployment.replicas;
-            return target
-                .is_some_and(|index| self.resize(index, desired, Resize::WhenNeeded, IfRefused::Fail));
+            let is_repaired = self.repairs.size_annotation && self.is_scaling_event();
+            let how = if is_repaired { Resize::Forced } else { Resize::WhenNeeded };
+            return target.is_some_and(|index| self.resize(index, desired, how, IfRefused::Fail));
         }
         if self.new_set().is_some_and(|new| self.is_saturated(new)) {
             let mut scaled = false;

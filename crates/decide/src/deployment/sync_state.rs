@@ -9,6 +9,7 @@ use gantry_model::{
 
 use super::decision::{Action, Deadline, Decision, IfRefused, Step, SyncResult};
 use super::limits::Limits;
+use super::repairs::Repairs;
 use super::waiting::WaitingOn;
 use super::{Observed, events};
 use crate::Wake;
@@ -17,6 +18,7 @@ pub(super) struct SyncState<'a> {
     pub(super) now: Timestamp,
     pub(super) deployment: &'a Deployment,
     pub(super) limits: Limits,
+    pub(super) repairs: Repairs,
     /// As cached, plus what this decision has set.
     pub(super) status: DeploymentStatus,
     /// The Deployment's annotations, as cached, plus the revision if this decision has set it.
@@ -55,6 +57,7 @@ impl<'a> SyncState<'a> {
             now,
             deployment: observed.deployment,
             limits: Limits::of(observed.deployment),
+            repairs: observed.repairs,
             status: observed.deployment.status.clone(),
             annotations: Cow::Borrowed(&observed.deployment.meta.annotations),
             sets: sets.into_iter().map(|set| SetState::observed(Cow::Borrowed(set))).collect(),

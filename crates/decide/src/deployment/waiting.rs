@@ -59,7 +59,7 @@ pub enum WaitingOn {
         /// How many ReplicaSets are active.
         active: usize,
     },
-    /// An old ReplicaSet reports more available pods than its size; its status is stale.
+    /// The status of a ReplicaSet is not about its present size: it is stale.
     LaggingStatus {
         /// The ReplicaSet.
         set: Name,

@@ -1,7 +1,7 @@
 //! The new ReplicaSet: its name, its content, and what then if it is refused.
 
 use gantry_decide::deployment::{
-    Action, IfRefused, Observed, RefusedStep, SyncError, SyncResult, decide, template_hash,
+    Action, IfRefused, Observed, RefusedStep, Repairs, SyncError, SyncResult, decide, template_hash,
 };
 use gantry_model::{ConditionStatus, Limit, Name, Refusal, RefusalKind, ReplicaSet, ReplicaSetDraft, keys};
 use gantry_testkit::{DeploymentBuilder, NOON, ReplicaSetBuilder, deployment, labels, replica_set, template};
@@ -208,7 +208,8 @@ fn the_closing_report_builds_on_the_creation() {
 fn a_deployment_whose_sets_are_all_gone_is_read_again_before_they_are_replaced() {
     let web = deployment("web").size(2);
     let must_be_confirmed = |web: &gantry_model::Deployment, sets: &[&ReplicaSet]| {
-        let observed = Observed { deployment: web, sets, pods: &[], refused: None };
+        let observed =
+            Observed { deployment: web, sets, pods: &[], refused: None, repairs: Repairs::default() };
         decide(NOON, &observed).must_be_confirmed(&observed)
     };
     let old = replica_set("old").owned_by(&web).image("old:1").revision(1).size(2);

@@ -8,10 +8,12 @@ mod creating;
 mod events;
 mod examples;
 mod history;
+mod interrupted;
 mod pausing;
 mod progress;
 mod properties;
 mod recreating;
+mod repairs;
 mod revisions;
 mod rollback;
 mod rolling;
@@ -20,7 +22,7 @@ mod status;
 mod sync_order;
 mod triggers;
 
-use gantry_decide::deployment::{Action, Decision, IfRefused, Observed, RefusedStep, decide};
+use gantry_decide::deployment::{Action, Decision, IfRefused, Observed, RefusedStep, Repairs, decide};
 use gantry_model::{Deployment, DeploymentStatus, Pod, ReplicaSet, ReplicaSetEdit, Timestamp};
 use gantry_testkit::NOON;
 
@@ -46,7 +48,7 @@ fn decided_with(
 ) -> Decision {
     let sets: Vec<_> = sets.iter().collect();
     let pods: Vec<_> = pods.iter().collect();
-    decide(now, &Observed { deployment, sets: &sets, pods: &pods, refused })
+    decide(now, &Observed { deployment, sets: &sets, pods: &pods, refused, repairs: Repairs::default() })
 }
 
 /// All steps as lines of domain words.

@@ -2,7 +2,8 @@
 
 use gantry_decide::Wake;
 use gantry_decide::deployment::{
-    Action, Decision, EVENT_SOURCE, IfRefused, Observed, RefusedStep, SyncError, SyncResult, decide, triggers,
+    Action, Decision, EVENT_SOURCE, IfRefused, Observed, RefusedStep, Repairs, SyncError, SyncResult, decide,
+    triggers,
 };
 use gantry_decide::ownership::{claim, may_adopt};
 use gantry_decide::queue::{self, RetryPolicy, WorkQueue};
@@ -89,7 +90,10 @@ pub(crate) fn preview_decision(
         Strategy::Recreate => cluster.pods.iter().collect(),
         Strategy::RollingUpdate(_) | Strategy::Unknown(_) => Vec::new(),
     };
-    Some(decide(cluster.now, &Observed { deployment, sets: &sets, pods: &pods, refused }))
+    Some(decide(
+        cluster.now,
+        &Observed { deployment, sets: &sets, pods: &pods, refused, repairs: Repairs::default() },
+    ))
 }
 
 /// Syncs one Deployment: claim, decide, carry out; and again where a refusal has to be decided on.

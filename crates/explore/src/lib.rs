@@ -1,0 +1,27 @@
+//! A model checker for small rollouts: every interleaving, over the production decisions.
+//!
+//! A [`Scenario`] is a Deployment of a few pods, what its user does and what may go wrong. [`explore`] visits every
+//! state that it can get into: whatever controller, kubelet, watch or user acts next, with a crash, a delayed watch or
+//! a failed write between any two writes. The controllers here are interpreters of `gantry-decide`: they observe
+//! through caches, carry out one write at a time, honour every [`IfRefused`](gantry_decide::deployment::IfRefused),
+//! conflict by resource versions and keep expectations. What has to hold is in `properties`, which shares no code with
+//! the rules. A violation is reported with a shortest path to it.
+//!
+//! States are told apart by a fingerprint that masks names, uids, versions and times. Not covered: several
+//! Deployments, adoption, deletion of the Deployment, two processes at once, more than one node.
+//!
+//! *Invariant:* no clock, no randomness, no I/O: the same scenario gives the same numbers.
+
+mod deployment_sync;
+mod fingerprint;
+mod objects;
+mod properties;
+mod scenario;
+mod search;
+mod set_sync;
+mod state;
+pub mod suites;
+mod transitions;
+
+pub use scenario::{Budget, Mutant, Scenario, StartingPoint, UserAction, rolling, rolling_percent};
+pub use search::{Exploration, Violation, explore};

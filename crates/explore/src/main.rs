@@ -1,0 +1,92 @@
+//! `explore`: explores the scenarios and prints how many states there were, and the path to a violation if there is one.
+
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "this is a command")]
+
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use gantry_explore::{Exploration, Scenario, explore, suites};
+
+const USAGE: &str = "\
+Usage: explore [--quick] [--only TEXT] [--jobs N] [--states-max N]
+
+Visit every state of small rollouts: whatever acts next, with every fault between any two writes. Exit status 1 if a
+property is violated, which is printed with a shortest path to it, or if a scenario has too many states.
+
+  --quick          Only the scenarios of the tests
+  --only TEXT      Only the scenarios whose line contains this
+  --jobs N         How many scenarios to explore at a time (default: 2)
+  --states-max N   The most states of a scenario (default: 5000000)
+";
+
+struct Arguments {
+    scenarios: Vec<Scenario>,
+    jobs: usize,
+    states_max: usize,
+}
+
+fn main() -> ExitCode {
+    let arguments = match parse(std::env::args().skip(1)) {
+        Ok(arguments) => arguments,
+        Err(message) => {
+            eprint!("{message}");
+            return ExitCode::from(2);
+        }
+    };
+    let explored = explore_all(&arguments);
+    let sum = |count: fn(&Exploration) -> usize| explored.iter().map(count).sum::<usize>();
+    println!(
+        "{} scenarios, {} distinct states, {} transitions, depth up to {}",
+        explored.len(),
+        sum(|exploration| exploration.states),
+        sum(|exploration| exploration.transitions),
+        explored.iter().map(|exploration| exploration.depth).max().unwrap_or(0),
+    );
+    let failed = explored.iter().filter(|exploration| !exploration.is_complete).count();
+    if failed == 0 {
+        return ExitCode::SUCCESS;
+    }
+    println!("{failed} scenarios failed");
+    ExitCode::FAILURE
+}
+
+/// Explores the scenarios, several at a time.
+fn explore_all(arguments: &Arguments) -> Vec<Exploration> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut explored = Vec::new();
+        while let Some(scenario) = arguments.scenarios.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let exploration = explore(scenario, arguments.states_max);
+            let violation = exploration.violation.as_ref().map(|violation| format!("\n{violation}"));
+            println!("{scenario}: {exploration}{}", violation.unwrap_or_default());
+            explored.push(exploration);
+        }
+        explored
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..arguments.jobs).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+    })
+}
+
+fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
+    let mut arguments = Arguments { scenarios: suites::thorough(), jobs: 2, states_max: 5_000_000 };
+    while let Some(word) = words.next() {
+        let mut value = || words.next().ok_or_else(|| format!("{word} needs a value\n\n{USAGE}"));
+        match word.as_str() {
+            "--quick" => arguments.scenarios = suites::quick(),
+            "--only" => {
+                let text = value()?;
+                arguments.scenarios.retain(|scenario| scenario.to_string().contains(&text));
+            }
+            "--jobs" => arguments.jobs = number(&value()?)?,
+            "--states-max" => arguments.states_max = number(&value()?)?,
+            _ => return Err(format!("unknown argument: {word}\n\n{USAGE}")),
+        }
+    }
+    Ok(arguments)
+}
+
+fn number(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| format!("{text:?} is not a number\n\n{USAGE}"))
+}

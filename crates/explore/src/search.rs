@@ -1,0 +1,196 @@
+//! The search: breadth first through all states, and then backwards from where nothing happens any more.
+//!
+//! The first violation found is thus at the end of a shortest path. A run in which nothing is starved ends in a state
+//! from which it cannot escape; so if a state of rest can be reached from every state without help, every such run
+//! ends at rest.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+
+use crate::fingerprint::fingerprint;
+use crate::properties;
+use crate::scenario::Scenario;
+use crate::state::State;
+use crate::transitions::describe;
+
+/// What an exploration found.
+#[derive(Clone, Debug)]
+pub struct Exploration {
+    /// Distinct states.
+    pub states: usize,
+    /// Transitions between them.
+    pub transitions: usize,
+    /// The longest of the shortest paths.
+    pub depth: usize,
+    /// States in which nothing happens by itself.
+    pub at_rest: usize,
+    /// Whether all states were seen.
+    pub is_complete: bool,
+    /// The first violation.
+    pub violation: Option<Violation>,
+}
+
+/// A violated property, and a shortest way to it.
+#[derive(Clone, Debug)]
+pub struct Violation {
+    /// The property, and what was found instead.
+    pub broken: String,
+    /// What happened, a line each.
+    pub path: Vec<String>,
+}
+
+/// How a state was first reached.
+#[derive(Clone, Copy, Debug)]
+struct Reached {
+    from: u32,
+    /// The place of the transition among those of `from`.
+    by: u16,
+    depth: u16,
+}
+
+struct Search<'a> {
+    scenario: &'a Scenario,
+    seen: BTreeMap<u64, u32>,
+    reached: Vec<Reached>,
+    /// Which states lead to which without a user or a fault.
+    by_itself: Vec<(u32, u32)>,
+    at_rest: Vec<u32>,
+    transitions: usize,
+}
+
+/// Explores a scenario, up to so many states.
+pub fn explore(scenario: &Scenario, states_max: usize) -> Exploration {
+    let mut search = Search {
+        scenario,
+        seen: BTreeMap::new(),
+        reached: Vec::new(),
+        by_itself: Vec::new(),
+        at_rest: Vec::new(),
+        transitions: 0,
+    };
+    let (mut violation, is_complete) = search.forwards(states_max);
+    if violation.is_none() && is_complete {
+        violation = search.never_at_rest();
+    }
+    Exploration {
+        states: search.reached.len(),
+        transitions: search.transitions,
+        depth: search.reached.last().map_or(0, |reached| usize::from(reached.depth)),
+        at_rest: search.at_rest.len(),
+        is_complete,
+        violation,
+    }
+}
+
+impl Search<'_> {
+    /// Visits all states in order of their distance. Returns a violation, and whether all were visited.
+    fn forwards(&mut self, states_max: usize) -> (Option<Violation>, bool) {
+        let first = State::first(self.scenario);
+        self.seen.insert(fingerprint(&first, self.scenario), 0);
+        self.reached.push(Reached { from: 0, by: 0, depth: 0 });
+        let mut waiting = VecDeque::from([(0, first)]);
+        while let Some((id, state)) = waiting.pop_front() {
+            if let Some(violation) = self.visit(id, &state, &mut waiting) {
+                return (Some(violation), false);
+            }
+            if self.reached.len() > states_max {
+                return (None, false);
+            }
+        }
+        (None, true)
+    }
+
+    fn visit(&mut self, id: u32, state: &State, waiting: &mut VecDeque<(u32, State)>) -> Option<Violation> {
+        let broken = state.violation.clone().or_else(|| properties::always(state));
+        if let Some(broken) = broken {
+            return Some(self.violation(id, broken));
+        }
+        let enabled = state.enabled(self.scenario);
+        let rests = enabled.by_itself.is_empty();
+        if rests {
+            self.at_rest.push(id);
+            if let Some(broken) = properties::at_rest(state, self.scenario) {
+                return Some(self.violation(id, broken));
+            }
+        }
+        let by_itself = enabled.by_itself.len();
+        for (place, transition) in enabled.by_itself.into_iter().chain(enabled.imposed).enumerate() {
+            let next = state.after(self.scenario, &transition);
+            self.transitions += 1;
+            let print = fingerprint(&next, self.scenario);
+            let new = u32::try_from(self.reached.len()).unwrap_or(u32::MAX);
+            let target = *self.seen.entry(print).or_insert(new);
+            if place < by_itself && target != id {
+                self.by_itself.push((id, target));
+            }
+            if target == new {
+                let depth = self.reached[id as usize].depth.saturating_add(1);
+                let by = u16::try_from(place).unwrap_or(u16::MAX);
+                self.reached.push(Reached { from: id, by, depth });
+                waiting.push_back((new, next));
+            }
+        }
+        None
+    }
+
+    /// Finds a state from which rest cannot be reached without help.
+    fn never_at_rest(&mut self) -> Option<Violation> {
+        self.by_itself.sort_unstable_by_key(|(_, to)| *to);
+        let mut comes_to_rest = vec![false; self.reached.len()];
+        let mut waiting = self.at_rest.clone();
+        for id in &waiting {
+            comes_to_rest[*id as usize] = true;
+        }
+        while let Some(id) = waiting.pop() {
+            let first = self.by_itself.partition_point(|(_, to)| *to < id);
+            for (from, _) in self.by_itself[first..].iter().take_while(|(_, to)| *to == id) {
+                if !std::mem::replace(&mut comes_to_rest[*from as usize], true) {
+                    waiting.push(*from);
+                }
+            }
+        }
+        let stuck = comes_to_rest.iter().position(|rests| !rests)?;
+        let id = u32::try_from(stuck).unwrap_or(u32::MAX);
+        Some(self.violation(id, "every run comes to rest: from here on none does".to_owned()))
+    }
+
+    /// A violation with the path to it.
+    fn violation(&self, id: u32, broken: String) -> Violation {
+        let mut ids = vec![id];
+        let mut last = id;
+        while last != 0 {
+            last = self.reached[last as usize].from;
+            ids.push(last);
+        }
+        ids.reverse();
+        let mut state = State::first(self.scenario);
+        let mut path = vec![format!("{:<100} | {state}", "begin")];
+        for id in &ids[1..] {
+            let enabled = state.enabled(self.scenario);
+            let mut all = enabled.by_itself.into_iter().chain(enabled.imposed);
+            let Some(transition) = all.nth(usize::from(self.reached[*id as usize].by)) else { break };
+            let next = state.after(self.scenario, &transition);
+            path.push(describe(&state, &transition, &next, self.scenario));
+            state = next;
+        }
+        Violation { broken, path }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "VIOLATED: {}", self.broken)?;
+        for (number, line) in self.path.iter().enumerate() {
+            writeln!(f, "{number:>4}  {line}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Exploration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { states, transitions, depth, at_rest, .. } = self;
+        write!(f, "{states} states, {transitions} transitions, depth {depth}, {at_rest} at rest")?;
+        if self.is_complete || self.violation.is_some() { Ok(()) } else { f.write_str(", cut off") }
+    }
+}

@@ -1,0 +1,448 @@
+//! What may happen next: one step of a controller, a kubelet, the garbage collector, a watch, a user, or a fault.
+
+use std::fmt;
+
+use gantry_decide::deployment::{Action, Observed, decide};
+use gantry_model::{Deployment, Name, Phase, Pod, Readiness, ReplicaSet, Replicas, Template, keys};
+use gantry_testkit::deployment;
+
+use crate::objects::Watched;
+use crate::scenario::{Scenario, StartingPoint, UserAction};
+use crate::set_sync::{SyncPhase, ready_pod};
+use crate::state::{State, WriteFault};
+
+/// How long a tick of the clock is.
+const TICK_SECONDS: i64 = 10;
+/// More than expectations wait.
+const TIMEOUT_SECONDS: i64 = 301;
+/// More steps than any small rollout takes.
+const ROLLOUT_STEPS_MAX: usize = 10_000;
+
+/// A transition from one state to the next.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Transition {
+    BeginDeploymentSync,
+    DeploymentStep(WriteFault),
+    BeginSetSync { set: Name, reversed: bool },
+    SetStep(Name, WriteFault),
+    Deliver(Watched),
+    CatchUp,
+    PodReady(Name),
+    PodGone(Name),
+    Collect(Name),
+    Tick,
+    Crash,
+    Delay(Watched),
+    PodFails(Name),
+    PodUnready(Name),
+    Timeout,
+    User(usize),
+}
+
+/// The transitions of a state: those that go on by themselves, and those that need a user or a fault.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Enabled {
+    pub(crate) by_itself: Vec<Transition>,
+    pub(crate) imposed: Vec<Transition>,
+}
+
+impl State {
+    /// The first state of an exploration.
+    pub(crate) fn first(scenario: &Scenario) -> Self {
+        let mut state = Self::empty(scenario);
+        let mut web = deployment("web");
+        web.replicas = Replicas::from(scenario.replicas);
+        web.strategy = scenario.strategy.clone();
+        web.template = scenario.templates[0].clone();
+        web.min_ready_seconds = scenario.min_ready_seconds;
+        web.progress_deadline_seconds = scenario.deadline_seconds;
+        web.revision_history_limit = scenario.history.map(Replicas::from);
+        state.put_deployment(web);
+        state.deliver_all();
+        if scenario.start == StartingPoint::RolledOut {
+            state.run_to_rest(scenario);
+        }
+        state
+    }
+
+    /// Lets happen what happens by itself, always the first thing.
+    fn run_to_rest(&mut self, scenario: &Scenario) {
+        for _ in 0..ROLLOUT_STEPS_MAX {
+            let Some(next) = self.enabled(scenario).by_itself.into_iter().next() else { return };
+            *self = self.after(scenario, &next);
+        }
+    }
+
+    /// All transitions of this state.
+    pub(crate) fn enabled(&self, scenario: &Scenario) -> Enabled {
+        let mut enabled = Enabled::default();
+        self.watches(&mut enabled, scenario);
+        self.controllers(&mut enabled);
+        self.pods(&mut enabled, scenario);
+        if scenario.is_timed && (self.deployment_timer.is_some() || !self.set_timers.is_empty()) {
+            enabled.by_itself.push(Transition::Tick);
+        }
+        self.users(&mut enabled, scenario);
+        if self.budget.crashes > 0 {
+            enabled.imposed.push(Transition::Crash);
+        }
+        if self.budget.timeouts > 0 {
+            enabled.imposed.push(Transition::Timeout);
+        }
+        enabled
+    }
+
+    fn watches(&self, enabled: &mut Enabled, scenario: &Scenario) {
+        if self.delayed.is_some() {
+            enabled.by_itself.push(Transition::CatchUp);
+        } else if self.budget.delays > 0 {
+            enabled.imposed.extend(Watched::ALL.map(Transition::Delay));
+        }
+        if scenario.slow_watches {
+            let waiting =
+                |kind: &Watched| Some(*kind) != self.delayed && !self.undelivered[kind.index()].is_empty();
+            enabled.by_itself.extend(Watched::ALL.into_iter().filter(waiting).map(Transition::Deliver));
+        }
+    }
+
+    fn controllers(&self, enabled: &mut Enabled) {
+        if self.deployment_sync.is_some() {
+            enabled.by_itself.push(Transition::DeploymentStep(WriteFault::None));
+            self.faults(enabled, &Transition::DeploymentStep);
+        } else if self.deployment_queued {
+            enabled.by_itself.push(Transition::BeginDeploymentSync);
+        }
+        for set in self.set_syncs.keys() {
+            enabled.by_itself.push(Transition::SetStep(set.clone(), WriteFault::None));
+            self.faults(enabled, &|fault| Transition::SetStep(set.clone(), fault));
+        }
+        for set in self.sets_queued.iter().filter(|set| !self.set_syncs.contains_key(*set)) {
+            enabled.by_itself.push(Transition::BeginSetSync { set: set.clone(), reversed: false });
+            if self.is_choice(set) {
+                enabled.by_itself.push(Transition::BeginSetSync { set: set.clone(), reversed: true });
+            }
+        }
+    }
+
+    /// Whether a sync of the set would choose between pods.
+    fn is_choice(&self, set: &Name) -> bool {
+        self.cache.sets.get(set).is_some_and(|set| {
+            let active = self.cache.pods_of(set).filter(|pod| pod.is_active()).count();
+            gantry_decide::replica_set::is_choice_needed(set, active)
+        })
+    }
+
+    fn faults(&self, enabled: &mut Enabled, step: &dyn Fn(WriteFault) -> Transition) {
+        if self.budget.refusals > 0 {
+            enabled.imposed.push(step(WriteFault::Refused));
+        }
+        if self.budget.lost_responses > 0 {
+            enabled.imposed.push(step(WriteFault::ResponseLost));
+        }
+    }
+
+    fn pods(&self, enabled: &mut Enabled, scenario: &Scenario) {
+        let broken = scenario.broken.map(|broken| &scenario.templates[usize::from(broken)]);
+        for (name, pod) in &self.server.pods {
+            let owner = pod
+                .meta
+                .controller()
+                .and_then(|owner| self.server.sets.get(&owner.name).filter(|set| set.meta.uid == owner.uid));
+            if pod.meta.is_deleting() {
+                enabled.by_itself.push(Transition::PodGone(name.clone()));
+                continue;
+            }
+            let Some(owner) = owner else {
+                enabled.by_itself.push(Transition::Collect(name.clone()));
+                continue;
+            };
+            if !pod.is_active() {
+                continue;
+            }
+            if !pod.is_ready() && Some(&owner.template) != broken {
+                enabled.by_itself.push(Transition::PodReady(name.clone()));
+            }
+            if self.budget.failures > 0 {
+                enabled.imposed.push(Transition::PodFails(name.clone()));
+            }
+            if self.budget.unready > 0 && pod.is_ready() {
+                enabled.imposed.push(Transition::PodUnready(name.clone()));
+            }
+        }
+    }
+
+    fn users(&self, enabled: &mut Enabled, scenario: &Scenario) {
+        let Some(web) = &self.server.deployment else { return };
+        for (index, action) in scenario.actions.iter().enumerate() {
+            let makes_sense = match action {
+                UserAction::SetTemplate(version) => scenario.templates[usize::from(*version)] != web.template,
+                UserAction::Scale(replicas) => web.replicas != Replicas::from(*replicas),
+                UserAction::Pause => !web.paused,
+                UserAction::Resume => web.paused,
+                UserAction::Undo => self.previous_template().is_some(),
+                UserAction::SetStrategy(strategy) => *strategy != web.strategy,
+                UserAction::SetMinReady(seconds) => *seconds != web.min_ready_seconds,
+                UserAction::RequestRollback(_) => true,
+            };
+            if self.actions & (1 << index) != 0 && makes_sense {
+                enabled.imposed.push(Transition::User(index));
+            }
+        }
+    }
+
+    /// The template of the last but one revision.
+    fn previous_template(&self) -> Option<Template> {
+        let revision =
+            |set: &ReplicaSet| -> Option<i64> { set.meta.annotations.get(keys::REVISION)?.parse().ok() };
+        let mut sets: Vec<_> = self
+            .server
+            .owned_sets()
+            .filter_map(|set| Some((revision(set)?, set.template.without_hash())))
+            .collect();
+        sets.sort_by_key(|(revision, _)| *revision);
+        sets.pop()?;
+        sets.pop().map(|(_, template)| template)
+    }
+
+    /// The state after a transition.
+    pub(crate) fn after(&self, scenario: &Scenario, transition: &Transition) -> Self {
+        let mut next = self.clone();
+        next.go(scenario, transition);
+        if !scenario.slow_watches {
+            next.deliver_all();
+        }
+        if !scenario.is_timed {
+            next.skip_idle_syncs(scenario);
+        }
+        next
+    }
+
+    /// Lets those syncs happen at once that find nothing to do.
+    ///
+    /// Such a sync changes nothing but its place in the queue, and every change that would give it something to do
+    /// queues it again: whether it comes before or after other transitions makes no difference.
+    fn skip_idle_syncs(&mut self, scenario: &Scenario) {
+        let idle = |next: &Self, queued: bool| !queued && next.violation.is_none();
+        for set in self.sets_queued.clone() {
+            if self.set_syncs.contains_key(&set) {
+                continue;
+            }
+            let mut next = self.clone();
+            next.begin_set_sync(scenario, &set, false);
+            if idle(&next, next.sets_queued.contains(&set) || next.set_syncs.contains_key(&set)) {
+                *self = next;
+            }
+        }
+        if self.deployment_queued && self.deployment_sync.is_none() {
+            let mut next = self.clone();
+            next.begin_deployment_sync(scenario);
+            if idle(&next, next.deployment_queued || next.deployment_sync.is_some()) {
+                *self = next;
+            }
+        }
+    }
+
+    fn go(&mut self, scenario: &Scenario, transition: &Transition) {
+        match transition {
+            Transition::BeginDeploymentSync => self.begin_deployment_sync(scenario),
+            Transition::DeploymentStep(fault) => {
+                self.spend(*fault);
+                self.deployment_step(scenario, *fault);
+            }
+            Transition::BeginSetSync { set, reversed } => self.begin_set_sync(scenario, set, *reversed),
+            Transition::SetStep(set, fault) => {
+                self.spend(*fault);
+                self.set_step(scenario, set, *fault);
+            }
+            Transition::Deliver(kind) => self.deliver(*kind),
+            Transition::CatchUp => {
+                self.delayed = None;
+                self.deliver_all();
+            }
+            Transition::PodReady(pod) => self.change_pod(pod, |pod, seconds| *pod = ready_pod(pod, seconds)),
+            Transition::PodGone(pod) => self.remove_pod(pod),
+            Transition::Collect(pod) => {
+                let _ = self.delete_pod(pod);
+            }
+            Transition::Tick => {
+                self.seconds += TICK_SECONDS;
+                self.steady_seconds += TICK_SECONDS;
+                self.fire_timers();
+            }
+            Transition::Crash => {
+                self.budget.crashes -= 1;
+                self.restart_controllers();
+            }
+            Transition::Delay(kind) => {
+                self.budget.delays -= 1;
+                self.delayed = Some(*kind);
+            }
+            Transition::PodFails(pod) => {
+                self.budget.failures -= 1;
+                self.change_pod(pod, |pod, _| {
+                    (pod.phase, pod.readiness) = (Phase::Failed, Readiness::NotReady)
+                });
+            }
+            Transition::PodUnready(pod) => {
+                self.budget.unready -= 1;
+                self.change_pod(pod, |pod, _| pod.readiness = Readiness::NotReady);
+            }
+            Transition::Timeout => {
+                self.budget.timeouts -= 1;
+                self.steady_seconds += TIMEOUT_SECONDS;
+                // Everything is resynced now and then, and certainly within this time.
+                self.sets_queued = self.cache.sets.keys().cloned().collect();
+            }
+            Transition::User(index) => {
+                self.actions &= !(1 << index);
+                self.act(scenario, &scenario.actions[*index]);
+            }
+        }
+    }
+
+    fn spend(&mut self, fault: WriteFault) {
+        match fault {
+            WriteFault::None => {}
+            WriteFault::Refused => self.budget.refusals -= 1,
+            WriteFault::ResponseLost => self.budget.lost_responses -= 1,
+        }
+    }
+
+    fn change_pod(&mut self, name: &Name, change: impl FnOnce(&mut Pod, i64)) {
+        let Some(pod) = self.server.pods.get(name) else { return };
+        let mut pod = Pod::clone(pod);
+        change(&mut pod, self.seconds);
+        self.put_pod(pod);
+    }
+
+    fn act(&mut self, scenario: &Scenario, action: &UserAction) {
+        let Some(current) = self.server.deployment.clone() else { return };
+        let mut web = Deployment::clone(&current);
+        match action {
+            UserAction::SetTemplate(version) => {
+                web.template = scenario.templates[usize::from(*version)].clone()
+            }
+            UserAction::Scale(replicas) => web.replicas = Replicas::from(*replicas),
+            UserAction::Pause => web.paused = true,
+            UserAction::Resume => web.paused = false,
+            UserAction::Undo => {
+                web.template = self.previous_template().unwrap_or_else(|| web.template.clone())
+            }
+            UserAction::RequestRollback(revision) => {
+                web.meta.annotations.insert(keys::ROLLBACK_TO.to_owned(), revision.to_string());
+            }
+            UserAction::SetStrategy(strategy) => web.strategy = strategy.clone(),
+            UserAction::SetMinReady(seconds) => web.min_ready_seconds = *seconds,
+        }
+        self.asked_for = web.replicas;
+        if web != *current {
+            web.meta.generation += 1;
+            self.put_deployment(web);
+        }
+    }
+
+    /// What a sync would still do, though nothing is queued: nothing, if all is well.
+    pub(crate) fn unfinished(&self, scenario: &Scenario) -> Option<String> {
+        let web = self.server.deployment.as_ref()?;
+        let sets: Vec<&ReplicaSet> = self.server.owned_sets().map(|set| &**set).collect();
+        let pods: Vec<&Pod> = self.server.pods.values().map(|pod| &**pod).collect();
+        let observed =
+            Observed { deployment: web, sets: &sets, pods: &pods, refused: None, repairs: scenario.repairs };
+        let decision = decide(self.now(), &observed);
+        let step = decision.steps.iter().find(|step| !matches!(step.action, Action::Emit(_)));
+        if let Some(step) = step {
+            return Some(format!("nothing is left to do at rest: {}", step.action));
+        }
+        sets.into_iter().find_map(|set| self.unfinished_set(set))
+    }
+}
+
+/// One line: what happened, in the words of the field.
+pub(crate) fn describe(
+    before: &State,
+    transition: &Transition,
+    after: &State,
+    scenario: &Scenario,
+) -> String {
+    let words = match transition {
+        Transition::BeginDeploymentSync => match &after.deployment_sync {
+            Some(sync) => format!("Deployment controller: decides on {} steps", sync.steps.len()),
+            None => "Deployment controller: decides that there is nothing to do".to_owned(),
+        },
+        Transition::DeploymentStep(fault) => {
+            let step = before.deployment_sync.as_ref().and_then(|sync| sync.steps.first());
+            let action = step.map_or_else(String::new, |step| step.action.to_string());
+            format!("Deployment controller: {action}{}", outcome(before, after, *fault))
+        }
+        Transition::BeginSetSync { set, reversed } => {
+            let which = if *reversed { ", choosing the others among equal pods" } else { "" };
+            let what = after.set_syncs.get(set).map_or_else(|| "nothing to do".to_owned(), phase);
+            format!("ReplicaSet controller: {set}: {what}{which}")
+        }
+        Transition::SetStep(set, fault) => {
+            let what = before.set_syncs.get(set).map(phase).unwrap_or_default();
+            format!("ReplicaSet controller: {set}: {what}{}", outcome(before, after, *fault))
+        }
+        Transition::Deliver(kind) => format!("watch: delivers a change of {}", kind.as_str()),
+        Transition::CatchUp => "watch: catches up".to_owned(),
+        Transition::PodReady(pod) => format!("kubelet: {pod} is ready"),
+        Transition::PodGone(pod) => format!("kubelet: {pod} is gone"),
+        Transition::Collect(pod) => format!("garbage collector: deletes {pod}"),
+        Transition::Tick => format!("{TICK_SECONDS} seconds pass"),
+        Transition::Crash => "FAULT: the controllers' process ends and begins anew".to_owned(),
+        Transition::Delay(kind) => format!("FAULT: the watch of {} is delayed", kind.as_str()),
+        Transition::PodFails(pod) => format!("FAULT: {pod} fails"),
+        Transition::PodUnready(pod) => format!("FAULT: {pod} stops being ready"),
+        Transition::Timeout => "five minutes pass".to_owned(),
+        Transition::User(index) => format!("user: {}", scenario.actions[*index]),
+    };
+    format!("{words:<100} | {after}")
+}
+
+fn phase(sync: &crate::set_sync::SetSync) -> String {
+    match &sync.phase {
+        SyncPhase::Creating { .. } => "create a pod".to_owned(),
+        SyncPhase::Deleting { left, .. } => {
+            left.first().map_or_else(String::new, |pod| format!("delete {}", pod.name))
+        }
+        SyncPhase::Reporting { report, .. } => match &report.status {
+            gantry_decide::replica_set::StatusWrite::Put(status) => {
+                format!(
+                    "report {} pods, {} ready, {} available",
+                    status.replicas, status.ready, status.available
+                )
+            }
+            gantry_decide::replica_set::StatusWrite::Unchanged => "nothing to report".to_owned(),
+        },
+    }
+}
+
+fn outcome(before: &State, after: &State, fault: WriteFault) -> &'static str {
+    match fault {
+        WriteFault::Refused => ": FAULT: refused",
+        WriteFault::ResponseLost => ": FAULT: the response is lost",
+        WriteFault::None if before.version == after.version => ": no change, or a conflict",
+        WriteFault::None => "",
+    }
+}
+
+/// The sizes and pods on the server, and what the caches lack.
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let wanted = self.server.deployment.as_ref().map_or(0, |web| web.replicas.get());
+        write!(f, "N={wanted}")?;
+        for set in self.server.sets.values() {
+            let pods: Vec<_> = self.server.pods_of(set).collect();
+            let active = pods.iter().filter(|pod| pod.is_active()).count();
+            let ready = pods.iter().filter(|pod| pod.is_active() && pod.is_ready()).count();
+            let sized_for = set.meta.annotations.get(keys::DESIRED_REPLICAS).map_or("?", String::as_str);
+            write!(
+                f,
+                " {}: size {} (for {sized_for}), {active} pods, {ready} ready;",
+                set.meta.name, set.replicas
+            )?;
+        }
+        let behind: usize = self.undelivered.iter().map(Vec::len).sum();
+        if behind > 0 { write!(f, " {behind} changes undelivered") } else { Ok(()) }
+    }
+}
