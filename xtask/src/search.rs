@@ -3,7 +3,7 @@
 use crate::cargo::{self, cargo};
 use crate::console;
 use crate::failure::Failure;
-use crate::{dependencies, install};
+use crate::{dependencies, install, sim};
 use std::path::Path;
 use std::process::Command;
 
@@ -12,12 +12,12 @@ pub(crate) const USAGE: &str = "\
 Usage: cargo xtask search [NAME]
        cargo xtask search attack|noisy|wire [OPTIONS]
 
-Run the long searches, optimised and one after the other: random worlds judged after every sync, any input to any
-decision, thousands of simulated crashes and hundreds of real ones, concurrent histories under faults, damaged
+Run the long searches, optimised and one after the other: random worlds judged after every sync, 100,000 scenarios with faults
+(see `cargo xtask sim`), any input to any decision, thousands of simulated crashes and hundreds of real ones, concurrent histories under faults, damaged
 files, an hour of attacks on the running server, a quiet client beside a noisy one, and the dependencies. Takes hours.
 Every failure prints a seed and how to run it alone; keep it as a test.
 
-  NAME   Only the searches whose name contains this: worlds, decisions, registry, store, apiserver, fuzz, etcd,
+  NAME   Only the searches whose name contains this: worlds, scenarios, decisions, registry, store, apiserver, fuzz, etcd,
          attack, noisy, dependencies
 
 `attack` sends random hostile YAML, JSON, protobuf, patches, headers, queries, definitions and frames to a server of its
@@ -57,6 +57,9 @@ differ; exit status 1 if they do. Neither server should run controllers. Only ru
 /// How long each fuzz target is run.
 const FUZZ_MILLISECONDS: &str = "1800000";
 
+/// How many scenarios are played.
+const SCENARIO_SEEDS: &str = "100000";
+
 /// One search: a name, and what it does.
 struct Search {
     name: &'static str,
@@ -69,6 +72,8 @@ enum Run {
     Tests { words: &'static [&'static str], cases: u32 },
     /// A command of the crate `attack`.
     Attack(&'static str),
+    /// Scenarios on a simulated cluster.
+    Scenarios,
     /// A check of the dependencies.
     Dependencies,
 }
@@ -78,6 +83,7 @@ const SEARCHES: &[Search] = &[
         name: "worlds",
         run: Run::Tests { words: &["--package", "gantry-sim", "--test", "properties"], cases: 100_000 },
     },
+    Search { name: "scenarios", run: Run::Scenarios },
     Search { name: "decisions", run: Run::Tests { words: &["--package", "gantry-decide"], cases: 50_000 } },
     Search {
         name: "registry",
@@ -142,6 +148,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
         match run {
             Run::Tests { words, cases } => tests(&root, words, *cases)?,
             Run::Attack(command) => attack(&root, command, &[])?,
+            Run::Scenarios => sim::play(&root, &["--seeds", SCENARIO_SEEDS])?,
             Run::Dependencies => dependencies::check(&root)?,
         }
     }
