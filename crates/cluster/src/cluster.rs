@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use gantry_apiserver::{ApiServer, ApiService, Health};
 use gantry_controllers::Controller;
-use gantry_runtime::{Api, Informers, Metrics, Tasks, Transport};
+use gantry_runtime::{Api, ApiTransport, Informers, Metrics, Tasks};
 use gantry_serving::kubeconfig::Kubeconfig;
 use gantry_serving::{ConnectionLimits, Stopper};
 use kube::Client;
@@ -143,8 +143,8 @@ impl Cluster {
     }
 
     /// The transport of a component in this process.
-    fn transport_as(&self, user: &str) -> Transport {
-        Transport::in_process(ApiService::for_master(self.server.clone(), user))
+    fn transport_as(&self, user: &str) -> ApiTransport {
+        ApiTransport::in_process(ApiService::for_master(self.server.clone(), user))
     }
 
     /// Starts everything but the server, each component as its in-process client.
