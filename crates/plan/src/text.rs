@@ -140,7 +140,11 @@ pub(crate) fn because(plan: &RolloutPlan, step: &RolloutStep) -> String {
     match step.trigger {
         Trigger::Change if is_recreate => "the change: all old pods stop first".to_owned(),
         Trigger::Change => {
-            format!("the change: {} to {} pods allowed", step.limits.floor(), step.limits.ceiling())
+            format!(
+                "the change: at least {} available, at most {} pods",
+                step.limits.floor(),
+                step.limits.ceiling()
+            )
         }
         Trigger::Available { more, total } => {
             format!("{} available, {total} in all", words::count(more, "more new pod"))
