@@ -15,9 +15,10 @@ use gantry_model::{
     ReplicaSetDraft, ReplicaSetEdit, ReplicaSetStatus, SetKind, Strategy, keys,
 };
 
+use crate::drafts;
 use crate::objects::version_of;
 use crate::properties;
-use crate::scenario::{Mutant, Scenario};
+use crate::small_world::{Mutant, SmallWorld};
 use crate::state::{State, WriteFault, after, not_found};
 
 /// How often one sync may decide again after a refusal.
@@ -38,10 +39,10 @@ pub(crate) struct DeploymentSync {
 
 impl State {
     /// Begins a sync: takes a snapshot and decides.
-    pub(crate) fn begin_deployment_sync(&mut self, scenario: &Scenario) {
+    pub(crate) fn begin_deployment_sync(&mut self, world: &SmallWorld) {
         self.deployment_queued = false;
         let name = self.cache.deployment.as_ref().map(|deployment| deployment.meta.key());
-        let read = self.read_versions(scenario);
+        let read = self.read_versions(world);
         if name.is_some_and(|name| self.deployment_memory.check(&name, &read).is_err()) {
             self.deployment_queued = true;
             return;
@@ -61,13 +62,13 @@ impl State {
             wake: Wake::OnChange,
             decisions: 0,
         };
-        self.decide_deployment(scenario, sync, None);
+        self.decide_deployment(world, sync, None);
     }
 
     /// Decides, and ends the sync if there is nothing to do.
     fn decide_deployment(
         &mut self,
-        scenario: &Scenario,
+        world: &SmallWorld,
         mut sync: DeploymentSync,
         refused: Option<RefusedStep>,
     ) {
@@ -77,14 +78,14 @@ impl State {
             return;
         }
         let (decision, must_be_confirmed) = {
-            let view = MutatedView::of(scenario, &sync);
+            let view = MutatedView::of(world, &sync);
             let (sets, pods) = (view.sets(), view.pods());
             let observed = Observed {
                 deployment: view.deployment(),
                 sets: &sets,
                 pods: &pods,
                 refused,
-                repairs: scenario.repairs,
+                repairs: world.repairs,
             };
             let decision = decide(self.now(), &observed);
             let must_be_confirmed = decision.must_be_confirmed(&observed);
@@ -102,11 +103,11 @@ impl State {
         sync.wake = decision.wake;
         sync.steps = decision.steps;
         sync.steps.retain(|step| !matches!(step.action, Action::Emit(_)));
-        self.continue_deployment(scenario, sync);
+        self.continue_deployment(world, sync);
     }
 
     /// Keeps a sync with steps left, and ends one without.
-    fn continue_deployment(&mut self, scenario: &Scenario, sync: DeploymentSync) {
+    fn continue_deployment(&mut self, world: &SmallWorld, sync: DeploymentSync) {
         if !sync.steps.is_empty() {
             self.deployment_sync = Some(sync);
             return;
@@ -116,7 +117,7 @@ impl State {
             Wake::OnChange => {}
             Wake::Soon => self.deployment_timer_at(self.seconds + 1),
             // Where no time passes, a moment later is now.
-            Wake::After(delay) if !scenario.is_timed && delay <= Duration::from_secs(1) => {
+            Wake::After(delay) if !world.is_timed && delay <= Duration::from_secs(1) => {
                 self.deployment_queued = true;
             }
             Wake::After(delay) => self.deployment_timer_at(self.seconds + whole_seconds(delay)),
@@ -128,38 +129,37 @@ impl State {
     }
 
     /// Carries out the next step.
-    pub(crate) fn deployment_step(&mut self, scenario: &Scenario, fault: WriteFault) {
+    pub(crate) fn deployment_step(&mut self, world: &SmallWorld, fault: WriteFault) {
         let Some(mut sync) = self.deployment_sync.take() else { return };
         let step = sync.steps.remove(0);
         let before = self.server.clone();
-        let answer = self.carry_out(scenario, &mut sync, &step, fault);
-        if let Some(violation) =
-            properties::deployment_write(scenario, &sync.deployment, &before, &self.server)
+        let answer = self.carry_out(world, &mut sync, &step, fault);
+        if let Some(violation) = properties::deployment_write(world, &sync.deployment, &before, &self.server)
         {
             self.violated(violation);
         }
         self.record_revisions();
         match answer {
-            Ok(()) => self.continue_deployment(scenario, sync),
-            Err(_) if scenario.mutant == Some(Mutant::RefusalsIgnored) => {
-                self.continue_deployment(scenario, sync)
+            Ok(()) => self.continue_deployment(world, sync),
+            Err(_) if world.mutant == Some(Mutant::RefusalsIgnored) => {
+                self.continue_deployment(world, sync);
             }
-            Err(refusal) => self.deployment_refused(scenario, sync, &step, refusal),
+            Err(refusal) => self.deployment_refused(world, sync, &step, refusal),
         }
     }
 
     fn deployment_refused(
         &mut self,
-        scenario: &Scenario,
+        world: &SmallWorld,
         sync: DeploymentSync,
         step: &Step,
         refusal: Refusal,
     ) {
         match step.if_refused {
-            IfRefused::Ignore => self.continue_deployment(scenario, sync),
+            IfRefused::Ignore => self.continue_deployment(world, sync),
             IfRefused::Fail => self.deployment_queued = true,
             IfRefused::DecideOnScaleDown => {
-                self.decide_deployment(scenario, sync, Some(RefusedStep::ScaleDownFailed));
+                self.decide_deployment(world, sync, Some(RefusedStep::ScaleDownFailed));
             }
             IfRefused::DecideOnCreate => {
                 let existing = match &step.action {
@@ -169,19 +169,19 @@ impl State {
                     _ => None,
                 };
                 let refused = RefusedStep::CreateRefused { refusal, existing };
-                self.decide_deployment(scenario, sync, Some(refused));
+                self.decide_deployment(world, sync, Some(refused));
             }
         }
     }
 
     fn carry_out(
         &mut self,
-        scenario: &Scenario,
+        world: &SmallWorld,
         sync: &mut DeploymentSync,
         step: &Step,
         fault: WriteFault,
     ) -> Result<(), Refusal> {
-        let mutant = scenario.mutant;
+        let mutant = world.mutant;
         match &step.action {
             Action::CreateReplicaSet(draft) => {
                 let stored = self.write(fault, |state| state.create_set(draft, mutant))?;
@@ -232,8 +232,7 @@ impl State {
             return Err(Refusal::new(RefusalKind::AlreadyExists, format!("{} already exists", draft.name)));
         }
         self.created += 1;
-        let mut meta = gantry_testkit::meta(draft.name.as_str());
-        meta.uid = format!("set-{:04}", self.created).into();
+        let mut meta = drafts::meta(draft.name.as_str(), &format!("set-{:04}", self.created));
         // Ages are told apart, whatever the clock says.
         meta.created = Some(after(i64::try_from(self.created).unwrap_or(0) - 1_000_000));
         meta.labels.clone_from(&draft.labels);
@@ -349,9 +348,9 @@ struct MutatedView<'a> {
 }
 
 impl<'a> MutatedView<'a> {
-    fn of(scenario: &Scenario, sync: &'a DeploymentSync) -> Self {
+    fn of(world: &SmallWorld, sync: &'a DeploymentSync) -> Self {
         let mut view = Self { sync, deployment: None, sets: None, overlooks_pods: false };
-        match scenario.mutant {
+        match world.mutant {
             Some(Mutant::SurgePlusOne) => view.deployment = Some(with_limits(&sync.deployment, 1, 0)),
             Some(Mutant::UnavailablePlusOne) => view.deployment = Some(with_limits(&sync.deployment, 0, 1)),
             Some(Mutant::AllPodsAvailable) => {

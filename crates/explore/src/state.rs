@@ -10,12 +10,10 @@ use gantry_decide::{deployment::triggers as deployment_triggers, replica_set::tr
 use gantry_model::{Deployment, Name, Pod, Refusal, RefusalKind, ReplicaSet, Replicas, Timestamp, Uid};
 
 use crate::deployment_sync::DeploymentSync;
+use crate::drafts::BEGINNING;
 use crate::objects::{Change, Objects, VersionedChange, Watched, key};
-use crate::scenario::{Budget, Mutant, Scenario};
 use crate::set_sync::SetSync;
-
-/// The time at which every world begins.
-pub(crate) const BEGINNING: Timestamp = gantry_testkit::NOON;
+use crate::small_world::{FaultBudget, Mutant, SmallWorld};
 
 /// A state.
 #[derive(Clone, Debug)]
@@ -50,7 +48,7 @@ pub(crate) struct State {
     pub(crate) sets_written: u64,
     pub(crate) deployment_sync: Option<DeploymentSync>,
     pub(crate) set_syncs: BTreeMap<Name, SetSync>,
-    pub(crate) budget: Budget,
+    pub(crate) budget: FaultBudget,
     /// The user's actions that are left, a bit each.
     pub(crate) actions: u32,
     /// `spec.replicas` as the user last set it.
@@ -73,7 +71,7 @@ pub(crate) enum WriteFault {
 }
 
 impl State {
-    pub(crate) fn empty(scenario: &Scenario) -> Self {
+    pub(crate) fn empty(world: &SmallWorld) -> Self {
         Self {
             server: Objects::default(),
             cache: Objects::default(),
@@ -95,9 +93,9 @@ impl State {
             sets_written: 0,
             deployment_sync: None,
             set_syncs: BTreeMap::new(),
-            budget: scenario.budget,
-            actions: (1 << scenario.actions.len()) - 1,
-            asked_for: Replicas::from(scenario.replicas),
+            budget: world.budget,
+            actions: (1 << world.actions.len()) - 1,
+            asked_for: Replicas::from(world.replicas),
             revisions: BTreeMap::new(),
             violation: None,
         }
