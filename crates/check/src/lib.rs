@@ -1,11 +1,13 @@
 //! Invariants that any cluster must satisfy, as functions that return findings.
 //!
 //! The checker shares no code with what it checks: it resolves limits and adds up pods by itself, in the simplest
-//! way, from the objects alone. Its only dependency is `gantry-model`. Tests and simulations fail on a finding.
+//! way, from the objects alone. It depends on the objects alone (`gantry-json`, `gantry-model`). Tests and simulations fail on a finding.
 
+mod judge;
 mod rollout;
 mod state;
 
+pub use judge::{Judge, ObservedWrite, Writer};
 pub use rollout::rollout_step;
 pub use state::{reported, rolled_out};
 

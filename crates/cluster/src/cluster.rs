@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use gantry_apiserver::{ApiServer, ApiService, Health};
 use gantry_controllers::Controller;
-use gantry_runtime::{Api, Informers, Metrics, Tasks};
+use gantry_runtime::{Api, Informers, Metrics, Tasks, Transport};
 use gantry_serving::kubeconfig::Kubeconfig;
 use gantry_serving::{ConnectionLimits, Stopper};
 use kube::Client;
@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use crate::error::StartError;
-use crate::options::Options;
+use crate::options::{Options, Storage};
 use crate::ready::Readiness;
 use crate::server::{PreparedServer, Socket};
 use crate::storage::OpenStore;
@@ -34,7 +34,10 @@ pub struct Cluster {
     server: ApiServer,
     store: Arc<OpenStore>,
     endpoint: Option<RunningEndpoint>,
+    /// The CA certificate, as PEM, if there is one.
+    authority: Option<String>,
     tasks: Tasks,
+    metrics: Metrics,
     background: Vec<JoinHandle<()>>,
     options: Options,
 }
@@ -64,16 +67,19 @@ impl Cluster {
         let PreparedServer { server, store, authority, socket } = PreparedServer::open(&options).await?;
         let mut background = vec![
             tokio::spawn(remove_old_events(server.clone())),
-            tokio::spawn(reconcile_definitions(server.clone())),
-            tokio::spawn(reconcile_flow_control(server.clone())),
             tokio::spawn(Arc::clone(&store).watch_disk()),
         ];
+        if !matches!(options.storage, Storage::Own(_)) {
+            background.push(tokio::spawn(reconcile_definitions(server.clone())));
+            background.push(tokio::spawn(reconcile_flow_control(server.clone())));
+        }
         if !store.port().commits_both_or_neither() {
             background.push(tokio::spawn(complete_deletions(server.clone())));
         }
         let endpoint = socket.map(|socket| RunningEndpoint::start(&server, socket));
-        let mut cluster = Self { server, store, endpoint, tasks: Tasks::new(), background, options };
-        cluster.start_components(authority);
+        let (tasks, metrics) = (Tasks::new(), Metrics::new());
+        let mut cluster = Self { server, store, endpoint, authority, tasks, metrics, background, options };
+        cluster.start_components();
         Ok(cluster)
     }
 
@@ -87,6 +93,7 @@ impl Cluster {
             nodes: (1..=names.nodes).map(|number| format!("{}-{number}", names.prefix)).collect(),
         };
         tokio::select! {
+            biased;
             () = readiness.wait() => Ok(()),
             failed = self.failed() => Err(StartError::Failed(failed)),
         }
@@ -116,6 +123,7 @@ impl Cluster {
             }
         };
         tokio::select! {
+            biased;
             failed = self.tasks.failed() => failed,
             ended = served => format!("the server ended unexpectedly: {ended:?}"),
         }
@@ -138,49 +146,67 @@ impl Cluster {
         }
     }
 
+    /// The API for a client in this process with all rights, as this user, without the connector of the options.
+    pub fn service_as(&self, user: &str) -> ApiService {
+        ApiService::for_master(self.server.clone(), user)
+    }
+
     fn client_as(&self, user: &str) -> Client {
-        Client::new(ApiService::for_master(self.server.clone(), user), "default")
+        Client::new(self.service_as(user), "default")
+    }
+
+    /// The options of controllers for this cluster; `None` as informers for those that share none with other components.
+    pub fn controller_options(&self, informers: Option<Informers>) -> gantry_controllers::Options {
+        let mut options = gantry_controllers::Options {
+            // Every pod mounts it. Without TLS there is no CA, and it is published empty.
+            root_ca: Some(self.authority.clone().unwrap_or_default()),
+            informers,
+            repairs: self.options.repairs,
+            clock: self.options.environment.clock.clone(),
+            metrics: self.metrics.clone(),
+            ..gantry_controllers::Options::default()
+        };
+        options.controllers.extend(Controller::WITH_API_SERVER);
+        if self.options.nodes > 0 {
+            options.controllers.extend(Controller::WITH_NODES);
+        } else {
+            // What follows the status of pods is left to the tests or external controllers that set it.
+            for controller in Controller::WITH_POD_STATUS {
+                options.controllers.remove(&controller);
+            }
+        }
+        options
+    }
+
+    /// The transport of a component in this process, made by the connector of the options.
+    fn transport_as(&self, user: &str) -> Transport {
+        self.options.connector.connect(self.service_as(user), user)
     }
 
     /// Starts everything but the server, each component as its in-process client.
-    fn start_components(&mut self, authority: Option<String>) {
-        let metrics = Metrics::new();
+    fn start_components(&mut self) {
         let informers = Informers::new();
         let signal = self.tasks.signal();
-        let has_nodes = self.options.nodes > 0;
         if self.options.controllers {
-            let mut options = gantry_controllers::Options {
-                // Every pod mounts it. Without TLS there is no CA, and it is published empty.
-                root_ca: Some(authority.unwrap_or_default()),
-                informers: Some(informers.clone()),
-                repairs: self.options.repairs,
-                metrics: metrics.clone(),
-                ..gantry_controllers::Options::default()
-            };
-            options.controllers.extend(Controller::WITH_API_SERVER);
-            if has_nodes {
-                options.controllers.extend(Controller::WITH_NODES);
-            } else {
-                // What follows the status of pods is left to the tests or external controllers that set it.
-                for controller in Controller::WITH_POD_STATUS {
-                    options.controllers.remove(&controller);
-                }
-            }
-            let run = gantry_controllers::run(self.client_as("gantry-controllers"), options, signal.clone());
+            let options = self.controller_options(Some(informers.clone()));
+            let run =
+                gantry_controllers::run(self.transport_as("gantry-controllers"), options, signal.clone());
             self.tasks.spawn("controllers", run);
         }
-        if has_nodes {
+        if self.options.nodes > 0 {
             let scheduler = gantry_scheduler::Options {
                 informers: informers.clone(),
-                ..gantry_scheduler::Options::new(metrics.clone())
+                clock: self.options.environment.clock.clone(),
+                ..gantry_scheduler::Options::new(self.metrics.clone())
             };
-            let run = gantry_scheduler::run(self.client_as("gantry-scheduler"), scheduler, signal.clone());
+            let run = gantry_scheduler::run(self.transport_as("gantry-scheduler"), scheduler, signal.clone());
             self.tasks.spawn("scheduler", async {
                 run.await;
                 Ok::<(), StartError>(())
             });
-            let nodes = gantry_nodes::Options { informers, ..node_options(&self.options, metrics) };
-            self.tasks.spawn("nodes", gantry_nodes::run(self.client_as("gantry-nodes"), nodes, signal));
+            let nodes =
+                gantry_nodes::Options { informers, ..node_options(&self.options, self.metrics.clone()) };
+            self.tasks.spawn("nodes", gantry_nodes::run(self.transport_as("gantry-nodes"), nodes, signal));
         }
     }
 }
@@ -216,12 +242,14 @@ impl RunningEndpoint {
 
 fn node_options(options: &Options, metrics: Metrics) -> gantry_nodes::Options {
     gantry_nodes::Options {
+        capacity: options.capacity.clone(),
         profile: options.profile.clone(),
+        resolution: options.resolution,
+        clock: options.environment.clock.clone(),
         ..gantry_nodes::Options::new(options.nodes, metrics)
     }
 }
 
-/// Removes expired events, for as long as the server runs.
 /// Completes the deletions that a crash interrupted.
 async fn complete_deletions(server: ApiServer) {
     if let Err(refusal) = server.complete_deletions().await {
@@ -232,6 +260,7 @@ async fn complete_deletions(server: ApiServer) {
     }
 }
 
+/// Removes expired events, for as long as the server runs.
 async fn remove_old_events(server: ApiServer) {
     loop {
         tokio::time::sleep(REMOVE_EVENTS_EVERY).await;

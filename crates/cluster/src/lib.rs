@@ -17,6 +17,7 @@
 //! *Invariant:* no argv, no terminal, no signals, and no file outside the directories that the options name.
 
 mod cluster;
+mod environment;
 mod error;
 mod options;
 mod ready;
@@ -25,10 +26,12 @@ mod storage;
 mod uncontrolled;
 
 pub use cluster::Cluster;
+pub use environment::{Connector, ProcessEnvironment};
 pub use error::StartError;
 pub use options::{Endpoint, Options, Storage, Tls};
 
-pub use gantry_apiserver::{RequestLimits, ServiceAccounts, StaticToken};
+pub use gantry_apiserver::{ApiService, Environment, RequestLimits, ServiceAccounts, StaticToken};
+pub use gantry_nodes::Capacity;
 pub use gantry_nodes::behaviour::Profile;
 pub use gantry_registry::admission::AddressRange;
 pub use gantry_serving::kubeconfig::{Kubeconfig, KubeconfigError};

@@ -4,12 +4,16 @@ use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use gantry_apiserver::{RequestLimits, ServiceAccounts, StaticToken};
 use gantry_controllers::Repairs;
+use gantry_nodes::Capacity;
 use gantry_nodes::behaviour::Profile;
 use gantry_registry::admission::{AddressRange, ServiceRanges};
 use gantry_store::Store;
+
+use crate::environment::{Connector, ProcessEnvironment};
 
 /// The options of a cluster. The default has three nodes, keeps everything in memory and opens no port.
 #[derive(Clone, Debug)]
@@ -18,8 +22,12 @@ pub struct Options {
     pub name: String,
     /// The number of simulated nodes; with 0 there is no scheduler either, and pods stay pending.
     pub nodes: usize,
+    /// The capacity of each node.
+    pub capacity: Capacity,
     /// The behaviour of pods on the nodes.
     pub profile: Profile,
+    /// The steps of pods happen at multiples of this duration; zero for any time.
+    pub resolution: Duration,
     /// Whether the controllers run. Without them (and with no nodes) this is an API server alone.
     pub controllers: bool,
     /// The repairs of Kubernetes' defects that are on.
@@ -36,6 +44,13 @@ pub struct Options {
     pub service_accounts: ServiceAccounts,
     /// The limits on requests in flight. The components of the cluster are exempt.
     pub requests: RequestLimits,
+    /// Whether there is a certificate authority even without an endpoint. Its certificate is in every namespace, as
+    /// `kube-root-ca.crt`; without one it is empty.
+    pub authority: bool,
+    /// The clock, and the source of uids and names.
+    pub environment: ProcessEnvironment,
+    /// How the components connect to the server.
+    pub connector: Connector,
 }
 
 /// Where objects are kept.
@@ -46,8 +61,10 @@ pub enum Storage {
     Memory,
     /// In this directory, which is created if it does not exist.
     Directory(PathBuf),
-    /// In a store of the caller, such as etcd.
+    /// In a store of the caller, such as etcd, which other servers may use as well.
     Other(Arc<dyn Store>),
+    /// In a store of the caller that no other server uses: what only other servers could have left to do is not looked for.
+    Own(Arc<dyn Store>),
 }
 
 /// A socket to serve the API on, for clients in other processes.
@@ -73,7 +90,9 @@ impl Default for Options {
         Self {
             name: "gantry".to_owned(),
             nodes: 3,
+            capacity: Capacity::default(),
             profile: Profile::built_in(),
+            resolution: Duration::ZERO,
             controllers: true,
             repairs: Repairs::default(),
             storage: Storage::Memory,
@@ -82,6 +101,9 @@ impl Default for Options {
             services: ServiceRanges::default().addresses,
             service_accounts: ServiceAccounts::Required,
             requests: RequestLimits::default(),
+            authority: true,
+            environment: ProcessEnvironment::default(),
+            connector: Connector::default(),
         }
     }
 }
@@ -99,6 +121,7 @@ impl fmt::Debug for Storage {
             Self::Memory => f.write_str("Memory"),
             Self::Directory(directory) => f.debug_tuple("Directory").field(directory).finish(),
             Self::Other(_) => f.write_str("Other"),
+            Self::Own(_) => f.write_str("Own"),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use gantry_apiserver::{Access, ApiServer, Settings, UncontrolledKind};
 use gantry_registry::admission::ServiceRanges;
 use gantry_serving::kubeconfig::Kubeconfig;
-use gantry_serving::{Listener, Pki, ServerNames, SystemEnvironment, Transport};
+use gantry_serving::{Listener, Pki, ServerNames, Transport};
 
 use crate::error::StartError;
 use crate::options::{Endpoint, Options, Tls};
@@ -52,7 +52,7 @@ impl PreparedServer {
             ..defaults
         };
         let socket = listener.map(|listener| socket(options, listener, pki.as_ref())).transpose()?;
-        let server = ApiServer::new(store.port(), Arc::new(SystemEnvironment), settings);
+        let server = ApiServer::new(store.port(), Arc::clone(&options.environment.server), settings);
         server.prepare().await.map_err(|refusal| StartError::Store(refusal.message))?;
         Ok(Self { server, store, authority, socket })
     }
@@ -77,9 +77,10 @@ fn uncontrolled(options: &Options) -> &'static [UncontrolledKind] {
     if options.nodes == 0 { &[] } else { &UNCONTROLLED }
 }
 
-/// The certificates. A cluster without a socket has them too: namespaces get the CA's as `kube-root-ca.crt`.
+/// The certificates. A cluster without a socket may have them too: namespaces get the CA's as `kube-root-ca.crt`.
 fn pki(options: &Options, address: Option<SocketAddr>) -> Result<Option<Pki>, StartError> {
     let tls = match &options.endpoint {
+        None if !options.authority => return Ok(None),
         None => Tls::default(),
         Some(Endpoint { tls: Some(tls), .. }) => tls.clone(),
         Some(Endpoint { tls: None, .. }) => return Ok(None),

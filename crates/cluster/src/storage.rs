@@ -26,7 +26,7 @@ impl OpenStore {
                 let opened = EmbeddedStore::open(directory, Options::default());
                 opened.map(|store| Self::Embedded(Arc::new(store))).map_err(StartError::Directory)
             }
-            Storage::Other(store) => Ok(Self::Other(Arc::clone(store))),
+            Storage::Other(store) | Storage::Own(store) => Ok(Self::Other(Arc::clone(store))),
         }
     }
 

@@ -11,7 +11,7 @@ use gantry_decide::deployment::{
 use gantry_decide::ownership::may_adopt;
 use gantry_decide::written_versions::CachedResource;
 use gantry_model::{
-    Deployment, DeploymentEdit, DeploymentStatus, Limit, Name, Pod, Refusal, RefusalKind, ReplicaSet,
+    Deployment, DeploymentEdit, DeploymentStatus, Limit, Meta, Name, Pod, Refusal, RefusalKind, ReplicaSet,
     ReplicaSetDraft, ReplicaSetEdit, ReplicaSetStatus, SetKind, Strategy, keys,
 };
 
@@ -43,12 +43,16 @@ impl State {
         self.deployment_queued = false;
         let name = self.cache.deployment.as_ref().map(|deployment| deployment.meta.key());
         let read = self.read_versions(world);
-        if name.is_some_and(|name| self.deployment_memory.check(&name, &read).is_err()) {
+        if name.is_some_and(|name| self.created_sets.check(&name, &read).is_err()) {
             self.deployment_queued = true;
             return;
         }
-        let Some(deployment) = self.cache.deployment.clone() else { return };
-        let sets = self.cache.owned_sets().map(|set| (set.meta.name.clone(), set.clone())).collect();
+        let Some(deployment) = self.newer_deployment().or(self.cache.deployment.as_ref()).cloned() else {
+            return;
+        };
+        let mut sets: BTreeMap<Name, Arc<ReplicaSet>> =
+            self.cache.owned_sets().map(|set| (set.meta.name.clone(), set.clone())).collect();
+        sets.extend(self.newer_sets().map(|set| (set.meta.name.clone(), set.clone())));
         let pods = match deployment.strategy {
             Strategy::Recreate => self.cache.pods.values().cloned().collect(),
             Strategy::RollingUpdate(_) | Strategy::Unknown(_) => Vec::new(),
@@ -185,14 +189,15 @@ impl State {
         match &step.action {
             Action::CreateReplicaSet(draft) => {
                 let stored = self.write(fault, |state| state.create_set(draft, mutant))?;
-                self.wrote_set(&sync.deployment, &stored);
+                self.created_set(&sync.deployment, &stored);
+                self.last_writes.sets.insert(stored.meta.name.clone(), stored.clone());
                 sync.sets.insert(stored.meta.name.clone(), stored);
             }
             Action::UpdateReplicaSet { set, edit, .. } => {
                 let known = sync.sets.get(set).or_else(|| self.cache.sets.get(set)).cloned();
                 let known = known.ok_or_else(|| not_found(set))?;
                 let stored = self.write(fault, |state| state.update_set(&known, edit, mutant))?;
-                self.wrote_set(&sync.deployment, &stored);
+                self.last_writes.sets.insert(stored.meta.name.clone(), stored.clone());
                 sync.sets.insert(stored.meta.name.clone(), stored);
             }
             Action::DeleteReplicaSet { set } => {
@@ -205,20 +210,39 @@ impl State {
                 sync.deployment = self.write(fault, |state| {
                     state.write_deployment_status(&read, status, revision.as_deref(), mutant)
                 })?;
+                self.last_writes.deployment = Some(sync.deployment.clone());
             }
             Action::UpdateDeployment(edit) => {
                 let read = sync.deployment.clone();
                 sync.deployment = self.write(fault, |state| state.edit_deployment(&read, edit, mutant))?;
+                self.last_writes.deployment = Some(sync.deployment.clone());
             }
             Action::Emit(_) => {}
         }
         Ok(())
     }
 
-    fn wrote_set(&mut self, deployment: &Deployment, set: &ReplicaSet) {
+    /// Remembers a set that was created: the cache has to show it before the next sync.
+    fn created_set(&mut self, deployment: &Deployment, set: &ReplicaSet) {
         let (meta, version) = (&deployment.meta, &set.meta.resource_version);
-        self.deployment_memory.wrote(&meta.key(), &meta.uid, CachedResource::ReplicaSets, version);
-        self.sets_written = self.sets_written.max(version_of(&set.meta));
+        self.created_sets.wrote(&meta.key(), &meta.uid, CachedResource::ReplicaSets, version);
+        self.newest_set = self.newest_set.max(version_of(&set.meta));
+    }
+
+    /// The written sets that the cache shows in an older state.
+    pub(crate) fn newer_sets(&self) -> impl Iterator<Item = &Arc<ReplicaSet>> {
+        self.last_writes.sets.values().filter(|written| {
+            self.cache
+                .sets
+                .get(&written.meta.name)
+                .is_some_and(|cached| is_newer(&written.meta, &cached.meta))
+        })
+    }
+
+    /// The written Deployment, if the cache shows it in an older state.
+    pub(crate) fn newer_deployment(&self) -> Option<&Arc<Deployment>> {
+        let cached = self.cache.deployment.as_ref()?;
+        self.last_writes.deployment.as_ref().filter(|written| is_newer(&written.meta, &cached.meta))
     }
 
     // === the server's side ===
@@ -402,4 +426,9 @@ fn with_limits(deployment: &Deployment, surge: i32, unavailable: i32) -> Deploym
 /// The delay in whole seconds, rounded up.
 pub(crate) fn whole_seconds(delay: Duration) -> i64 {
     i64::try_from(delay.as_nanos().div_ceil(1_000_000_000)).unwrap_or(i64::MAX)
+}
+
+/// Whether one state of an object is newer than another one.
+fn is_newer(one: &Meta, other: &Meta) -> bool {
+    one.uid == other.uid && version_of(one) > version_of(other)
 }

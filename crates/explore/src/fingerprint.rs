@@ -74,12 +74,18 @@ impl Fingerprint<'_> {
 
     fn memory(&mut self) {
         let state = self.state;
-        let is_unseen = |change: &&VersionedChange| change.version <= state.sets_written;
+        let is_unseen = |change: &&VersionedChange| change.version <= state.newest_set;
         state.undelivered[Watched::ReplicaSets.index()]
             .iter()
             .filter(is_unseen)
             .count()
             .hash(&mut self.hasher);
+        for set in state.newer_sets() {
+            self.copy_of_set(set);
+        }
+        if let Some(deployment) = state.newer_deployment() {
+            self.copy_of_deployment(deployment);
+        }
         let names: BTreeSet<&Name> = state.server.sets.keys().chain(state.cache.sets.keys()).collect();
         for name in names {
             let expected = state.memory.expectations.expectation_state(state.steady(), &key(name));

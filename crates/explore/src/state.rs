@@ -43,9 +43,11 @@ pub(crate) struct State {
     pub(crate) expected_deletions: BTreeMap<Name, BTreeSet<Name>>,
     /// The versions of pods and of the set that each set has written: a copy as well.
     pub(crate) written: BTreeMap<Name, [u64; 2]>,
-    /// The versions of sets that the Deployment controller has written, and the newest of them for the fingerprint.
-    pub(crate) deployment_memory: WrittenVersions,
-    pub(crate) sets_written: u64,
+    /// The versions of sets that the Deployment controller has created, and the newest of them for the fingerprint.
+    pub(crate) created_sets: WrittenVersions,
+    pub(crate) newest_set: u64,
+    /// What the Deployment controller has written: a sync begins with it where the caches are behind.
+    pub(crate) last_writes: Objects,
     pub(crate) deployment_sync: Option<DeploymentSync>,
     pub(crate) set_syncs: BTreeMap<Name, SetSync>,
     pub(crate) budget: FaultBudget,
@@ -89,8 +91,9 @@ impl State {
             memory: ControllerState::default(),
             expected_deletions: BTreeMap::new(),
             written: BTreeMap::new(),
-            deployment_memory: WrittenVersions::default(),
-            sets_written: 0,
+            created_sets: WrittenVersions::default(),
+            newest_set: 0,
+            last_writes: Objects::default(),
             deployment_sync: None,
             set_syncs: BTreeMap::new(),
             budget: world.budget,
@@ -347,8 +350,9 @@ impl State {
         self.memory = ControllerState::default();
         self.expected_deletions.clear();
         self.written.clear();
-        self.deployment_memory = WrittenVersions::default();
-        self.sets_written = 0;
+        self.created_sets = WrittenVersions::default();
+        self.newest_set = 0;
+        self.last_writes = Objects::default();
         self.deployment_sync = None;
         self.set_syncs.clear();
         self.deployment_timer = None;

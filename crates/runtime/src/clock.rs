@@ -1,6 +1,7 @@
-//! The clocks of a process: the system clock, which may step, a monotonic one, and one that never stops.
+//! The clocks of a process: the system clock, which may step, a monotonic one, and one that never stops; and random delays.
 
 use std::fmt;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -16,6 +17,8 @@ use tokio::time::Instant;
 pub struct Clock {
     system_time: Arc<dyn Fn() -> Timestamp + Send + Sync>,
     since_boot: fn() -> Option<Duration>,
+    /// Returns a random number below its argument.
+    random: Arc<dyn Fn(u32) -> u32 + Send + Sync>,
     started: Instant,
     started_at: Timestamp,
 }
@@ -34,14 +37,35 @@ impl Clock {
     pub fn new(system_time: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         let started_at = system_time();
         let started = Instant::now();
-        Self { system_time: Arc::new(system_time), since_boot: || None, started, started_at }
+        Self {
+            system_time: Arc::new(system_time),
+            since_boot: || None,
+            random: Arc::new(unpredictable),
+            started,
+            started_at,
+        }
     }
 
     /// A clock that starts at `start` and follows tokio's: stopped when a test has stopped that.
     pub fn of_tokio(start: Timestamp) -> Self {
         let started = Instant::now();
-        let system_time = Arc::new(move || start.plus(started.elapsed()));
-        Self { system_time, since_boot: || None, started, started_at: start }
+        Self::new(move || start.plus(started.elapsed()))
+    }
+
+    /// Takes random delays from this function, which returns a number below its argument.
+    #[must_use]
+    pub fn with_random(self, random: impl Fn(u32) -> u32 + Send + Sync + 'static) -> Self {
+        Self { random: Arc::new(random), ..self }
+    }
+
+    /// The delay, extended by a random part of this share of it, so that clients do not act at the same time.
+    pub fn with_jitter(&self, delay: Duration, share: f64) -> Duration {
+        delay + delay.mul_f64(share * f64::from(self.random(1000)) / 1000.0)
+    }
+
+    /// A random number below this one.
+    pub(crate) fn random(&self, below: u32) -> u32 {
+        (self.random)(below)
     }
 
     /// The system time.
@@ -65,6 +89,12 @@ impl Clock {
         let after: Duration = steady.since(self.started_at);
         self.started.checked_add(after).unwrap_or_else(|| self.started + Duration::from_secs(1 << 30))
     }
+}
+
+/// An unpredictable number below this one: the keys of a fresh hasher are random.
+fn unpredictable(below: u32) -> u32 {
+    let number = RandomState::new().build_hasher().finish() % u64::from(below.max(1));
+    u32::try_from(number).unwrap_or(0)
 }
 
 /// The time since the machine was started, with the time that it was suspended.
@@ -98,6 +128,16 @@ mod tests {
         tokio::time::advance(Duration::from_secs(5)).await;
         assert_eq!((clock.now(), clock.steady()), (Timestamp::from_secs(105), Timestamp::from_secs(105)));
         assert_eq!(clock.instant(Timestamp::from_secs(107)), Instant::now() + Duration::from_secs(2));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_delay_is_lengthened_by_no_more_than_its_share() {
+        let (clock, second) = (Clock::of_tokio(Timestamp::EPOCH), Duration::from_secs(1));
+        let lengths: Vec<_> = (0..200).map(|_| clock.with_jitter(second, 0.5)).collect();
+        assert!(lengths.iter().all(|length| (second..second.mul_f64(1.5)).contains(length)));
+        assert!(lengths.iter().any(|length| *length != lengths[0]), "and not always by the same");
+        let chosen = clock.with_random(|below| below / 2);
+        assert_eq!(chosen.with_jitter(second, 0.5), Duration::from_millis(1250));
     }
 
     #[tokio::test(start_paused = true)]

@@ -8,7 +8,7 @@
 //! let pods: Informer<Pod> = informers.of();                     // one watch per resource, whatever the type
 //! let queue = Queue::new("replicaset", clock, metrics);         // decide::queue with workers
 //! pods.subscribe(move |event| queue.add(key_of(event)));        // called synchronously, in order
-//! informers.start(&mut tasks, &api, &shutdown);
+//! informers.start(&mut tasks, &api, &clock, &shutdown);
 //! pods.synced().await;
 //! queue.work(5, policy, shutdown, |key| async move { … pods.read().controlled_by(&uid) … (outcome, wake) }).await;
 //! ```
@@ -29,7 +29,6 @@ mod clock;
 mod election;
 mod events;
 pub mod informer;
-mod jitter;
 mod log_throttle;
 mod metrics;
 mod queue;
@@ -42,9 +41,8 @@ pub use api::Api;
 pub use clock::Clock;
 pub use election::{Election, Lease, Timing};
 pub use events::{EventRecorder, EventWriter};
-pub use gantry_client::{RequestError, WriteFence, error_chain, fenced_client};
+pub use gantry_client::{RequestError, Transport, WriteFence, error_chain, fenced_client};
 pub use informer::{Informer, InformerEvent, Informers};
-pub use jitter::with_jitter;
 pub use metrics::{MetricValue, Metrics, Sample, render};
 pub use queue::Queue;
 pub use request::{DeleteParams, Form, ResourcePath};

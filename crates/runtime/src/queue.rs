@@ -124,6 +124,7 @@ impl<K: Ord + Clone + fmt::Display + Send + Sync + 'static> Queue<K> {
                 tokio::time::sleep(GRACE).await;
             };
             tokio::select! {
+                biased;
                 ended = ended => self.end(&key, ended.unwrap_or_else(|_| self.panicked(&key)), policy),
                 () = late => return,
             }

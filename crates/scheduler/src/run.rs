@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 
-use gantry_runtime::{Api, Clock, EventRecorder, Informers, Metrics, Shutdown};
+use gantry_runtime::{Api, Clock, EventRecorder, Informers, Metrics, Shutdown, Transport};
 use tokio::task::JoinSet;
 
 use crate::apply;
@@ -31,14 +31,14 @@ const MANAGER: &str = "gantry-scheduler";
 ///
 /// The future is boxed so that it is compiled here, not in each crate that awaits it.
 pub fn run(
-    client: kube::Client,
+    client: impl Into<Transport>,
     options: Options,
     shutdown: Shutdown,
 ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-    Box::pin(schedule(client, options, shutdown))
+    Box::pin(schedule(client.into(), options, shutdown))
 }
 
-async fn schedule(client: kube::Client, options: Options, shutdown: Shutdown) {
+async fn schedule(client: Transport, options: Options, shutdown: Shutdown) {
     let Options { requests_max, informers, clock, metrics } = options;
     let api = Api::new(client, MANAGER, metrics);
     let mut tasks = JoinSet::new();
@@ -46,7 +46,7 @@ async fn schedule(client: kube::Client, options: Options, shutdown: Shutdown) {
     let changes = ChangedKeys::of(&caches);
     let (events, writer) = EventRecorder::new(api.clone(), clock.clone());
     tasks.spawn(writer.run(shutdown.clone()));
-    informers.start(&mut tasks, &api, &shutdown);
+    informers.start(&mut tasks, &api, &clock, &shutdown);
     if shutdown.unless(caches.synced()).await.is_some() {
         let scheduler = Scheduler { caches, changes, api, events, clock, requests_max: requests_max.max(1) };
         scheduler.run(&shutdown).await;
@@ -76,12 +76,13 @@ impl Scheduler {
                 in_flight.spawn(apply::carry_out(task, api, events, self.clock.now()));
             }
             tokio::select! {
+                biased;
                 () = shutdown.wait() => break,
-                () = self.changes.changed() => {}
-                () = self.sleep(&cache) => {}
                 Some(Ok((key, uid, result))) = in_flight.join_next() => {
                     cache.finish(&key, &uid, result, self.clock.steady());
                 }
+                () = self.changes.changed() => {}
+                () = self.sleep(&cache) => {}
             }
         }
         while in_flight.join_next().await.is_some() {}

@@ -1,6 +1,6 @@
 //! A cluster in virtual time: the production decisions, carried out on plain data, deterministically.
 //!
-//! [`SimCluster`] does to Deployments, ReplicaSets and Pods what an API server does, as far as the rules depend on
+//! [`PlainCluster`] does to Deployments, ReplicaSets and Pods what an API server does, as far as the rules depend on
 //! it. The `controllers` are the second interpreter of the decisions, beside the one over a Kubernetes client.
 //! [`World`] adds a virtual clock. [`story`] drives a world by lines of text and prints what happened, for tests and
 //! for users who want to see what a rollout will do.
@@ -10,9 +10,15 @@
 
 mod cluster;
 mod controllers;
+pub mod scenario;
+mod simulation;
 pub mod snapshot;
 pub mod story;
 mod world;
 
-pub use cluster::{NewDeployment, NewReplicaSet, Propagation, SimCluster, WorkloadKind};
+pub use cluster::{NewDeployment, NewReplicaSet, PlainCluster, Propagation, WorkloadKind};
+pub use simulation::{
+    Commit, Component, ControllerProcesses, Faults, RequestInfo, SimCluster, SimObserver, SimOptions, Write,
+    simulate, simulate_prepared,
+};
 pub use world::{Interleaving, World};

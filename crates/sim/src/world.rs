@@ -6,7 +6,7 @@ use gantry_decide::deployment::Decision;
 use gantry_decide::events::EventRecord;
 use gantry_model::{Name, ObjectKey, Phase, Pod, Readiness, Timestamp};
 
-use crate::cluster::SimCluster;
+use crate::cluster::PlainCluster;
 use crate::controllers::EventLog;
 use crate::controllers::deployment::{self, Deployments};
 use crate::controllers::garbage::Garbage;
@@ -23,7 +23,7 @@ const SYNCS_MAX: usize = 100_000;
 #[derive(Clone, Debug)]
 pub struct World {
     /// The objects.
-    pub cluster: SimCluster,
+    pub cluster: PlainCluster,
     deployments: Deployments,
     replica_sets: ReplicaSets,
     garbage: Garbage,
@@ -49,7 +49,7 @@ impl World {
     /// An empty world.
     pub fn new(start: Timestamp, interleaving: Interleaving) -> Self {
         Self {
-            cluster: SimCluster::new(start),
+            cluster: PlainCluster::new(start),
             deployments: Deployments::new(),
             replica_sets: ReplicaSets::new(),
             garbage: Garbage::new(),
@@ -77,7 +77,7 @@ impl World {
 
     /// The decision about a Deployment if it were synced now.
     pub fn preview_decision(&self, name: &str) -> Option<Decision> {
-        deployment::preview_decision(&self.cluster, &SimCluster::key(name), None)
+        deployment::preview_decision(&self.cluster, &PlainCluster::key(name), None)
     }
 
     // === time ===
@@ -173,7 +173,7 @@ impl World {
     }
 
     fn set_pod(&mut self, pod: &Name, phase: Phase, ready: bool) {
-        let key = ObjectKey { namespace: SimCluster::NAMESPACE.into(), name: pod.clone() };
+        let key = ObjectKey { namespace: PlainCluster::NAMESPACE.into(), name: pod.clone() };
         let since = Some(self.now().to_whole_seconds());
         if self.cluster.pods.get(&key).is_some_and(|pod| pod.node.is_none()) {
             let node = Name::from(format!("node-{}", self.bound % 3));

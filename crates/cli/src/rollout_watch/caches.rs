@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gantry_kubectl::Failure;
 use gantry_runtime::informer::{Cached, InformerScope, Plain, Typed};
-use gantry_runtime::{Informer, Informers, RequestError, Switch, shutdown};
+use gantry_runtime::{Clock, Informer, Informers, RequestError, Switch, shutdown};
 use gantry_view::ApiObjects;
 use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet};
 use k8s_openapi::api::core::v1::{Event, Pod};
@@ -33,7 +33,8 @@ impl Caches {
         let deployment: Deployment = fetch::get(cluster, name).await?;
         let here = || InformerScope::namespace(cluster.namespace.as_str());
         let selected = here().labels(fetch::selector(&deployment));
-        let informers = Informers::new();
+        // They tell when an object was last changed.
+        let informers = Informers::with_managed_fields();
         let (switch, signal) = shutdown();
         let mut tasks = JoinSet::new();
         let (deployment, sets) =
@@ -46,7 +47,7 @@ impl Caches {
             notify(&pods, &changed, &mut tasks),
             notify(&events, &changed, &mut tasks),
         ];
-        informers.start(&mut tasks, &cluster.api, &signal);
+        informers.start(&mut tasks, &cluster.api, &Clock::system(), &signal);
         let caches = Self { deployment, sets, pods, events, changed, errors, _watches: (switch, tasks) };
         caches.filled().await?;
         Ok(caches)

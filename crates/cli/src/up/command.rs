@@ -15,6 +15,7 @@ use super::temp_dir::TempDir;
 use super::{READY_TIMEOUT, UpFlags};
 use crate::output::fail;
 use crate::server_process::{self, StorageTarget};
+use crate::sim_profile;
 
 /// The exit codes of shells for a command that does not exist, and for one that cannot be run.
 const NOT_FOUND: u8 = 127;
@@ -29,7 +30,7 @@ pub(super) async fn run(flags: &UpFlags) -> Result<ExitCode, String> {
     let options = server_process::options(&flags.server, &StorageTarget::Memory, free_port).await?;
     let options = Options {
         nodes: flags.nodes,
-        profile: flags.profile()?,
+        profile: sim_profile::read(flags.sim_profile.as_deref())?,
         repairs: flags.repair.unwrap_or_default(),
         ..options
     };

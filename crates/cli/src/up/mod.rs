@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use gantry_cluster::{Cluster, Options, Profile};
+use gantry_cluster::{Cluster, Options};
 use gantry_decide::deployment::Repairs;
 use gantry_runtime::error_chain;
 
@@ -21,6 +21,7 @@ use crate::clusters::{ClusterDir, ClusterLock, ClusterName};
 use crate::kubectl::duration;
 use crate::output::{fail, print};
 use crate::server_process::{self, ServerFlags, Signals, StorageTarget, Verbosity};
+use crate::sim_profile;
 use startup_message::StartupMessage;
 
 /// The flags of `gantry up`.
@@ -167,9 +168,14 @@ impl UpFlags {
         let name = dir.map(ClusterDir::context);
         let options = server_process::options(&self.server, &storage, self.address(dir)).await?;
         let name = name.unwrap_or_else(|| options.name.clone());
-        let repairs = self.repair.unwrap_or_default();
-        let options = Options { name, nodes: self.nodes, profile: self.profile()?, repairs, ..options };
-        let cluster = server_process::launch(options).await?;
+        let cluster = server_process::launch(Options {
+            name,
+            nodes: self.nodes,
+            profile: sim_profile::read(self.sim_profile.as_deref())?,
+            repairs: self.repair.unwrap_or_default(),
+            ..options
+        })
+        .await?;
         let own = dir.map(ClusterDir::kubeconfig);
         let asked = self.server.write_kubeconfig.clone();
         let asked = asked.map(|file| std::path::absolute(&file).unwrap_or(file));
@@ -197,14 +203,6 @@ impl UpFlags {
         }
         let port = dir.and_then(ClusterDir::port).unwrap_or(0);
         SocketAddr::from((Ipv4Addr::LOCALHOST, port))
-    }
-
-    fn profile(&self) -> Result<Profile, String> {
-        let Some(file) = &self.sim_profile else { return Ok(Profile::built_in()) };
-        let name = file.display();
-        let text = std::fs::read_to_string(file)
-            .map_err(|error| format!("--sim-profile: cannot read {name}: {error}"))?;
-        Profile::read(&text).map_err(|error| format!("--sim-profile: {name}: {error}"))
     }
 }
 

@@ -83,7 +83,11 @@ impl Deployments {
     async fn create_set(&self, snapshot: &mut SyncSnapshot, draft: &ReplicaSetDraft) -> Result<(), Refusal> {
         let target = ResourcePath::collection(&CachedReplicaSet::resource(), Some(&draft.namespace));
         let stored = self.context.api.create::<wire::ReplicaSet>(&target, &draft.render()).await?;
-        self.stored_set(snapshot, stored)
+        // Until the cache shows it, no sync may take it for missing.
+        let version = stored.metadata.resource_version.clone().unwrap_or_default().into();
+        let uid = &snapshot.deployment.noun.meta.uid;
+        self.created_sets().wrote(&snapshot.key(), uid, CachedResource::ReplicaSets, &version);
+        snapshot.update_set_in_snapshot(stored)
     }
 
     async fn update_set(
@@ -101,14 +105,6 @@ impl Deployments {
         let mut changed = wire::ReplicaSet::clone(&known.wire);
         edit.apply_to(&mut changed);
         let stored = self.context.api.replace::<wire::ReplicaSet>(&set_target(&key), &changed).await?;
-        self.stored_set(snapshot, stored)
-    }
-
-    /// Takes the server's response, and remembers the version: the next sync must not decide on an older cache.
-    fn stored_set(&self, snapshot: &mut SyncSnapshot, stored: wire::ReplicaSet) -> Result<(), Refusal> {
-        let version = stored.metadata.resource_version.clone().unwrap_or_default().into();
-        let uid = &snapshot.deployment.noun.meta.uid;
-        self.written().wrote(&snapshot.key(), uid, CachedResource::ReplicaSets, &version);
         snapshot.update_set_in_snapshot(stored)
     }
 

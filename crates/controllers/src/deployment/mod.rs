@@ -2,6 +2,7 @@
 
 mod apply;
 mod claim;
+mod last_writes;
 mod observe;
 mod rollout_end;
 mod triggers;
@@ -27,8 +28,8 @@ struct Deployments {
     context: Context,
     caches: Caches,
     repairs: Repairs,
-    /// The versions of ReplicaSets that were written, which the cache has to reach.
-    written: Arc<Mutex<WrittenVersions>>,
+    /// The versions of ReplicaSets that were created, which the cache has to reach.
+    created_sets: Arc<Mutex<WrittenVersions>>,
 }
 
 pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
@@ -38,7 +39,7 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     triggers::subscribe(&caches, &queue);
     let workers = context.workers.deployment;
     let repairs = assembly.options.repairs;
-    let controller = Deployments { context, caches, repairs, written: Arc::default() };
+    let controller = Deployments { context, caches, repairs, created_sets: Arc::default() };
     let synced = {
         let caches = controller.caches.clone();
         async move { caches.synced().await }
@@ -79,7 +80,7 @@ impl Deployments {
     async fn try_sync(&self, key: &ObjectKey) -> Result<Option<Decision>, Refusal> {
         // The version of the cache is read before the cache: what is read is at least as new.
         let read = self.caches.versions();
-        self.written().check(key, &read).map_err(|stale| Refusal::other(stale.to_string()))?;
+        self.created_sets().check(key, &read).map_err(|stale| Refusal::other(stale.to_string()))?;
         let Some(mut snapshot) = self.caches.observe(key) else { return Ok(None) };
         self.claim(&mut snapshot).await?;
         let mut refused = None;
@@ -89,7 +90,9 @@ impl Deployments {
             if must_be_confirmed {
                 self.confirm(&snapshot).await?;
             }
-            match self.apply(&mut snapshot, &decision).await {
+            let applied = self.apply(&mut snapshot, &decision).await;
+            self.caches.note_writes(&snapshot);
+            match applied {
                 Ok(()) => return Ok(Some(decision)),
                 Err(ApplyError::Failed(refusal)) => return Err(refusal),
                 Err(ApplyError::DecideAgain(step)) => refused = Some(step),
@@ -98,8 +101,8 @@ impl Deployments {
         Err(Refusal::other("refused again and again within one sync"))
     }
 
-    fn written(&self) -> MutexGuard<'_, WrittenVersions> {
-        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    fn created_sets(&self) -> MutexGuard<'_, WrittenVersions> {
+        self.created_sets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -44,12 +44,14 @@ impl Monitors {
         self.garbage.graph_state().kinds.update(&found);
         let plan = plan(&self.watches(), &found);
         for resource in plan.stop {
+            self.garbage.graph_state().caches.remove(&resource);
             if let Some(monitor) = self.by_resource.remove(&resource) {
                 monitor.stop().await;
             }
         }
         for resource in plan.start {
             let monitor = self.start(resource.clone());
+            self.garbage.graph_state().caches.insert(resource.clone(), monitor.informer.clone());
             self.by_resource.insert(resource, monitor);
         }
         true
@@ -80,8 +82,9 @@ impl Monitors {
         super::triggers::subscribe(&informer, &self.garbage);
         let own_watch = (!is_shared).then(|| {
             let (switch, signal) = shutdown();
-            let (running, api) = (informer.clone(), self.garbage.context.api.clone());
-            (switch, tokio::spawn(async move { running.run(api, signal).await }))
+            let (running, context) = (informer.clone(), &self.garbage.context);
+            let (api, clock) = (context.api.clone(), context.clock.clone());
+            (switch, tokio::spawn(async move { running.run(api, clock, signal).await }))
         });
         Monitor { informer, own_watch }
     }

@@ -105,6 +105,7 @@ impl Election {
         let (switch, turn) = shutdown();
         let mut working = std::pin::pin!(work(turn));
         let ended = tokio::select! {
+            biased;
             () = over.wait() => LeadershipEnd::Over,
             () = self.renew(&mut observed) => LeadershipEnd::Lost,
             () = self.fence.refused() => LeadershipEnd::Lost,

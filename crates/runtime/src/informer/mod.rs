@@ -23,6 +23,7 @@ mod source;
 mod store;
 #[cfg(test)]
 mod tests;
+mod trimming;
 
 pub use cached::{
     Cached, CachedDeployment, CachedDisruptionBudget, CachedEndpointSlice, CachedEndpoints, CachedReplicaSet,
@@ -41,6 +42,7 @@ use gantry_model::ResourceVersion;
 use tokio::sync::watch;
 
 use crate::api::Api;
+use crate::clock::Clock;
 use crate::shutdown::Shutdown;
 use source::{Decoder, Source};
 
@@ -135,11 +137,11 @@ impl<T: Cached> Informer<T> {
     }
 
     /// Follows the server until shutdown, with a watch of its own.
-    pub async fn run(&self, api: Api, shutdown: Shutdown) {
+    pub async fn run(&self, api: Api, clock: Clock, shutdown: Shutdown) {
         let (resource, scope) = (self.shared.resource.clone(), self.shared.scope.clone());
         let source = Source::new(resource, scope, T::FORM, Decoder::of::<T::Wire>());
         source.attach(self, source::parse);
-        reflector::run(&source, &api, &shutdown).await;
+        reflector::run(&source, &api, &clock, &shutdown).await;
     }
 
     fn apply(&self, object: T) {

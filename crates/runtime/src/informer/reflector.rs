@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use super::protocol::{NextRequest, Protocol, RequestEnd};
 use super::source::{Received, Source};
 use crate::api::Api;
-use crate::jitter::{random, with_jitter};
+use crate::clock::Clock;
 use crate::shutdown::Shutdown;
 
 /// The page size of lists; as in client-go.
@@ -25,21 +25,27 @@ const LIST_MAX: Duration = Duration::from_secs(60);
 const AT_ONCE: Duration = Duration::from_secs(1);
 
 /// Follows the server until shutdown.
-pub(super) fn run<'a>(source: &'a Source, api: &'a Api, shutdown: &'a Shutdown) -> BoxFuture<'a, ()> {
-    Box::pin(follow_server(source, api, shutdown))
+pub(super) fn run<'a>(
+    source: &'a Source,
+    api: &'a Api,
+    clock: &'a Clock,
+    shutdown: &'a Shutdown,
+) -> BoxFuture<'a, ()> {
+    Box::pin(follow_server(source, api, clock, shutdown))
 }
 
-async fn follow_server(source: &Source, api: &Api, shutdown: &Shutdown) {
+async fn follow_server(source: &Source, api: &Api, clock: &Clock, shutdown: &Shutdown) {
     let resource = &source.watched().resource.plural;
     let mut protocol = Protocol::new();
     loop {
         let ended = tokio::select! {
-            ended = next_request(source, api, &protocol.next_request) => ended,
+            biased;
+            () = shutdown.wait() => return,
             () = source.watched().relist.notified() => {
                 protocol = Protocol::new();
                 continue;
             }
-            () = shutdown.wait() => return,
+            ended = next_request(source, api, clock, &protocol.next_request) => ended,
         };
         let failure = match &ended {
             RequestEnd::Failed(_, failure) => Some(failure.clone()),
@@ -59,14 +65,16 @@ async fn follow_server(source: &Source, api: &Api, shutdown: &Shutdown) {
                 source.set_error(Some(&failure));
             }
         }
-        if !pause.is_zero() && shutdown.unless(tokio::time::sleep(with_jitter(pause, 1.0))).await.is_none() {
+        if !pause.is_zero()
+            && shutdown.unless(tokio::time::sleep(clock.with_jitter(pause, 1.0))).await.is_none()
+        {
             return;
         }
     }
 }
 
-async fn next_request(source: &Source, api: &Api, next_request: &NextRequest) -> RequestEnd {
-    let seconds = WATCH_SECONDS + u64::from(random(300));
+async fn next_request(source: &Source, api: &Api, clock: &Clock, next_request: &NextRequest) -> RequestEnd {
+    let seconds = WATCH_SECONDS + u64::from(clock.random(300));
     let timeout = seconds.to_string();
     let mut query = vec![("allowWatchBookmarks", "true"), ("timeoutSeconds", timeout.as_str())];
     let watched = source.watched();

@@ -13,10 +13,11 @@ use super::cached::MetadataOnly;
 use super::source::{self, Decoder, Source};
 use super::{Informer, InformerScope, Typed, reflector};
 use crate::api::Api;
+use crate::clock::Clock;
 use crate::request::Form;
 use crate::shutdown::Shutdown;
 
-type Start = Box<dyn FnOnce(Api, Shutdown) -> BoxFuture<'static, ()> + Send>;
+type Start = Box<dyn FnOnce(Api, Clock, Shutdown) -> BoxFuture<'static, ()> + Send>;
 
 /// The informers of a process: one watch per resource, whatever types its objects are parsed into. Cheap to clone; clones
 /// share their informers.
@@ -30,6 +31,7 @@ pub struct Informers {
 
 #[derive(Default)]
 struct Registry {
+    keeps_managed_fields: bool,
     by_type: HashMap<(TypeId, InformerScope), Box<dyn Any + Send>>,
     sources: BTreeMap<(Resource, InformerScope), SourceEntry>,
     starts: Vec<Start>,
@@ -42,9 +44,15 @@ struct SourceEntry {
 }
 
 impl Informers {
-    /// Without any informers.
+    /// Without any informers. Their objects will have no managed fields.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Without any informers, whose objects will have their managed fields.
+    pub fn with_managed_fields() -> Self {
+        let registry = Registry { keeps_managed_fields: true, ..Registry::default() };
+        Self { registry: Arc::new(Mutex::new(registry)) }
     }
 
     /// The shared informer of all objects of this type.
@@ -62,7 +70,12 @@ impl Informers {
         }
         let informer = Informer::<T>::scoped(T::resource(), scope.clone());
         registry.by_type.insert(key, Box::new(informer.clone()));
-        let wire = (TypeId::of::<T::Wire>(), T::FORM, Decoder::of::<T::Wire>());
+        let decoder = if registry.keeps_managed_fields {
+            Decoder::with_managed_fields::<T::Wire>()
+        } else {
+            Decoder::of::<T::Wire>()
+        };
+        let wire = (TypeId::of::<T::Wire>(), T::FORM, decoder);
         registry.source(T::resource(), scope, wire).attach(&informer, source::parse);
         informer
     }
@@ -77,9 +90,9 @@ impl Informers {
     }
 
     /// Starts the watches that are not started yet; the tasks end at shutdown.
-    pub fn start(&self, tasks: &mut JoinSet<()>, api: &Api, shutdown: &Shutdown) {
+    pub fn start(&self, tasks: &mut JoinSet<()>, api: &Api, clock: &Clock, shutdown: &Shutdown) {
         for start in std::mem::take(&mut self.registry().starts) {
-            let (informers, run) = (self.clone(), start(api.clone(), shutdown.clone()));
+            let (informers, run) = (self.clone(), start(api.clone(), clock.clone(), shutdown.clone()));
             tasks.spawn(async move {
                 // The informers exist at least as long as their watch.
                 let _informers = informers;
@@ -108,8 +121,8 @@ impl Registry {
         let source = Arc::new(Source::new(resource, scope, form, decoder));
         self.sources.insert(key, SourceEntry { source: source.clone(), wire });
         let running = source.clone();
-        self.starts.push(Box::new(move |api, shutdown| {
-            Box::pin(async move { reflector::run(&running, &api, &shutdown).await })
+        self.starts.push(Box::new(move |api, clock, shutdown| {
+            Box::pin(async move { reflector::run(&running, &api, &clock, &shutdown).await })
         }));
         source
     }

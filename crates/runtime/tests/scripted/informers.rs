@@ -4,9 +4,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use gantry_json::{Value, json};
-use gantry_model::Pod;
+use gantry_model::{Pod, Timestamp};
 use gantry_runtime::informer::Typed as _;
-use gantry_runtime::{Informer, InformerEvent, shutdown};
+use gantry_runtime::{Clock, Informer, InformerEvent, shutdown};
 
 use crate::script::{Log, RecordedRequest, ScriptedResponse, Then, api};
 
@@ -49,7 +49,7 @@ async fn minute(
     let (switch, signal) = shutdown();
     let running = {
         let informer = informer.clone();
-        tokio::spawn(async move { informer.run(api, signal).await })
+        tokio::spawn(async move { informer.run(api, Clock::of_tokio(Timestamp::EPOCH), signal).await })
     };
     tokio::time::sleep(Duration::from_secs(60)).await;
     switch.turn();
@@ -118,7 +118,7 @@ async fn a_list_that_never_ends_is_fetched_in_pages() {
     let informer = Informer::<Pod>::new(Pod::resource());
     let (_switch, signal) = shutdown();
     let running = informer.clone();
-    tokio::spawn(async move { running.run(api, signal).await });
+    tokio::spawn(async move { running.run(api, Clock::of_tokio(Timestamp::EPOCH), signal).await });
     tokio::time::timeout(Duration::from_secs(120), informer.synced()).await.unwrap();
     assert_eq!(informer.read().len(), 1);
 }

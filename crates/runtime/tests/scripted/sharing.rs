@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use gantry_json::{Value, json};
-use gantry_model::Pod;
+use gantry_model::{Pod, Timestamp};
 use gantry_runtime::informer::{InformerScope, Plain, Typed as _};
-use gantry_runtime::{Informer, Informers, Switch, shutdown};
+use gantry_runtime::{Clock, Informer, Informers, Switch, shutdown};
 use k8s_openapi::api::core::v1 as core;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
@@ -36,7 +36,7 @@ fn start(
     let (api, log) = api(script);
     let (switch, signal) = shutdown();
     let mut tasks = JoinSet::new();
-    informers.start(&mut tasks, &api, &signal);
+    informers.start(&mut tasks, &api, &Clock::of_tokio(Timestamp::EPOCH), &signal);
     (log, switch, tasks)
 }
 

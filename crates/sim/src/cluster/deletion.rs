@@ -5,12 +5,12 @@ use std::time::Duration;
 use gantry_decide::gc::Propagation;
 use gantry_model::{Deployment, ObjectKey, Pod, ReplicaSet, keys};
 
-use super::{SimCluster, Stored, WorkloadKind};
+use super::{PlainCluster, Stored, WorkloadKind};
 
 /// The grace period of pods.
 const GRACE: Duration = Duration::from_secs(30);
 
-impl SimCluster {
+impl PlainCluster {
     pub(crate) fn delete(&mut self, kind: WorkloadKind, key: &ObjectKey, propagation: Propagation) {
         match kind {
             WorkloadKind::Deployment => self.delete_at_once::<Deployment>(key, propagation),

@@ -29,7 +29,7 @@ pub enum WorkloadKind {
 
 /// The objects of one namespace, and their changes since the last call of `take_changes`.
 #[derive(Clone, Debug)]
-pub struct SimCluster {
+pub struct PlainCluster {
     pub(crate) now: Timestamp,
     pub(crate) deployments: ObjectMap<Deployment>,
     pub(crate) sets: ObjectMap<ReplicaSet>,
@@ -65,7 +65,7 @@ impl WorkloadKind {
     }
 }
 
-impl SimCluster {
+impl PlainCluster {
     /// The namespace of all objects.
     pub const NAMESPACE: &str = "default";
 

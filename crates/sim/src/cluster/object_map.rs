@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use gantry_model::{Deployment, Meta, ObjectKey, Pod, ReplicaSet};
 
-use super::SimCluster;
+use super::PlainCluster;
 
 #[derive(Clone, Debug)]
 pub(crate) struct ObjectMap<T>(BTreeMap<ObjectKey, T>);
@@ -29,8 +29,8 @@ pub(crate) enum AnyWatchEvent {
 pub(crate) trait Stored: Clone + PartialEq {
     fn meta(&self) -> &Meta;
     fn meta_mut(&mut self) -> &mut Meta;
-    fn objects(cluster: &SimCluster) -> &ObjectMap<Self>;
-    fn objects_mut(cluster: &mut SimCluster) -> &mut ObjectMap<Self>;
+    fn objects(cluster: &PlainCluster) -> &ObjectMap<Self>;
+    fn objects_mut(cluster: &mut PlainCluster) -> &mut ObjectMap<Self>;
     /// Whether the specs differ, so that the generation increases.
     fn has_other_spec(&self, other: &Self) -> bool;
     /// Whether it stays although it is being deleted and has no finalizer.
@@ -85,10 +85,10 @@ impl Stored for Deployment {
     fn meta_mut(&mut self) -> &mut Meta {
         &mut self.meta
     }
-    fn objects(cluster: &SimCluster) -> &ObjectMap<Self> {
+    fn objects(cluster: &PlainCluster) -> &ObjectMap<Self> {
         &cluster.deployments
     }
-    fn objects_mut(cluster: &mut SimCluster) -> &mut ObjectMap<Self> {
+    fn objects_mut(cluster: &mut PlainCluster) -> &mut ObjectMap<Self> {
         &mut cluster.deployments
     }
     /// Annotations count for Deployments, and only for them.
@@ -108,10 +108,10 @@ impl Stored for ReplicaSet {
     fn meta_mut(&mut self) -> &mut Meta {
         &mut self.meta
     }
-    fn objects(cluster: &SimCluster) -> &ObjectMap<Self> {
+    fn objects(cluster: &PlainCluster) -> &ObjectMap<Self> {
         &cluster.sets
     }
-    fn objects_mut(cluster: &mut SimCluster) -> &mut ObjectMap<Self> {
+    fn objects_mut(cluster: &mut PlainCluster) -> &mut ObjectMap<Self> {
         &mut cluster.sets
     }
     fn has_other_spec(&self, other: &Self) -> bool {
@@ -130,10 +130,10 @@ impl Stored for Pod {
     fn meta_mut(&mut self) -> &mut Meta {
         &mut self.meta
     }
-    fn objects(cluster: &SimCluster) -> &ObjectMap<Self> {
+    fn objects(cluster: &PlainCluster) -> &ObjectMap<Self> {
         &cluster.pods
     }
-    fn objects_mut(cluster: &mut SimCluster) -> &mut ObjectMap<Self> {
+    fn objects_mut(cluster: &mut PlainCluster) -> &mut ObjectMap<Self> {
         &mut cluster.pods
     }
     fn has_other_spec(&self, other: &Self) -> bool {

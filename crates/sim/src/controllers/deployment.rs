@@ -12,7 +12,7 @@ use gantry_model::{
 };
 
 use super::EventLog;
-use crate::cluster::{AnyWatchEvent, Propagation, SimCluster, WatchEvent, WorkloadKind};
+use crate::cluster::{AnyWatchEvent, PlainCluster, Propagation, WatchEvent, WorkloadKind};
 
 /// The Deployment controller.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ impl Deployments {
         Self { queue: WorkQueue::new() }
     }
 
-    pub(crate) fn watch(&mut self, change: &AnyWatchEvent, cluster: &SimCluster) {
+    pub(crate) fn watch(&mut self, change: &AnyWatchEvent, cluster: &PlainCluster) {
         let keys = match change {
             AnyWatchEvent::Deployment(change) => match &**change {
                 WatchEvent::Added(deployment)
@@ -48,7 +48,7 @@ impl Deployments {
     }
 
     /// Syncs one Deployment that is due. Returns whether there was one.
-    pub(crate) fn work(&mut self, cluster: &mut SimCluster, event_log: &mut EventLog) -> bool {
+    pub(crate) fn work(&mut self, cluster: &mut PlainCluster, event_log: &mut EventLog) -> bool {
         let now = cluster.now;
         let Some(key) = self.queue.next(now) else { return false };
         let outcome = match sync(cluster, event_log, &key) {
@@ -77,7 +77,7 @@ impl Deployments {
 
 /// What would be decided about a Deployment if it were looked at now.
 pub(crate) fn preview_decision(
-    cluster: &SimCluster,
+    cluster: &PlainCluster,
     key: &ObjectKey,
     refused: Option<RefusedStep>,
 ) -> Option<Decision> {
@@ -97,7 +97,7 @@ pub(crate) fn preview_decision(
 }
 
 /// Syncs one Deployment: claim, decide, carry out; and again where a refusal has to be decided on.
-fn sync(cluster: &mut SimCluster, event_log: &mut EventLog, key: &ObjectKey) -> Option<Decision> {
+fn sync(cluster: &mut PlainCluster, event_log: &mut EventLog, key: &ObjectKey) -> Option<Decision> {
     claim_sets(cluster, key);
     let mut refused = None;
     loop {
@@ -113,7 +113,7 @@ fn usable_selector(deployment: &Deployment) -> Option<&Selector> {
     deployment.selector.as_ref().ok().filter(|selector| **selector != Selector::Everything)
 }
 
-fn claim_sets(cluster: &mut SimCluster, key: &ObjectKey) {
+fn claim_sets(cluster: &mut PlainCluster, key: &ObjectKey) {
     let Some(deployment) = cluster.deployments.get(key).cloned() else { return };
     let Some(selector) = usable_selector(&deployment) else { return };
     let claims = claim(&deployment.meta, selector, cluster.sets.iter());
@@ -132,7 +132,7 @@ fn claim_sets(cluster: &mut SimCluster, key: &ObjectKey) {
 
 /// Carries out the steps in order, up to one whose refusal has to be decided on.
 fn carry_out(
-    cluster: &mut SimCluster,
+    cluster: &mut PlainCluster,
     event_log: &mut EventLog,
     key: &ObjectKey,
     decision: &Decision,
@@ -141,7 +141,7 @@ fn carry_out(
         event_log.trace_step(format!("{}: {}", key.name, step.action));
         match &step.action {
             Action::CreateReplicaSet(draft) => {
-                let name = SimCluster::key(draft.name.as_str());
+                let name = PlainCluster::key(draft.name.as_str());
                 let created = cluster.create_drafted_set((**draft).clone());
                 if let (Err(refusal), IfRefused::DecideOnCreate) = (created, step.if_refused) {
                     let existing = cluster.sets.get(&name).cloned().map(Box::new);
@@ -149,14 +149,14 @@ fn carry_out(
                 }
             }
             Action::UpdateReplicaSet { set, edit, .. } => {
-                cluster.update(&SimCluster::key(set.as_str()), |set: &mut ReplicaSet| {
+                cluster.update(&PlainCluster::key(set.as_str()), |set: &mut ReplicaSet| {
                     set.replicas = edit.replicas;
                     set.min_ready_seconds = edit.min_ready_seconds;
                     set.meta.annotations.clone_from(&edit.annotations);
                 });
             }
             Action::DeleteReplicaSet { set } => {
-                let set = SimCluster::key(set.as_str());
+                let set = PlainCluster::key(set.as_str());
                 cluster.delete(WorkloadKind::ReplicaSet, &set, Propagation::Background);
             }
             Action::UpdateStatus { status, revision } => {
@@ -204,8 +204,8 @@ mod tests {
     #[test]
     fn a_deployment_that_is_gone_needs_nothing() {
         let (mut deployments, mut event_log) = (Deployments::new(), EventLog::new());
-        let mut cluster = SimCluster::new(Timestamp::from_secs(0));
-        deployments.queue.add(SimCluster::key("gone"), cluster.now);
+        let mut cluster = PlainCluster::new(Timestamp::from_secs(0));
+        deployments.queue.add(PlainCluster::key("gone"), cluster.now);
         assert!(deployments.work(&mut cluster, &mut event_log), "it is looked at");
         assert_eq!(deployments.queue.next_wake(), None, "and that is all");
         assert!(event_log.trace.is_empty() && cluster.take_changes().is_empty());

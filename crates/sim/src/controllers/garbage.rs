@@ -11,7 +11,7 @@ use gantry_model::patch::MetadataPatch;
 use gantry_model::{Identity, Meta, Uid};
 
 use super::EventLog;
-use crate::cluster::{self, AnyWatchEvent, SimCluster, WatchEvent, WorkloadKind};
+use crate::cluster::{self, AnyWatchEvent, PlainCluster, WatchEvent, WorkloadKind};
 
 /// The garbage collector.
 #[derive(Clone, Debug)]
@@ -41,7 +41,7 @@ impl Garbage {
         }
     }
 
-    pub(crate) fn watch(&mut self, change: &AnyWatchEvent, cluster: &SimCluster, event_log: &mut EventLog) {
+    pub(crate) fn watch(&mut self, change: &AnyWatchEvent, cluster: &PlainCluster, event_log: &mut EventLog) {
         let seen = match change {
             AnyWatchEvent::Deployment(change) => seen(WorkloadKind::Deployment, change),
             AnyWatchEvent::ReplicaSet(change) => seen(WorkloadKind::ReplicaSet, change),
@@ -51,11 +51,11 @@ impl Garbage {
     }
 
     /// Looks at one object that is due. Returns whether there was one.
-    pub(crate) fn work(&mut self, cluster: &mut SimCluster, event_log: &mut EventLog) -> bool {
+    pub(crate) fn work(&mut self, cluster: &mut PlainCluster, event_log: &mut EventLog) -> bool {
         self.work_on_delete(cluster, event_log) || self.work_on_orphan(cluster)
     }
 
-    fn observe(&mut self, seen: GraphChange, cluster: &SimCluster, event_log: &mut EventLog) {
+    fn observe(&mut self, seen: GraphChange, cluster: &PlainCluster, event_log: &mut EventLog) {
         for effect in self.graph.observe(seen, &mut self.absent) {
             match effect {
                 Effect::AttemptToDelete(item, EnqueueMode::AtOnce) => self.to_delete.add(item, cluster.now),
@@ -72,7 +72,7 @@ impl Garbage {
         }
     }
 
-    fn work_on_delete(&mut self, cluster: &mut SimCluster, event_log: &mut EventLog) -> bool {
+    fn work_on_delete(&mut self, cluster: &mut PlainCluster, event_log: &mut EventLog) -> bool {
         let Some(item) = self.to_delete.next(cluster.now) else { return false };
         let first = attempt::begin(&item, &self.context());
         let outcome = self.run(first, cluster);
@@ -95,7 +95,7 @@ impl Garbage {
         true
     }
 
-    fn work_on_orphan(&mut self, cluster: &mut SimCluster) -> bool {
+    fn work_on_orphan(&mut self, cluster: &mut PlainCluster) -> bool {
         let Some(owner) = self.to_orphan.next(cluster.now) else { return false };
         let outcome = match orphan::begin(&owner, &self.context()) {
             Orphaning::Done(outcome) => outcome,
@@ -115,7 +115,7 @@ impl Garbage {
     }
 
     /// Runs an attempt to its end.
-    fn run(&mut self, first: AttemptStep, cluster: &mut SimCluster) -> AttemptResult {
+    fn run(&mut self, first: AttemptStep, cluster: &mut PlainCluster) -> AttemptResult {
         let mut step = first;
         loop {
             step = match step {
@@ -137,7 +137,7 @@ impl Garbage {
                             DeleteResult::Conflict
                         }
                         Some((kind, _)) => {
-                            let key = SimCluster::key(deletion.target.name.as_str());
+                            let key = PlainCluster::key(deletion.target.name.as_str());
                             cluster.delete(kind, &key, deletion.propagation);
                             DeleteResult::Accepted
                         }
@@ -161,7 +161,7 @@ fn finish<K: Ord + Clone>(
     queue: &mut WorkQueue<K>,
     key: &K,
     disposition: ItemDisposition,
-    cluster: &SimCluster,
+    cluster: &PlainCluster,
 ) {
     match disposition {
         ItemDisposition::Forget => queue.forget(key),
@@ -190,14 +190,14 @@ fn seen<T: cluster::Stored>(kind: WorkloadKind, change: &WatchEvent<T>) -> Graph
     }
 }
 
-fn read(cluster: &SimCluster, target: &Identity) -> ReadResult {
+fn read(cluster: &PlainCluster, target: &Identity) -> ReadResult {
     match live(cluster, target) {
         Some((kind, meta)) => ReadResult::Found(cluster::metadata(kind, meta)),
         None => ReadResult::NotFound,
     }
 }
 
-fn apply(cluster: &mut SimCluster, target: &Identity, patch: &MetadataPatch) -> PatchResult {
+fn apply(cluster: &mut PlainCluster, target: &Identity, patch: &MetadataPatch) -> PatchResult {
     let Some((kind, before)) = live(cluster, target).map(|(kind, meta)| (kind, meta.clone())) else {
         return PatchResult::NotFound;
     };
@@ -229,7 +229,7 @@ fn apply(cluster: &mut SimCluster, target: &Identity, patch: &MetadataPatch) -> 
 }
 
 /// The object of this kind and name, whatever its uid.
-fn live<'a>(cluster: &'a SimCluster, target: &Identity) -> Option<(WorkloadKind, &'a Meta)> {
+fn live<'a>(cluster: &'a PlainCluster, target: &Identity) -> Option<(WorkloadKind, &'a Meta)> {
     let kind = WorkloadKind::named(&target.kind)?;
-    Some((kind, cluster.meta(kind, &SimCluster::key(target.name.as_str()))?))
+    Some((kind, cluster.meta(kind, &PlainCluster::key(target.name.as_str()))?))
 }

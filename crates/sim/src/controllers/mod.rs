@@ -13,13 +13,13 @@ pub(crate) use event_log::EventLog;
 use gantry_decide::deployment::triggers;
 use gantry_model::{Deployment, Name, Namespace, ObjectKey, ReplicaSet};
 
-use crate::cluster::SimCluster;
+use crate::cluster::PlainCluster;
 
 fn key(namespace: &Namespace, name: &Name) -> ObjectKey {
     ObjectKey { namespace: namespace.clone(), name: name.clone() }
 }
 
-impl triggers::Lookup for SimCluster {
+impl triggers::Lookup for PlainCluster {
     fn deployment(&self, namespace: &Namespace, name: &Name) -> Option<&Deployment> {
         self.deployments.get(&key(namespace, name))
     }
@@ -33,7 +33,7 @@ impl triggers::Lookup for SimCluster {
     }
 }
 
-impl gantry_decide::replica_set::triggers::Lookup for SimCluster {
+impl gantry_decide::replica_set::triggers::Lookup for PlainCluster {
     fn replica_set(&self, namespace: &Namespace, name: &Name) -> Option<&ReplicaSet> {
         self.sets.get(&key(namespace, name))
     }

@@ -12,7 +12,7 @@ use gantry_decide::written_versions::{CachedResource, ReadVersions};
 use gantry_model::{Event, ObjectKey, Pod, Refusal, ReplicaSet, ReplicaSetStatus};
 
 use super::EventLog;
-use crate::cluster::{AnyWatchEvent, Propagation, SimCluster, WatchEvent, WorkloadKind};
+use crate::cluster::{AnyWatchEvent, PlainCluster, Propagation, WatchEvent, WorkloadKind};
 
 /// The ReplicaSet controller.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ impl ReplicaSets {
         Self { queue: WorkQueue::new(), state: ControllerState::default() }
     }
 
-    pub(crate) fn watch(&mut self, change: &AnyWatchEvent, cluster: &SimCluster) {
+    pub(crate) fn watch(&mut self, change: &AnyWatchEvent, cluster: &PlainCluster) {
         let triggered = match change {
             AnyWatchEvent::Deployment(_) => return,
             AnyWatchEvent::ReplicaSet(change) => match &**change {
@@ -49,7 +49,7 @@ impl ReplicaSets {
     }
 
     /// Syncs one ReplicaSet that is due. Returns whether there was one.
-    pub(crate) fn work(&mut self, cluster: &mut SimCluster, event_log: &mut EventLog) -> bool {
+    pub(crate) fn work(&mut self, cluster: &mut PlainCluster, event_log: &mut EventLog) -> bool {
         let now = cluster.now;
         let Some(key) = self.queue.next(now) else { return false };
         let outcome = match self.sync(cluster, event_log, &key) {
@@ -64,7 +64,7 @@ impl ReplicaSets {
         true
     }
 
-    fn sync(&mut self, cluster: &mut SimCluster, event_log: &mut EventLog, key: &ObjectKey) -> Wake {
+    fn sync(&mut self, cluster: &mut PlainCluster, event_log: &mut EventLog, key: &ObjectKey) -> Wake {
         let now = cluster.now;
         let cached = cluster.sets.get(key).cloned();
         // The caches are the cluster itself, so they are never stale.
@@ -112,7 +112,7 @@ impl ReplicaSets {
 
     fn manage(
         &mut self,
-        cluster: &mut SimCluster,
+        cluster: &mut PlainCluster,
         event_log: &mut EventLog,
         observed: &Observed<'_>,
         decision: &Decision,
@@ -120,7 +120,7 @@ impl ReplicaSets {
         let set = observed.set;
         let key = set.meta.key();
         decision.action.set_expectations(cluster.now, &key, &mut self.state.expectations);
-        let record = |cluster: &SimCluster, event_log: &mut EventLog, event: Option<Event>| {
+        let record = |cluster: &PlainCluster, event_log: &mut EventLog, event: Option<Event>| {
             if let Some(event) = event {
                 event_log.record(cluster.now, EVENT_SOURCE, WorkloadKind::ReplicaSet, &set.meta, &event);
             }

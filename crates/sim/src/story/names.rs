@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use gantry_decide::deployment::revision_of;
 use gantry_model::{Name, Pod, ReplicaSet};
 
-use crate::cluster::SimCluster;
+use crate::cluster::PlainCluster;
 
 /// The sets in the order in which they first appeared.
 #[derive(Clone, Debug, Default)]
@@ -16,7 +16,7 @@ pub(super) struct Names {
 
 impl Names {
     /// Gives every new set an index.
-    pub(super) fn add_new(&mut self, cluster: &SimCluster) {
+    pub(super) fn add_new(&mut self, cluster: &PlainCluster) {
         let mut new: Vec<_> =
             cluster.replica_sets().filter(|set| !self.indices.contains_key(&set.meta.name)).collect();
         new.sort_by_key(|set| (set.meta.created, revision_of(&set.meta.annotations), set.meta.name.clone()));
@@ -27,14 +27,14 @@ impl Names {
     }
 
     /// The sets that exist, in order.
-    pub(super) fn sets<'a>(&self, cluster: &'a SimCluster) -> Vec<&'a ReplicaSet> {
+    pub(super) fn sets<'a>(&self, cluster: &'a PlainCluster) -> Vec<&'a ReplicaSet> {
         let mut sets: Vec<_> = cluster.replica_sets().collect();
         sets.sort_by_key(|set| self.index(&set.meta.name));
         sets
     }
 
     /// The pods that are not terminating, oldest set first.
-    pub(super) fn pods<'a>(&self, cluster: &'a SimCluster) -> Vec<&'a Pod> {
+    pub(super) fn pods<'a>(&self, cluster: &'a PlainCluster) -> Vec<&'a Pod> {
         let mut pods: Vec<_> = cluster.pods().filter(|pod| !pod.meta.is_deleting()).collect();
         pods.sort_by_key(|pod| {
             let owner = pod.meta.controller().map_or(usize::MAX, |owner| self.index(&owner.name));

@@ -8,7 +8,7 @@ use gantry_model::{Deployment, Name, ObjectKey, Pod, ReplicaSet, Timestamp};
 use super::command::{self, Command};
 use super::names::Names;
 use super::rendering;
-use crate::cluster::{NewDeployment, Propagation, SimCluster, WorkloadKind, template};
+use crate::cluster::{NewDeployment, PlainCluster, Propagation, WorkloadKind, template};
 use crate::world::{Interleaving, World};
 
 /// When stories begin: 2026-01-01T12:00:00Z.
@@ -220,12 +220,12 @@ impl Player {
         let number = name.and_then(|name| name.parse().ok());
         let key = match (kind, number) {
             (WorkloadKind::Deployment, _) => {
-                SimCluster::key(name.or(self.deployment_name.as_deref()).ok_or("there is no deployment")?)
+                PlainCluster::key(name.or(self.deployment_name.as_deref()).ok_or("there is no deployment")?)
             }
             (WorkloadKind::ReplicaSet, Some(index)) => self.set(index)?,
             (WorkloadKind::Pod, Some(index)) => self.pod(index)?,
             (WorkloadKind::ReplicaSet | WorkloadKind::Pod, None) => {
-                SimCluster::key(name.ok_or("delete which one?")?)
+                PlainCluster::key(name.ok_or("delete which one?")?)
             }
         };
         self.world.cluster.delete(kind, &key, propagation);

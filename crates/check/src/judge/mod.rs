@@ -1,0 +1,270 @@
+//! Judges a cluster while it runs: every write of the server is passed to a [`Judge`], which says what must not have happened.
+//!
+//! Controllers read from caches, which are late. So a rule is about what a controller could have read: it holds for the most
+//! favourable values that the objects have had within the *staleness*, the time by which a cache may be late at most, including the
+//! time that the requests of one sync take. In a calm cluster this is a second or two, and the rules are exact.
+
+mod recent;
+mod rules;
+mod settled;
+mod views;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::Duration;
+
+use gantry_json::Value;
+
+use crate::Finding;
+use recent::Recent;
+use views::{DeploymentView, PodView, SetView};
+
+/// Whose request a write belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writer {
+    /// A controller that keeps the number of pods or sets, or rolls out.
+    Controller,
+    /// The garbage collector: its deletions have a propagation policy.
+    GarbageCollector,
+    /// A user, a node or the server itself.
+    Other,
+}
+
+/// One object that was written.
+#[derive(Clone, Copy, Debug)]
+pub struct ObservedWrite<'a> {
+    /// The time since the beginning.
+    pub at: Duration,
+    /// Whose request it was.
+    pub by: Writer,
+    /// Its key in the store: `/registry/pods/default/web`.
+    pub key: &'a str,
+    /// The object; `None` if it was removed.
+    pub object: Option<&'a Value>,
+}
+
+/// Follows the Deployments, ReplicaSets and Pods of a cluster.
+#[derive(Clone, Debug)]
+pub struct Judge {
+    staleness: Duration,
+    now: Duration,
+    deployments: BTreeMap<String, Followed<DeploymentView, DeploymentHistory>>,
+    sets: BTreeMap<String, Followed<SetView, SetHistory>>,
+    pods: BTreeMap<String, PodView>,
+    /// The owners of every object of these kinds, by key, for the garbage collector.
+    owners: BTreeMap<String, Vec<String>>,
+    /// When the response to the creation of a pod was lost.
+    lost_creations: VecDeque<Duration>,
+    /// The uids of ReplicaSets whose Deployment was deleted with its dependents orphaned.
+    orphaned: BTreeSet<String>,
+    /// The uids of everything that exists.
+    uids: BTreeMap<String, String>,
+    findings: Vec<Finding>,
+}
+
+/// An object and the recent values of what the rules are about.
+#[derive(Clone, Debug)]
+struct Followed<V, H> {
+    view: V,
+    history: H,
+}
+
+#[derive(Clone, Debug)]
+struct DeploymentHistory {
+    generation: Recent,
+    ceiling: Recent,
+    kept_sets: Recent,
+    /// 1 while it rolls, 0 for Recreate.
+    rolling: Recent,
+    highest_revision: i64,
+    revision: Recent,
+}
+
+#[derive(Clone, Debug)]
+struct SetHistory {
+    /// Its size while it has its present owner, 0 before.
+    size: Recent,
+    available: Recent,
+    active_pods: Recent,
+    /// When its pods ended, or were deleted, by other writers than the controllers.
+    ended: VecDeque<Duration>,
+}
+
+impl Judge {
+    /// A judge of an empty cluster whose caches are late by no more than this.
+    pub fn new(staleness: Duration) -> Self {
+        Self {
+            staleness,
+            now: Duration::ZERO,
+            deployments: BTreeMap::new(),
+            sets: BTreeMap::new(),
+            pods: BTreeMap::new(),
+            owners: BTreeMap::new(),
+            lost_creations: VecDeque::new(),
+            orphaned: BTreeSet::new(),
+            uids: BTreeMap::new(),
+            findings: Vec::new(),
+        }
+    }
+
+    /// Notes that the outcome of a request to create a pod is unknown to its sender, which may repeat it.
+    pub fn lost_creation(&mut self, at: Duration) {
+        self.lost_creations.push_back(at);
+    }
+
+    /// The time of the last write.
+    pub fn now(&self) -> Duration {
+        self.now
+    }
+
+    /// Judges a write, and returns the rules that it breaks.
+    pub fn observe(&mut self, write: ObservedWrite<'_>) -> Vec<Finding> {
+        self.now = write.at;
+        let Some((resource, name)) = write.key.strip_prefix("/registry/").and_then(|key| key.split_once('/'))
+        else {
+            return Vec::new();
+        };
+        if !matches!(resource, "deployments" | "replicasets" | "pods") {
+            return Vec::new();
+        }
+        if write.object.is_none_or(is_deleting) {
+            self.check_collection(&write);
+        }
+        match resource {
+            "deployments" => self.deployment(name, &write),
+            "replicasets" => self.set(name, &write),
+            _ => self.pod(name, &write),
+        }
+        self.follow_identity(&write);
+        std::mem::take(&mut self.findings)
+    }
+
+    /// The time since which a stale reader may have read.
+    fn from(&self) -> Duration {
+        self.now.saturating_sub(self.staleness)
+    }
+
+    fn deployment(&mut self, name: &str, write: &ObservedWrite<'_>) {
+        let Some(object) = write.object else {
+            self.deployments.remove(name);
+            return;
+        };
+        let view = DeploymentView::of(object);
+        let (at, from) = (self.now, self.from());
+        let known = self.deployments.remove(name).filter(|known| known.view.uid == view.uid);
+        if let Some(known) = &known {
+            self.check_deployment(known, &view, write.by);
+        }
+        if view.is_deleting && view.finalizers.iter().any(|finalizer| finalizer == "orphan") {
+            let owned = self.sets.values().filter(|set| set.view.owner == view.uid);
+            self.orphaned.extend(owned.map(|set| set.view.uid.clone()));
+        }
+        let rolling = i64::from(view.is_rolling);
+        let mut history = known.map_or_else(
+            || DeploymentHistory {
+                generation: Recent::new(at, view.generation),
+                ceiling: Recent::new(at, view.ceiling()),
+                kept_sets: Recent::new(at, view.history),
+                rolling: Recent::new(at, rolling),
+                highest_revision: 0,
+                revision: Recent::new(at, view.revision),
+            },
+            |known| known.history,
+        );
+        history.generation.set(at, view.generation, from);
+        history.ceiling.set(at, view.ceiling(), from);
+        history.kept_sets.set(at, view.history, from);
+        history.rolling.set(at, rolling, from);
+        history.highest_revision = history.highest_revision.max(view.revision);
+        history.revision.set(at, view.revision, from);
+        self.deployments.insert(name.to_owned(), Followed { view, history });
+    }
+
+    fn set(&mut self, name: &str, write: &ObservedWrite<'_>) {
+        let Some(object) = write.object else {
+            if let Some(known) = self.sets.remove(name) {
+                self.check_removed_set(&known, write.by);
+            }
+            return;
+        };
+        let view = SetView::of(object);
+        let (at, from) = (self.now, self.from());
+        let known = self.sets.get(name).filter(|known| known.view.uid == view.uid).cloned();
+        self.check_set(known.as_ref(), &view, write.by);
+        let mut history = known.as_ref().map_or_else(
+            || SetHistory {
+                size: Recent::new(at, 0),
+                available: Recent::new(at, 0),
+                active_pods: Recent::new(at, 0),
+                ended: VecDeque::new(),
+            },
+            |known| known.history.clone(),
+        );
+        if known.is_some_and(|known| known.view.owner != view.owner) {
+            history.size.set(at, 0, from);
+            // Another Deployment may adopt it, and be deleted with it.
+            self.orphaned.remove(&view.uid);
+        }
+        history.size.set(at, view.size, from);
+        history.available.set(at, view.available(), from);
+        self.sets.insert(name.to_owned(), Followed { view, history });
+    }
+
+    fn pod(&mut self, name: &str, write: &ObservedWrite<'_>) {
+        let view = write.object.map(PodView::of);
+        let known = self.pods.get(name).cloned();
+        self.check_pod(known.as_ref(), view.as_ref(), write.by);
+        let was_active = known.as_ref().is_some_and(|pod| pod.is_active);
+        let is_active = view.as_ref().is_some_and(|pod| pod.is_active);
+        let owner = view.as_ref().or(known.as_ref()).map(|pod| pod.owner.clone()).unwrap_or_default();
+        let (at, from) = (self.now, self.from());
+        if let Some(set) = self.sets.values_mut().find(|set| set.view.uid == owner) {
+            let active = set.history.active_pods.last() + i64::from(is_active) - i64::from(was_active);
+            set.history.active_pods.set(at, active, from);
+            let is_evicted = view.as_ref().or(known.as_ref()).is_some_and(|pod| pod.is_evicted);
+            if was_active && !is_active && (write.by != Writer::Controller || is_evicted) {
+                set.history.ended.push_back(at);
+            }
+            while set.history.ended.front().is_some_and(|ended| *ended < from) {
+                set.history.ended.pop_front();
+            }
+        }
+        match view {
+            Some(view) => self.pods.insert(name.to_owned(), view),
+            None => self.pods.remove(name),
+        };
+    }
+
+    /// Keeps track of which uids exist and who owns what.
+    fn follow_identity(&mut self, write: &ObservedWrite<'_>) {
+        match write.object {
+            Some(object) => {
+                let uid = object["metadata"]["uid"].as_str().unwrap_or_default().to_owned();
+                self.uids.insert(write.key.to_owned(), uid);
+                self.owners.insert(write.key.to_owned(), views::owners(object));
+            }
+            None => {
+                self.uids.remove(write.key);
+                self.owners.remove(write.key);
+            }
+        }
+    }
+
+    fn owner_of(&self, set: &SetView) -> Option<&Followed<DeploymentView, DeploymentHistory>> {
+        self.deployments.values().find(|deployment| deployment.view.uid == set.owner)
+    }
+
+    fn sets_of<'a>(
+        &'a self,
+        deployment: &'a DeploymentView,
+    ) -> impl Iterator<Item = &'a Followed<SetView, SetHistory>> {
+        self.sets.values().filter(|set| set.view.owner == deployment.uid)
+    }
+
+    fn find(&mut self, broken: &'static str, found: String) {
+        self.findings.push(Finding { broken, found });
+    }
+}
+
+fn is_deleting(object: &Value) -> bool {
+    !object["metadata"]["deletionTimestamp"].is_null()
+}

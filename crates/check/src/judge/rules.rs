@@ -1,0 +1,260 @@
+//! The rules about single writes.
+
+use super::views::{DeploymentView, PodView, SetView};
+use super::{DeploymentHistory, Followed, Judge, ObservedWrite, SetHistory, Writer};
+
+impl Judge {
+    /// Rules about a Deployment that was written.
+    pub(super) fn check_deployment(
+        &mut self,
+        before: &Followed<DeploymentView, DeploymentHistory>,
+        after: &DeploymentView,
+        by: Writer,
+    ) {
+        if by != Writer::Controller {
+            return;
+        }
+        let name = &after.name;
+        // A cache that does not show the latest set yet makes the controller take the one before for the new one, here as in Kubernetes.
+        let is_stale = !before.history.revision.is_constant(self.from());
+        if after.revision < before.history.highest_revision && !is_stale {
+            let (from, to) = (before.history.highest_revision, after.revision);
+            self.find("the revision of a Deployment never decreases", format!("{name}: {from} -> {to}"));
+        }
+        self.check_observed(
+            name,
+            before.view.observed_generation,
+            after.observed_generation,
+            after.generation,
+        );
+        let [replicas, updated, ready, available] = after.counts;
+        if !(updated <= replicas && available <= ready && ready <= replicas) {
+            let found =
+                format!("{name}: {replicas} pods, {updated} updated, {ready} ready, {available} available");
+            self.find("the numbers of a Deployment's status nest", found);
+        }
+        // The condition stays when a later change begins, so only its appearance is judged. A status of an older generation may
+        // report the completion of that one.
+        let is_new = after.claims_completion && !before.view.claims_completion;
+        let is_complete = replicas == after.wanted && updated == after.wanted && available == after.wanted;
+        if is_new && after.observed_generation == after.generation && !is_complete {
+            let found = format!(
+                "{name}: {replicas} pods, {updated} updated, {available} available of {}",
+                after.wanted
+            );
+            self.find("a status says that a rollout is complete only if it is", found);
+        }
+    }
+
+    /// Rules about a ReplicaSet that was created or changed.
+    pub(super) fn check_set(
+        &mut self,
+        before: Option<&Followed<SetView, SetHistory>>,
+        after: &SetView,
+        by: Writer,
+    ) {
+        if by != Writer::Controller {
+            return;
+        }
+        let size_before = before.map_or(0, |before| before.view.size);
+        if after.size > size_before {
+            self.check_ceiling(after);
+        }
+        let Some(before) = before else { return };
+        if after.size < size_before {
+            self.check_floor(after, size_before);
+        }
+        if after.revision < before.view.revision {
+            let found = format!("{}: {} -> {}", after.name, before.view.revision, after.revision);
+            self.find("the revision of a ReplicaSet never decreases", found);
+        }
+        let name = &after.name;
+        self.check_observed(
+            name,
+            before.view.observed_generation,
+            after.observed_generation,
+            after.generation,
+        );
+        let [replicas, ready, available] = after.counts;
+        if !(available <= ready && ready <= replicas) {
+            let found = format!("{name}: {replicas} pods, {ready} ready, {available} available");
+            self.find("the numbers of a ReplicaSet's status nest", found);
+        }
+        if after.counts != before.view.counts {
+            let pods = &before.history.active_pods;
+            let (least, most) = (pods.least(self.from()), pods.most(self.from()));
+            if replicas < least || replicas > most {
+                let found = format!("{name}: {replicas} pods reported, {least} to {most} were there");
+                self.find("a ReplicaSet reports as many pods as it had lately", found);
+            }
+        }
+    }
+
+    /// The sizes of all sets together are not raised above the wanted number and the surge.
+    ///
+    /// This is what bounds the pods: those of a set are bounded by its size, and old ones may take long to end. Recreate is left out:
+    /// after a rollback by annotation, Kubernetes creates the new set at its full size.
+    fn check_ceiling(&mut self, set: &SetView) {
+        let from = self.from();
+        let Some(owner) = self.owner_of(set) else { return };
+        if owner.history.rolling.least(from) == 0 {
+            return;
+        }
+        let others = self.sets_of(&owner.view).filter(|other| other.view.uid != set.uid);
+        let others: i64 = others.map(|other| other.history.size.least(from)).sum();
+        let ceiling = owner.history.ceiling.most(from);
+        if others + set.size > ceiling {
+            let found =
+                format!("{} to {}, with {others} in other sets, of at most {ceiling}", set.name, set.size);
+            self.find("no set is raised above the wanted number and the surge of all sets", found);
+        }
+    }
+
+    /// No set is made smaller while fewer pods than the wanted number less `maxUnavailable` would be available.
+    ///
+    /// Scaling is left out: Kubernetes keeps the proportions of the sets then, not their availability.
+    fn check_floor(&mut self, set: &SetView, size_before: i64) {
+        let from = self.from();
+        let Some(owner) = self.owner_of(set) else { return };
+        let deployment = &owner.view;
+        let is_settled = owner.history.generation.is_constant(from) && deployment.is_rolling;
+        let is_scaling = self.sets_of(deployment).any(|other| {
+            other.view.size > 0
+                && other.view.sized_for.is_some_and(|sized_for| sized_for != deployment.wanted)
+        });
+        if !is_settled || is_scaling || deployment.is_deleting {
+            return;
+        }
+        let available = |size: i64| {
+            let sets = self.sets_of(deployment).map(|other| {
+                let size = if other.view.uid == set.uid { size } else { other.view.size };
+                other.history.available.most(from).min(size)
+            });
+            sets.sum::<i64>()
+        };
+        let (before, after, floor) = (available(size_before), available(set.size), deployment.floor());
+        if after < before.min(floor) {
+            let found = format!(
+                "{} {size_before} -> {}: {before} -> {after} available of at least {floor}",
+                set.name, set.size
+            );
+            self.find("no set is scaled down below the availability floor", found);
+        }
+    }
+
+    /// What a status says to have been observed exists, and is never older than what it said before.
+    fn check_observed(&mut self, name: &str, before: i64, after: i64, generation: i64) {
+        if after < before || after > generation {
+            let found = format!("{name}: {before} -> {after} of {generation}");
+            self.find("the observed generation grows up to the generation", found);
+        }
+    }
+
+    /// A set that is removed while its Deployment lives was empty, old, and beyond the history limit.
+    pub(super) fn check_removed_set(&mut self, set: &Followed<SetView, SetHistory>, by: Writer) {
+        if by == Writer::Other {
+            return;
+        }
+        if self.orphaned.contains(&set.view.uid) && by == Writer::GarbageCollector {
+            self.find("an orphaned ReplicaSet is not collected", set.view.name.clone());
+        }
+        let from = self.from();
+        let Some(owner) = self.owner_of(&set.view) else { return };
+        if owner.view.is_deleting || by != Writer::Controller {
+            return;
+        }
+        let (name, size) = (&set.view.name, set.view.size);
+        let pods = set.history.active_pods.least(from);
+        let is_new = set.view.template == owner.view.template && owner.history.generation.is_constant(from);
+        let old =
+            self.sets_of(&owner.view).filter(|other| other.view.template != owner.view.template).count();
+        let kept = owner.history.kept_sets.least(from);
+        let is_beyond =
+            i64::try_from(old).unwrap_or(i64::MAX) >= kept || !owner.history.generation.is_constant(from);
+        if size > 0 || pods > 0 || is_new || !is_beyond {
+            let found = format!(
+                "{name} of size {size} with {pods} pods, {old} old sets are left of {kept}; new: {is_new}"
+            );
+            self.find("only empty old sets beyond the history limit are removed", found);
+        }
+    }
+
+    /// Rules about a pod that was created, changed, deleted or removed.
+    pub(super) fn check_pod(&mut self, before: Option<&PodView>, after: Option<&PodView>, by: Writer) {
+        if by != Writer::Controller {
+            return;
+        }
+        match (before, after) {
+            (None, Some(pod)) => self.check_new_pod(pod),
+            (Some(before), after) if before.is_active && !after.is_some_and(|after| after.is_active) => {
+                self.check_deleted_pod(before);
+            }
+            _ => {}
+        }
+    }
+
+    /// A set has no more active pods than it was sized for, but for creations whose response was lost.
+    fn check_new_pod(&mut self, pod: &PodView) {
+        let from = self.from();
+        while self.lost_creations.front().is_some_and(|lost| *lost < from) {
+            self.lost_creations.pop_front();
+        }
+        let lost = i64::try_from(self.lost_creations.len()).unwrap_or(i64::MAX);
+        let Some(set) = self.sets.values().find(|set| set.view.uid == pod.owner) else { return };
+        let (pods, size) = (set.history.active_pods.last() + 1, set.history.size.most(from));
+        if pods > size + lost {
+            let found = format!(
+                "{} of size {size} gets its pod number {pods}; {lost} responses were lost",
+                set.view.name
+            );
+            self.find("no set gets more pods than its size", found);
+        }
+    }
+
+    /// A set deletes a pod only if it has more than it was sized for. Pods that ended meanwhile may be unknown to it.
+    fn check_deleted_pod(&mut self, pod: &PodView) {
+        let from = self.from();
+        if pod.is_evicted {
+            return;
+        }
+        let Some(set) = self.sets.values().find(|set| set.view.uid == pod.owner) else { return };
+        let ended =
+            i64::try_from(set.history.ended.iter().filter(|ended| **ended >= from).count()).unwrap_or(0);
+        let (pods, size) = (set.history.active_pods.last(), set.history.size.least(from));
+        if !set.view.is_deleting && pods + ended <= size {
+            let found =
+                format!("{} of size {size} deletes one of {pods} pods; {ended} ended lately", set.view.name);
+            self.find("no set deletes a pod unless it has too many", found);
+        }
+    }
+
+    /// The garbage collector deletes only what has no living owner. An owner that is deleted in the foreground does not live.
+    pub(super) fn check_collection(&mut self, write: &ObservedWrite<'_>) {
+        if write.by != Writer::GarbageCollector {
+            return;
+        }
+        let owners = self.owners.get(write.key).cloned().unwrap_or_default();
+        let living = owners.into_iter().find(|owner| self.is_living(owner));
+        if let Some(owner) = living {
+            self.find(
+                "the garbage collector deletes nothing with a living owner",
+                format!("{}, owned by {owner}", write.key),
+            );
+        }
+    }
+
+    fn is_living(&self, uid: &str) -> bool {
+        let in_foreground = |is_deleting: bool, finalizers: &[String]| {
+            is_deleting && finalizers.iter().any(|finalizer| finalizer == "foregroundDeletion")
+        };
+        let deployments = self
+            .deployments
+            .values()
+            .map(|one| (&one.view.uid, in_foreground(one.view.is_deleting, &one.view.finalizers)));
+        let sets = self
+            .sets
+            .values()
+            .map(|one| (&one.view.uid, in_foreground(one.view.is_deleting, &one.view.finalizers)));
+        deployments.chain(sets).any(|(known, is_ending)| known == uid && !is_ending)
+    }
+}

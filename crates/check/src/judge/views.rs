@@ -1,0 +1,189 @@
+//! The parts of objects that the rules are about, read from their JSON in the simplest way.
+
+use gantry_json::Value;
+
+/// A Deployment.
+#[derive(Clone, Debug)]
+pub(super) struct DeploymentView {
+    pub(super) name: String,
+    pub(super) uid: String,
+    pub(super) generation: i64,
+    pub(super) wanted: i64,
+    pub(super) surge: i64,
+    pub(super) unavailable: i64,
+    pub(super) is_rolling: bool,
+    pub(super) is_paused: bool,
+    pub(super) is_deleting: bool,
+    pub(super) finalizers: Vec<String>,
+    /// How many old sets are kept.
+    pub(super) history: i64,
+    pub(super) revision: i64,
+    pub(super) template: Value,
+    pub(super) observed_generation: i64,
+    pub(super) counts: [i64; 4],
+    /// Whether a condition says that the rollout is complete.
+    pub(super) claims_completion: bool,
+}
+
+/// A ReplicaSet.
+#[derive(Clone, Debug)]
+pub(super) struct SetView {
+    pub(super) name: String,
+    pub(super) uid: String,
+    /// The uid of its controller; empty if it has none.
+    pub(super) owner: String,
+    pub(super) generation: i64,
+    pub(super) size: i64,
+    /// The size of the Deployment that it was last sized for.
+    pub(super) sized_for: Option<i64>,
+    pub(super) revision: i64,
+    pub(super) template: Value,
+    pub(super) is_deleting: bool,
+    pub(super) finalizers: Vec<String>,
+    pub(super) observed_generation: i64,
+    /// Its pods, those that are ready and those that are available, by its status.
+    pub(super) counts: [i64; 3],
+}
+
+/// A Pod.
+#[derive(Clone, Debug)]
+pub(super) struct PodView {
+    pub(super) owner: String,
+    /// Neither ended nor terminating.
+    pub(super) is_active: bool,
+    pub(super) is_evicted: bool,
+    pub(super) is_ready: bool,
+}
+
+impl DeploymentView {
+    pub(super) fn of(object: &Value) -> Self {
+        let (meta, spec, status) = (&object["metadata"], &object["spec"], &object["status"]);
+        let wanted = number(&spec["replicas"]).unwrap_or(1);
+        let rolling = &spec["strategy"]["rollingUpdate"];
+        let (surge, unavailable) = limits(&rolling["maxSurge"], &rolling["maxUnavailable"], wanted);
+        let is_rolling = spec["strategy"]["type"] != "Recreate";
+        let conditions = status["conditions"].as_array();
+        let is_complete =
+            |one: &Value| one["type"] == "Progressing" && one["reason"] == "NewReplicaSetAvailable";
+        Self {
+            name: text(&meta["name"]),
+            uid: text(&meta["uid"]),
+            generation: number(&meta["generation"]).unwrap_or(0),
+            wanted,
+            surge: if is_rolling { surge } else { 0 },
+            unavailable,
+            is_rolling,
+            is_paused: spec["paused"] == true,
+            is_deleting: !meta["deletionTimestamp"].is_null(),
+            finalizers: texts(&meta["finalizers"]),
+            history: number(&spec["revisionHistoryLimit"]).unwrap_or(10),
+            revision: revision(meta),
+            template: spec["template"].clone(),
+            observed_generation: number(&status["observedGeneration"]).unwrap_or(0),
+            counts: ["replicas", "updatedReplicas", "readyReplicas", "availableReplicas"]
+                .map(|count| number(&status[count]).unwrap_or(0)),
+            claims_completion: conditions.is_some_and(|all| all.iter().any(is_complete)),
+        }
+    }
+
+    /// The most pods that its sets may be sized for.
+    pub(super) fn ceiling(&self) -> i64 {
+        self.wanted + self.surge
+    }
+
+    /// The fewest pods that must be available in a rolling update.
+    pub(super) fn floor(&self) -> i64 {
+        self.wanted - self.unavailable
+    }
+}
+
+impl SetView {
+    pub(super) fn of(object: &Value) -> Self {
+        let (meta, spec, status) = (&object["metadata"], &object["spec"], &object["status"]);
+        let sized_for = meta["annotations"]["deployment.kubernetes.io/desired-replicas"].as_str();
+        let mut template = spec["template"].clone();
+        if let Some(labels) = template["metadata"]["labels"].as_object_mut() {
+            labels.remove("pod-template-hash");
+        }
+        Self {
+            name: text(&meta["name"]),
+            uid: text(&meta["uid"]),
+            owner: controller(meta),
+            generation: number(&meta["generation"]).unwrap_or(0),
+            size: number(&spec["replicas"]).unwrap_or(1),
+            sized_for: sized_for.and_then(|written| written.parse().ok()),
+            revision: revision(meta),
+            template,
+            is_deleting: !meta["deletionTimestamp"].is_null(),
+            finalizers: texts(&meta["finalizers"]),
+            observed_generation: number(&status["observedGeneration"]).unwrap_or(0),
+            counts: ["replicas", "readyReplicas", "availableReplicas"]
+                .map(|count| number(&status[count]).unwrap_or(0)),
+        }
+    }
+
+    pub(super) fn available(&self) -> i64 {
+        self.counts[2]
+    }
+}
+
+impl PodView {
+    pub(super) fn of(object: &Value) -> Self {
+        let (meta, status) = (&object["metadata"], &object["status"]);
+        let has_ended = status["phase"] == "Failed" || status["phase"] == "Succeeded";
+        let conditions = status["conditions"].as_array();
+        let has = |kind: &str| {
+            conditions.is_some_and(|all| all.iter().any(|one| one["type"] == kind && one["status"] == "True"))
+        };
+        Self {
+            owner: controller(meta),
+            is_active: !has_ended && meta["deletionTimestamp"].is_null(),
+            is_evicted: has("DisruptionTarget"),
+            is_ready: has("Ready"),
+        }
+    }
+}
+
+/// Surge and unavailable in pods: percentages of the wanted number, rounded up and down, never both zero.
+fn limits(surge: &Value, unavailable: &Value, wanted: i64) -> (i64, i64) {
+    let pods = |limit: &Value, round_up: bool| match limit.as_str().and_then(|text| text.strip_suffix('%')) {
+        Some(percent) => {
+            let hundredths = percent.parse::<i64>().unwrap_or(0) * wanted;
+            hundredths / 100 + i64::from(round_up && hundredths % 100 > 0)
+        }
+        None => number(limit).unwrap_or(0),
+    };
+    match (pods(surge, true), pods(unavailable, false)) {
+        (0, 0) => (0, 1.min(wanted)),
+        (surge, unavailable) => (surge, unavailable.min(wanted)),
+    }
+}
+
+fn controller(meta: &Value) -> String {
+    let owners = meta["ownerReferences"].as_array();
+    let controller = owners.into_iter().flatten().find(|owner| owner["controller"] == true);
+    controller.map(|owner| text(&owner["uid"])).unwrap_or_default()
+}
+
+/// The uids of all owners of an object.
+pub(super) fn owners(object: &Value) -> Vec<String> {
+    let owners = object["metadata"]["ownerReferences"].as_array();
+    owners.into_iter().flatten().map(|owner| text(&owner["uid"])).collect()
+}
+
+fn revision(meta: &Value) -> i64 {
+    let written = meta["annotations"]["deployment.kubernetes.io/revision"].as_str();
+    written.and_then(|revision| revision.parse().ok()).unwrap_or(0)
+}
+
+fn number(value: &Value) -> Option<i64> {
+    value.as_i64()
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+fn texts(value: &Value) -> Vec<String> {
+    value.as_array().into_iter().flatten().map(text).collect()
+}

@@ -1,0 +1,48 @@
+//! Scenarios: what users, crashes and nodes do to a simulated cluster, and how its connections fail, as a value.
+//!
+//! A seed is turned into a [`Scenario`] first. It can be printed, played again and made smaller; the seed then only decides what is
+//! left: uids, delays, and which request a fault hits.
+
+mod generate;
+mod journal;
+mod minimise;
+mod play;
+mod step;
+
+pub use minimise::minimise;
+pub use play::{Played, play, play_with_journal};
+pub use step::{ScenarioStep, TimedStep};
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::Faults;
+
+/// What happens to a simulated cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scenario {
+    /// Decides what the scenario leaves open.
+    pub seed: u64,
+    /// The number of nodes.
+    pub nodes: usize,
+    /// The number of replicas of the controllers.
+    pub replicas: usize,
+    /// The faults of connections, until the end of the steps.
+    pub faults: Faults,
+    /// What happens, in order.
+    pub steps: Vec<TimedStep>,
+    /// How long the faults last.
+    pub duration: Duration,
+}
+
+impl fmt::Display for Scenario {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { seed, nodes, replicas, faults, steps, duration } = self;
+        writeln!(f, "seed {seed}, {nodes} nodes, {replicas} controllers, {} s", duration.as_secs())?;
+        writeln!(f, "{faults:?}")?;
+        for step in steps {
+            writeln!(f, "{step}")?;
+        }
+        Ok(())
+    }
+}

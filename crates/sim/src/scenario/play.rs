@@ -1,0 +1,370 @@
+//! Plays a scenario, with a judge of every write.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use gantry_check::{Finding, Judge, ObservedWrite, Writer};
+use gantry_cluster::Profile;
+use gantry_json::{Value, json};
+
+use super::journal::Journal;
+use super::{Scenario, ScenarioStep};
+use crate::{
+    Commit, Component, ControllerProcesses, Faults, RequestInfo, SimCluster, SimObserver, SimOptions,
+    simulate,
+};
+
+const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
+const SETS: &str = "/apis/apps/v1/namespaces/default/replicasets";
+const PODS: &str = "/api/v1/namespaces/default/pods";
+const NODES: &str = "/api/v1/nodes";
+
+/// How pods behave, by their image.
+const PROFILE: &str = "
+default: {pull-seconds: 0.1..2, start-seconds: 0.1..3, terminate-seconds: 0..5}
+images:
+  - {pattern: '*:slow', ready-seconds: 10..90}
+  - {pattern: '*:never', ready: never}
+  - {pattern: '*:crash', crash-after: 1..60}
+  - {pattern: '*:flap', flap-seconds: 5..40}
+";
+
+/// How long a cluster without faults may take to converge.
+const CONVERGE_MAX: Duration = Duration::from_mins(60);
+/// How long nothing may be written afterwards.
+const STAYS: Duration = Duration::from_mins(20);
+
+/// What became of a scenario.
+#[derive(Clone, Debug)]
+pub struct Played {
+    /// The first broken rule, and when.
+    pub violation: Option<(Duration, Finding)>,
+    /// The simulated time.
+    pub simulated: Duration,
+    /// The number of writes of the server.
+    pub writes: u64,
+    /// The writes, a line each, if they were asked for.
+    pub journal: String,
+}
+
+/// The judge of a running scenario.
+struct Bench {
+    judge: Judge,
+    violation: Option<(Duration, Finding)>,
+    last_writes: Vec<String>,
+    journal: Option<Journal>,
+}
+
+#[derive(Clone)]
+struct SharedBench(Arc<Mutex<Bench>>);
+
+/// Plays a scenario to its end, or until a rule is broken.
+pub fn play(scenario: &Scenario) -> Played {
+    run(scenario, false)
+}
+
+/// Plays a scenario and notes all writes.
+pub fn play_with_journal(scenario: &Scenario) -> Played {
+    run(scenario, true)
+}
+
+fn run(scenario: &Scenario, has_journal: bool) -> Played {
+    let options = SimOptions {
+        seed: scenario.seed,
+        nodes: scenario.nodes,
+        profile: Profile::read(PROFILE).expect("the profile of scenarios is valid"),
+        controllers: ControllerProcesses::Separate(scenario.replicas),
+        ..SimOptions::default()
+    };
+    let start = options.start;
+    simulate(options, async |cluster| {
+        let judge = Judge::new(scenario.faults.staleness());
+        let journal = has_journal.then(Journal::default);
+        let bench = Bench { judge, violation: None, last_writes: Vec::new(), journal };
+        let bench = SharedBench(Arc::new(Mutex::new(bench)));
+        cluster.observe(Box::new(bench.clone()));
+        let mut player = Player { scenario, bench: bench.clone(), due: BTreeMap::new() };
+        player.play(cluster).await;
+        let bench = bench.lock();
+        Played {
+            violation: bench.violation.clone(),
+            simulated: cluster.now().since(start),
+            writes: cluster.writes(),
+            journal: bench.journal.as_ref().map(Journal::text).unwrap_or_default(),
+        }
+    })
+}
+
+/// What is due later because of an earlier step.
+#[derive(Clone, Debug)]
+enum Due {
+    Step(ScenarioStep),
+    StartControllers(usize),
+    RecoverNode(usize),
+}
+
+struct Player<'a> {
+    scenario: &'a Scenario,
+    bench: SharedBench,
+    due: BTreeMap<(Duration, usize), Due>,
+}
+
+impl Player<'_> {
+    async fn play(&mut self, cluster: &mut SimCluster) {
+        let began = cluster.now();
+        for (index, timed) in self.scenario.steps.iter().enumerate() {
+            self.due.insert((timed.at, index), Due::Step(timed.step.clone()));
+        }
+        cluster.set_faults(self.scenario.faults.clone());
+        while let Some(((at, _), due)) = self.due.pop_first() {
+            if at >= self.scenario.duration {
+                self.due.insert((at, usize::MAX), due);
+                break;
+            }
+            cluster.advance(at.saturating_sub(cluster.now().since(began))).await;
+            if self.is_over() {
+                return;
+            }
+            self.carry_out(cluster, due, at).await;
+        }
+        cluster.advance(self.scenario.duration.saturating_sub(cluster.now().since(began))).await;
+        cluster.set_faults(Faults::default());
+        for due in std::mem::take(&mut self.due).into_values() {
+            if !matches!(due, Due::Step(_)) {
+                self.carry_out(cluster, due, Duration::ZERO).await;
+            }
+        }
+        self.heal(cluster).await;
+        self.converge(cluster).await;
+    }
+
+    fn is_over(&self) -> bool {
+        self.bench.lock().violation.is_some()
+    }
+
+    /// Repairs what users broke: healthy images, nothing paused, no orphans.
+    async fn heal(&self, cluster: &SimCluster) {
+        let deployments = cluster.get(DEPLOYMENTS).await;
+        for deployment in deployments["items"].as_array().into_iter().flatten() {
+            let name = deployment["metadata"]["name"].as_str().unwrap_or_default();
+            let image =
+                deployment["spec"]["template"]["spec"]["containers"][0]["image"].as_str().unwrap_or_default();
+            let is_healthy = ["app:1", "app:2", "app:3", "app:slow"].contains(&image);
+            let image = if is_healthy { image } else { "app:1" };
+            let patch = json!({"spec": {"paused": false, "template": template(name, image)}});
+            cluster.try_send("PATCH", &format!("{DEPLOYMENTS}/{name}"), &patch).await;
+        }
+        let sets = cluster.get(SETS).await;
+        for set in sets["items"].as_array().into_iter().flatten() {
+            let name = set["metadata"]["name"].as_str().unwrap_or_default();
+            if set["metadata"]["ownerReferences"].is_null() {
+                cluster.try_send("DELETE", &format!("{SETS}/{name}"), &Value::Null).await;
+            }
+        }
+    }
+
+    /// Waits until everything is as it was asked for, and then for writes that nobody should make.
+    async fn converge(&mut self, cluster: &SimCluster) {
+        let began = cluster.now();
+        let findings = loop {
+            let before = cluster.writes();
+            cluster.advance(Duration::from_mins(2)).await;
+            if self.is_over() {
+                return;
+            }
+            let findings = self.bench.lock().judge.settled();
+            let is_quiet = cluster.writes() == before;
+            if findings.is_empty() && is_quiet || cluster.now().since(began) > CONVERGE_MAX {
+                break findings;
+            }
+        };
+        if let Some(finding) = findings.into_iter().next() {
+            self.violated(finding);
+            return;
+        }
+        let before = cluster.writes();
+        self.bench.lock().last_writes.clear();
+        cluster.advance(STAYS).await;
+        if cluster.writes() > before {
+            let written = self.bench.lock().last_writes.join(", ");
+            self.violated(Finding {
+                broken: "nothing is written when everything is as it was asked for",
+                found: written,
+            });
+        }
+    }
+
+    fn violated(&self, finding: Finding) {
+        let mut bench = self.bench.lock();
+        let at = bench.judge.now();
+        bench.violation.get_or_insert((at, finding));
+    }
+
+    async fn carry_out(&mut self, cluster: &mut SimCluster, due: Due, at: Duration) {
+        match due {
+            Due::StartControllers(replica) => {
+                if !cluster.are_controllers_running(replica) {
+                    cluster.start_controllers(replica);
+                }
+            }
+            Due::RecoverNode(node) => fail_node(cluster, node, &Value::Null).await,
+            Due::Step(ScenarioStep::Crash(replica, down)) => {
+                cluster.kill_controllers(replica).await;
+                self.later(at + down, Due::StartControllers(replica));
+            }
+            Due::Step(ScenarioStep::Restart(replica, down)) => {
+                cluster.stop_controllers(replica).await;
+                self.later(at + down, Due::StartControllers(replica));
+            }
+            Due::Step(ScenarioStep::FailNode(node, down)) => {
+                fail_node(cluster, node, &json!("true")).await;
+                self.later(at + down, Due::RecoverNode(node));
+            }
+            Due::Step(step) => act(cluster, &step).await,
+        }
+    }
+
+    fn later(&mut self, at: Duration, due: Due) {
+        let place = self.scenario.steps.len() + self.due.len();
+        self.due.insert((at, place), due);
+    }
+}
+
+async fn fail_node(cluster: &SimCluster, node: usize, value: &Value) {
+    let patch = json!({"metadata": {"annotations": {"sim.gantry.dev/fail": value}}});
+    cluster.try_send("PATCH", &format!("{NODES}/node-{node}"), &patch).await;
+}
+
+/// Does what a user does. What cannot be done now, such as scaling what does not exist, is left out.
+async fn act(cluster: &SimCluster, step: &ScenarioStep) {
+    let patch = async |name: &str, patch: Value| {
+        cluster.try_send("PATCH", &format!("{DEPLOYMENTS}/{name}"), &patch).await;
+    };
+    match step {
+        ScenarioStep::Create(name, replicas) => {
+            let deployment = json!({
+                "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name},
+                "spec": {"replicas": replicas, "selector": {"matchLabels": {"app": name}}, "template": template(name, "app:1")},
+            });
+            cluster.try_send("POST", DEPLOYMENTS, &deployment).await;
+        }
+        ScenarioStep::Scale(name, replicas) => patch(name, json!({"spec": {"replicas": replicas}})).await,
+        ScenarioStep::Image(name, image) => {
+            patch(name, json!({"spec": {"template": template(name, image)}})).await
+        }
+        ScenarioStep::Limits(name, surge, unavailable) => {
+            let rolling = json!({"maxSurge": limit(surge), "maxUnavailable": limit(unavailable)});
+            patch(name, json!({"spec": {"strategy": {"type": "RollingUpdate", "rollingUpdate": rolling}}}))
+                .await;
+        }
+        ScenarioStep::Recreate(name) => {
+            patch(name, json!({"spec": {"strategy": {"type": "Recreate", "rollingUpdate": null}}})).await;
+        }
+        ScenarioStep::Set(name, field, value) => {
+            let mut change = json!({"spec": {}});
+            change["spec"][*field] = json!(value);
+            patch(name, change).await;
+        }
+        ScenarioStep::Pause(name, paused) => patch(name, json!({"spec": {"paused": paused}})).await,
+        ScenarioStep::Undo(name) => undo(cluster, name).await,
+        ScenarioStep::Rollback(name, revision) => {
+            let annotation = json!({"deprecated.deployment.rollback.to": revision.to_string()});
+            patch(name, json!({"metadata": {"annotations": annotation}})).await;
+        }
+        ScenarioStep::Delete(name, policy) => {
+            let options = json!({"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": policy});
+            cluster.try_send("DELETE", &format!("{DEPLOYMENTS}/{name}"), &options).await;
+        }
+        ScenarioStep::DeletePod(number) => {
+            let list = cluster.get(PODS).await;
+            let pods = list["items"].as_array().cloned().unwrap_or_default();
+            let pod = pods.get(usize::try_from(*number).unwrap_or(0) % pods.len().max(1));
+            if let Some(name) = pod.and_then(|pod| pod["metadata"]["name"].as_str()) {
+                cluster.try_send("DELETE", &format!("{PODS}/{name}"), &Value::Null).await;
+            }
+        }
+        ScenarioStep::Crash(..) | ScenarioStep::Restart(..) | ScenarioStep::FailNode(..) => {}
+    }
+}
+
+/// Restores the template of the revision before the last.
+async fn undo(cluster: &SimCluster, name: &str) {
+    let list = cluster.get(SETS).await;
+    let sets = list["items"].as_array().cloned().unwrap_or_default();
+    let revision = |set: &Value| {
+        let written = set["metadata"]["annotations"]["deployment.kubernetes.io/revision"].as_str();
+        written.and_then(|written| written.parse::<u64>().ok()).unwrap_or(0)
+    };
+    let mut own: Vec<_> = sets.iter().filter(|set| set["metadata"]["labels"]["app"] == name).collect();
+    own.sort_by_key(|set| std::cmp::Reverse(revision(set)));
+    let Some(image) =
+        own.get(1).and_then(|set| set["spec"]["template"]["spec"]["containers"][0]["image"].as_str())
+    else {
+        return;
+    };
+    let patch = json!({"spec": {"template": template(name, image)}});
+    cluster.try_send("PATCH", &format!("{DEPLOYMENTS}/{name}"), &patch).await;
+}
+
+fn template(name: &str, image: &str) -> Value {
+    json!({
+        "metadata": {"labels": {"app": name}},
+        "spec": {"containers": [{"name": "c", "image": image}], "terminationGracePeriodSeconds": 10},
+    })
+}
+
+fn limit(text: &str) -> Value {
+    text.parse::<u32>().map_or_else(|_| json!(text), |number| json!(number))
+}
+
+impl SharedBench {
+    fn lock(&self) -> MutexGuard<'_, Bench> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl SimObserver for SharedBench {
+    fn committed(&mut self, commit: &Commit, at: Duration, request: RequestInfo) {
+        let mut bench = self.lock();
+        for write in &commit.writes {
+            if bench.last_writes.len() < 5
+                && !write.key.contains("/leases/")
+                && !write.key.contains("/nodes/")
+            {
+                bench.last_writes.push(format!("{} by {}", write.key, request.component));
+            }
+            if !["/registry/deployments/", "/registry/replicasets/", "/registry/pods/"]
+                .iter()
+                .any(|prefix| write.key.starts_with(prefix))
+            {
+                continue;
+            }
+            let object = write.value.as_ref().and_then(|value| gantry_json::from_slice::<Value>(value).ok());
+            if let Some(journal) = &mut bench.journal {
+                journal.note(at, request.component, &write.key, object.as_ref());
+            }
+            let by = writer(request, object.is_none());
+            let observed = ObservedWrite { at, by, key: &write.key, object: object.as_ref() };
+            let finding = bench.judge.observe(observed).into_iter().next();
+            if let Some(finding) = finding {
+                bench.violation.get_or_insert((at, finding));
+            }
+        }
+    }
+
+    fn lost_creation(&mut self, at: Duration) {
+        self.lock().judge.lost_creation(at);
+    }
+}
+
+/// Who writes, by the form of the request: the collector's deletions have a propagation policy, and it removes finalizers by patches.
+fn writer(request: RequestInfo, is_removal: bool) -> Writer {
+    match request.component {
+        Component::Controllers(_) if request.has_grace => Writer::Other,
+        Component::Controllers(_) if request.has_propagation => Writer::GarbageCollector,
+        Component::Controllers(_) if is_removal && !request.is_delete => Writer::GarbageCollector,
+        Component::Controllers(_) => Writer::Controller,
+        Component::User | Component::Scheduler | Component::Nodes | Component::Server => Writer::Other,
+    }
+}

@@ -1,0 +1,244 @@
+//! A running simulation, as its caller sees it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use gantry_cluster::{Cluster, Connector, Options, ProcessEnvironment, Storage};
+use gantry_controllers::{ControllerPanicked, LeaseOptions};
+use gantry_json::Value;
+use gantry_model::Timestamp;
+use gantry_rng::Rng;
+use gantry_runtime::{Clock, Switch, Timing, shutdown};
+use http::Request;
+use http_body_util::BodyExt as _;
+use tokio::task::JoinHandle;
+
+use super::environment::SimEnvironment;
+use super::faults::Faults;
+use super::network::{Component, Network, SimObserver};
+use super::options::{ControllerProcesses, SimOptions};
+use super::store::{SimStore, StoreContent};
+use super::transport::Transport;
+
+/// How long nothing may be written until the cluster counts as settled.
+const QUIET: Duration = Duration::from_secs(1);
+/// How long it takes at most until a cluster settles; more is an endless loop.
+const SETTLE_MAX: Duration = Duration::from_hours(2);
+
+/// The durations of an election: longer than the defaults, because renewals would be most of the work.
+const TIMING: Timing =
+    Timing { lease: Duration::from_secs(60), renew: Duration::from_secs(40), retry: Duration::from_secs(8) };
+
+/// A simulated cluster. The clock stands still while the caller computes, and advances while it awaits.
+#[expect(missing_debug_implementations, reason = "kube's client has none")]
+pub struct SimCluster {
+    cluster: Cluster,
+    network: Arc<Network>,
+    store: Arc<SimStore>,
+    replicas: Vec<Replica>,
+}
+
+/// A process of controllers.
+#[derive(Debug, Default)]
+struct Replica {
+    running: Option<(Switch, JoinHandle<Result<(), ControllerPanicked>>)>,
+}
+
+impl SimCluster {
+    /// Starts a cluster with this content of its store, and returns when it is ready and has settled.
+    pub(super) async fn start(options: SimOptions, content: Option<&StoreContent>) -> Self {
+        let mut rng = Rng::new(options.seed);
+        let clock = clock(options.start, rng.split());
+        let network =
+            Arc::new(Network::new(clock.clone(), options.trace, options.normal_events, rng.split()));
+        let observer = {
+            let network = network.clone();
+            Arc::new(move |commit| network.committed(&commit))
+        };
+        let store = Arc::new(SimStore::new(content, clock.clone(), observer));
+        let environment =
+            ProcessEnvironment { server: Arc::new(SimEnvironment::new(clock.clone(), rng.split())), clock };
+        let connector = {
+            let network = network.clone();
+            Connector::new(move |service, user| {
+                Transport::new(service, Component::of(user), network.clone()).client().into()
+            })
+        };
+        let (is_shared, replicas) = match options.controllers {
+            ControllerProcesses::None => (false, 0),
+            ControllerProcesses::Shared => (true, 0),
+            ControllerProcesses::Separate(replicas) => (false, replicas),
+        };
+        let cluster = Cluster::start_with(Options {
+            nodes: options.nodes,
+            capacity: options.capacity,
+            profile: options.profile,
+            resolution: options.resolution,
+            controllers: is_shared,
+            storage: Storage::Own(store.clone()),
+            service_accounts: options.service_accounts,
+            authority: false,
+            environment,
+            connector,
+            ..Options::default()
+        })
+        .await
+        .expect("a cluster in memory starts");
+        let replicas = (0..replicas).map(|_| Replica::default()).collect();
+        let mut simulated = Self { cluster, network, store, replicas };
+        for replica in 0..simulated.replicas.len() {
+            simulated.start_controllers(replica);
+        }
+        simulated.settle().await;
+        simulated
+    }
+
+    pub(super) fn content(&self) -> StoreContent {
+        self.store.content()
+    }
+
+    /// A client with all rights.
+    pub fn client(&self) -> kube::Client {
+        self.cluster.client()
+    }
+
+    /// The clock of all components.
+    pub fn clock(&self) -> &Clock {
+        &self.network.clock
+    }
+
+    /// The virtual time.
+    pub fn now(&self) -> Timestamp {
+        self.network.clock.now()
+    }
+
+    /// Sends a request as a user and returns the status and the body, whatever they are. Patches are merge patches.
+    pub async fn try_send(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
+        let content = if method == "PATCH" { "application/merge-patch+json" } else { "application/json" };
+        let bytes = if body.is_null() { Bytes::new() } else { Bytes::from(body.to_string()) };
+        let request = Request::builder().method(method).uri(path).header("content-type", content);
+        let request = request.body(bytes).expect("a valid request");
+        let service = self.cluster.service_as(Component::User.user());
+        let transport = Transport::new(service, Component::User, self.network.clone());
+        let response = transport.pass(request).await.expect("a user's connection has no faults");
+        let status = response.status().as_u16();
+        let body = response.into_body().collect().await.unwrap_or_else(|never| match never {}).to_bytes();
+        (status, gantry_json::from_slice(&body).unwrap_or(Value::Null))
+    }
+
+    /// Sends a request that has to succeed, and returns the body.
+    ///
+    /// # Panics
+    /// If it does not succeed.
+    pub async fn send(&self, method: &str, path: &str, body: Value) -> Value {
+        let (status, answer) = self.try_send(method, path, &body).await;
+        assert!(status < 300, "{method} {path}: {answer}");
+        answer
+    }
+
+    /// Reads an object or a collection.
+    pub async fn get(&self, path: &str) -> Value {
+        self.send("GET", path, Value::Null).await
+    }
+
+    /// Lets virtual time pass.
+    pub async fn advance(&self, duration: Duration) {
+        tokio::time::sleep(duration).await;
+    }
+
+    /// Waits until nothing but heartbeats was written for a second.
+    ///
+    /// # Panics
+    /// If that takes more than two hours.
+    pub async fn settle(&self) {
+        let began = self.network.elapsed();
+        loop {
+            let before = self.writes();
+            tokio::time::sleep(QUIET).await;
+            if self.writes() == before {
+                return;
+            }
+            assert!(self.network.elapsed().saturating_sub(began) < SETTLE_MAX, "it does not settle");
+        }
+    }
+
+    /// The number of commits of the store so far, but for leases and the status of nodes.
+    pub fn writes(&self) -> u64 {
+        self.network.writes()
+    }
+
+    /// Passes every commit from now on to an observer.
+    pub fn observe(&self, observer: Box<dyn SimObserver>) {
+        self.network.observe(observer);
+    }
+
+    /// Sets the faults of all connections from now on but the caller's.
+    pub fn set_faults(&self, faults: Faults) {
+        self.network.set_faults(faults);
+    }
+
+    /// All requests and responses so far, a line each; empty unless the options ask for it.
+    pub fn trace(&self) -> String {
+        self.network.trace()
+    }
+}
+
+// === the controllers, if they run in processes of their own ===
+
+impl SimCluster {
+    /// Starts a replica of the controllers that is not running.
+    pub fn start_controllers(&mut self, replica: usize) {
+        if self.replicas.len() <= replica {
+            return;
+        }
+        let mut options = self.cluster.controller_options(None);
+        options.election = (self.replicas.len() > 1).then(|| LeaseOptions {
+            namespace: "kube-system".to_owned(),
+            name: "gantry-controllers".to_owned(),
+            identity: format!("replica-{replica}"),
+            timing: TIMING,
+        });
+        let component = Component::Controllers(replica);
+        let service = self.cluster.service_as(component.user());
+        let client = Transport::new(service, component, self.network.clone()).client();
+        let (switch, signal) = shutdown();
+        let running = tokio::spawn(gantry_controllers::run(client, options, signal));
+        self.replicas[replica].running = Some((switch, running));
+    }
+
+    /// Stops a replica gracefully.
+    pub async fn stop_controllers(&mut self, replica: usize) {
+        let running = self.replicas.get_mut(replica).and_then(|replica| replica.running.take());
+        if let Some((switch, running)) = running {
+            switch.turn();
+            let _ = running.await;
+        }
+    }
+
+    /// Kills a replica: what it was about to do is not done.
+    pub async fn kill_controllers(&mut self, replica: usize) {
+        let running = self.replicas.get_mut(replica).and_then(|replica| replica.running.take());
+        if let Some((switch, running)) = running {
+            running.abort();
+            let _ = running.await;
+            drop(switch);
+            // Its tasks are aborted when the set that holds them is dropped, which takes a turn of the runtime.
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+
+    /// Whether a replica is running.
+    pub fn are_controllers_running(&self, replica: usize) -> bool {
+        self.replicas.get(replica).is_some_and(|replica| replica.running.is_some())
+    }
+}
+
+/// A clock that follows tokio's, with jitter from this generator.
+fn clock(start: Timestamp, rng: Rng) -> Clock {
+    let rng = Mutex::new(rng);
+    Clock::of_tokio(start).with_random(move |below| {
+        let number = rng.lock().unwrap_or_else(PoisonError::into_inner).below(u64::from(below));
+        u32::try_from(number).unwrap_or(0)
+    })
+}

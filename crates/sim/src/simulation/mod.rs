@@ -1,0 +1,78 @@
+//! The shipped cluster in virtual time: `gantry_cluster::Cluster` on tokio's paused clock, with everything random decided by a seed.
+//!
+//! ```text
+//! simulate(options, work) ─► runtime of one thread, clock paused
+//!     SimCluster ─► Cluster (server, controllers, scheduler, nodes)
+//!         │             │ store: SimStore ─► observers of every commit
+//!         └─ Network ◄──┘ each client: Transport (trace, faults)
+//! ```
+//!
+//! Virtual time passes only while every task waits, so that an hour of waiting takes as long as the work in it.
+
+mod cluster;
+mod environment;
+mod faults;
+mod network;
+mod options;
+mod store;
+mod trace;
+mod transport;
+
+pub use cluster::SimCluster;
+pub use faults::Faults;
+pub use network::{Component, RequestInfo, SimObserver};
+pub use options::{ControllerProcesses, SimOptions};
+pub use store::{Commit, Write};
+
+use std::sync::OnceLock;
+
+use store::StoreContent;
+use tokio::runtime::{Builder, Runtime};
+
+/// Runs `work` on a simulated cluster, to its end, in the calling thread.
+///
+/// # Panics
+/// If the cluster does not start, which is a bug.
+pub fn simulate<T>(options: SimOptions, work: impl AsyncFnOnce(&mut SimCluster) -> T) -> T {
+    let content = prepared();
+    runtime().block_on(async {
+        let mut cluster = SimCluster::start(options, Some(content)).await;
+        work(&mut cluster).await
+    })
+}
+
+/// Runs `prepare` on a simulated cluster without controllers and nodes, and then `work` on one with them that starts on the same store.
+///
+/// # Panics
+/// If a cluster does not start, which is a bug.
+pub fn simulate_prepared<T>(
+    preparation: SimOptions,
+    prepare: impl AsyncFnOnce(&SimCluster),
+    options: SimOptions,
+    work: impl AsyncFnOnce(&mut SimCluster) -> T,
+) -> T {
+    let preparation = SimOptions { nodes: 0, controllers: ControllerProcesses::None, ..preparation };
+    let content = runtime().block_on(async {
+        let cluster = SimCluster::start(preparation, Some(prepared())).await;
+        prepare(&cluster).await;
+        cluster.content()
+    });
+    runtime().block_on(async {
+        let mut cluster = SimCluster::start(options, Some(&content)).await;
+        work(&mut cluster).await
+    })
+}
+
+/// The store of a cluster that has started and has no nodes: creating its roles and priorities takes longer than most simulations.
+fn prepared() -> &'static StoreContent {
+    static PREPARED: OnceLock<StoreContent> = OnceLock::new();
+    PREPARED.get_or_init(|| {
+        let options = SimOptions { nodes: 0, ..SimOptions::default() };
+        runtime().block_on(async { SimCluster::start(options, None).await.content() })
+    })
+}
+
+fn runtime() -> Runtime {
+    let runtime = Builder::new_current_thread().enable_time().start_paused(true).build();
+    runtime.expect("a runtime without I/O always starts")
+}

@@ -1,0 +1,224 @@
+//! What all connections of a simulation share: who sends what, the trace, and the observer of the server's writes.
+
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use gantry_model::Timestamp;
+use gantry_rng::Rng;
+use gantry_runtime::Clock;
+
+use super::faults::{Delivery, Fate, Faults};
+use super::store::Commit;
+use super::trace::Trace;
+
+/// A client of the simulated server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Component {
+    /// The caller of the simulation.
+    User,
+    /// A replica of the controllers.
+    Controllers(usize),
+    /// The scheduler.
+    Scheduler,
+    /// The nodes.
+    Nodes,
+    /// The server itself, and waiting until the cluster is ready.
+    Server,
+}
+
+/// A request of a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RequestInfo {
+    /// Who sent it.
+    pub component: Component,
+    /// Whether it deletes.
+    pub is_delete: bool,
+    /// Whether it says what becomes of the dependents of what it deletes.
+    pub has_propagation: bool,
+    /// Whether it gives a grace period.
+    pub has_grace: bool,
+}
+
+/// Follows a simulation. Times are those since its beginning.
+pub trait SimObserver: Send {
+    /// The server has written something.
+    fn committed(&mut self, commit: &Commit, at: Duration, request: RequestInfo);
+
+    /// The sender of a request to create a pod does not get its response.
+    fn lost_creation(&mut self, at: Duration);
+}
+
+pub(super) struct Network {
+    pub(super) clock: Clock,
+    start: Timestamp,
+    /// Whether events of type Normal reach the server.
+    pub(super) has_normal_events: bool,
+    state: Mutex<NetworkState>,
+}
+
+struct NetworkState {
+    trace: Option<Trace>,
+    /// The request that the server is working on.
+    active: RequestInfo,
+    /// Commits but for leases, heartbeats and the removal of old events.
+    writes: u64,
+    observer: Option<Box<dyn SimObserver>>,
+    faults: Faults,
+    rng: Rng,
+}
+
+impl Network {
+    pub(super) fn new(clock: Clock, is_traced: bool, has_normal_events: bool, rng: Rng) -> Self {
+        let state = NetworkState {
+            trace: is_traced.then(Trace::default),
+            active: RequestInfo::of(Component::Server),
+            writes: 0,
+            observer: None,
+            faults: Faults::default(),
+            rng,
+        };
+        Self { start: clock.now(), clock, has_normal_events, state: Mutex::new(state) }
+    }
+
+    /// Does work of the server on behalf of a client.
+    pub(super) fn on_behalf_of<T>(&self, request: RequestInfo, work: impl FnOnce() -> T) -> T {
+        let before = std::mem::replace(&mut self.state().active, request);
+        let done = work();
+        self.state().active = before;
+        done
+    }
+
+    pub(super) fn committed(&self, commit: &Commit) {
+        let (observer, active) = {
+            let mut state = self.state();
+            let is_expiry = state.active.component == Component::Server;
+            if !is_expiry && commit.writes.iter().any(|write| !is_heartbeat(&write.key)) {
+                state.writes += 1;
+            }
+            (state.observer.take(), state.active)
+        };
+        let Some(mut observer) = observer else { return };
+        observer.committed(commit, self.elapsed(), active);
+        self.state().observer = Some(observer);
+    }
+
+    pub(super) fn lost_creation(&self) {
+        let observer = self.state().observer.take();
+        let Some(mut observer) = observer else { return };
+        observer.lost_creation(self.elapsed());
+        self.state().observer = Some(observer);
+    }
+
+    pub(super) fn observe(&self, observer: Box<dyn SimObserver>) {
+        self.state().observer = Some(observer);
+    }
+
+    pub(super) fn set_faults(&self, faults: Faults) {
+        self.state().faults = faults;
+    }
+
+    /// Decides what happens to a request. Those of users and of the server itself have no faults.
+    pub(super) fn fate(&self, component: Component, is_update: bool) -> Fate {
+        let mut state = self.state();
+        let NetworkState { faults, rng, .. } = &mut *state;
+        match component {
+            Component::User | Component::Server => Faults::default().fate(&mut Rng::new(0), false),
+            Component::Controllers(_) | Component::Scheduler | Component::Nodes => {
+                faults.fate(rng, is_update)
+            }
+        }
+    }
+
+    /// Decides what happens to lines of a watch.
+    pub(super) fn delivery(&self, component: Component) -> Delivery {
+        let mut state = self.state();
+        let NetworkState { faults, rng, .. } = &mut *state;
+        match component {
+            Component::User | Component::Server => Delivery::After(Duration::ZERO),
+            Component::Controllers(_) | Component::Scheduler | Component::Nodes => faults.delivery(rng),
+        }
+    }
+
+    /// The number of commits so far, but for leases and heartbeats.
+    pub(super) fn writes(&self) -> u64 {
+        self.state().writes
+    }
+
+    pub(super) fn is_traced(&self) -> bool {
+        self.state().trace.is_some()
+    }
+
+    pub(super) fn record(&self, what: &str) {
+        let at = self.elapsed();
+        if let Some(trace) = &mut self.state().trace {
+            trace.add(at, what);
+        }
+    }
+
+    pub(super) fn trace(&self) -> String {
+        self.state().trace.as_ref().map(|trace| trace.text().to_owned()).unwrap_or_default()
+    }
+
+    /// The virtual time since the beginning.
+    pub(super) fn elapsed(&self) -> Duration {
+        self.clock.now().since(self.start)
+    }
+
+    fn state(&self) -> MutexGuard<'_, NetworkState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether a key changes all the time in a cluster in which nothing happens.
+fn is_heartbeat(key: &str) -> bool {
+    ["/registry/leases/", "/registry/nodes/"].iter().any(|prefix| key.starts_with(prefix))
+}
+
+impl RequestInfo {
+    /// A request that deletes nothing.
+    pub(super) fn of(component: Component) -> Self {
+        Self { component, is_delete: false, has_propagation: false, has_grace: false }
+    }
+}
+
+impl Component {
+    /// The component of a user name of the server.
+    pub(super) fn of(user: &str) -> Self {
+        match user {
+            "gantry-controllers" => Self::Controllers(0),
+            "gantry-scheduler" => Self::Scheduler,
+            "gantry-nodes" => Self::Nodes,
+            "gantry-cluster" => Self::User,
+            _ => Self::Server,
+        }
+    }
+
+    pub(super) fn user(self) -> &'static str {
+        match self {
+            Self::User => "gantry-cluster",
+            Self::Controllers(_) => "gantry-controllers",
+            Self::Scheduler => "gantry-scheduler",
+            Self::Nodes => "gantry-nodes",
+            Self::Server => "gantry-server",
+        }
+    }
+}
+
+impl fmt::Display for Component {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::User => f.write_str("user"),
+            Self::Controllers(replica) => write!(f, "controllers-{replica}"),
+            Self::Scheduler => f.write_str("scheduler"),
+            Self::Nodes => f.write_str("nodes"),
+            Self::Server => f.write_str("server"),
+        }
+    }
+}
+
+impl fmt::Debug for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Network").field("elapsed", &self.elapsed()).finish_non_exhaustive()
+    }
+}

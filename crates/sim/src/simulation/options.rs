@@ -1,0 +1,63 @@
+//! The options of a simulation.
+
+use std::time::Duration;
+
+use gantry_cluster::{Capacity, Profile, ServiceAccounts};
+use gantry_model::Timestamp;
+
+/// The options of a simulation.
+#[derive(Clone, Debug)]
+pub struct SimOptions {
+    /// Decides uids, the suffixes of names, jitter and faults.
+    pub seed: u64,
+    /// The time at which it begins.
+    pub start: Timestamp,
+    /// The number of nodes. Without nodes there is no scheduler, and pods stay pending unless the caller acts as kubelet.
+    pub nodes: usize,
+    /// The capacity of each node.
+    pub capacity: Capacity,
+    /// The behaviour of pods on the nodes.
+    pub profile: Profile,
+    /// The steps of pods happen at multiples of this duration; zero for any time.
+    pub resolution: Duration,
+    /// Whether events of type Normal are recorded. They are the larger part of all requests.
+    pub normal_events: bool,
+    /// How the controllers run.
+    pub controllers: ControllerProcesses,
+    /// Whether pods need an existing service account.
+    pub service_accounts: ServiceAccounts,
+    /// Whether all requests and responses are recorded, for [`SimCluster::trace`](crate::SimCluster::trace).
+    pub trace: bool,
+}
+
+/// How the controllers run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ControllerProcesses {
+    /// Not at all.
+    None,
+    /// In the process of the cluster, with the informers of the other components, as in `gantry up`.
+    Shared,
+    /// In processes of their own, with own informers, which can crash: as many replicas as given. Several elect a leader.
+    Separate(usize),
+}
+
+/// When simulations begin: 2026-01-01T12:00:00Z.
+const NOON: i64 = 1_767_268_800;
+
+impl Default for SimOptions {
+    /// Three nodes with the built-in behaviour, as in `gantry up`.
+    fn default() -> Self {
+        Self {
+            seed: 0,
+            start: Timestamp::from_secs(NOON),
+            nodes: 3,
+            capacity: Capacity::default(),
+            profile: Profile::built_in(),
+            resolution: Duration::ZERO,
+            normal_events: true,
+            controllers: ControllerProcesses::Shared,
+            service_accounts: ServiceAccounts::Required,
+            trace: false,
+        }
+    }
+}

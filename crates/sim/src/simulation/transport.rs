@@ -1,0 +1,289 @@
+//! The connection of one client: passes requests to the server in process, with faults, and records them.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::{Stream, StreamExt as _, stream};
+use gantry_cluster::ApiService;
+use http::{Method, Request, Response, StatusCode};
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt as _, Full, StreamBody};
+use tower_service::Service;
+
+use super::faults::{Delivery, Fault};
+use super::network::{Component, Network, RequestInfo};
+
+pub(super) type AnyBody = UnsyncBoxBody<Bytes, Infallible>;
+
+/// The most frames of a watch that are delivered at once.
+const FRAMES_MAX: usize = 256;
+
+/// The connection of one client.
+#[derive(Clone)]
+pub(super) struct Transport {
+    service: ApiService,
+    component: Component,
+    network: Arc<Network>,
+}
+
+/// The connection ended before the response.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ConnectionClosed;
+
+/// Reports the creation of a pod as lost, unless its response is delivered.
+struct CreationGuard<'a> {
+    network: &'a Network,
+    is_creation: bool,
+}
+
+impl Transport {
+    pub(super) fn new(service: ApiService, component: Component, network: Arc<Network>) -> Self {
+        Self { service, component, network }
+    }
+
+    pub(super) fn client(self) -> kube::Client {
+        kube::Client::new(self, "default")
+    }
+
+    /// Passes a request to the server.
+    pub(super) async fn pass(self, request: Request<Bytes>) -> Result<Response<AnyBody>, ConnectionClosed> {
+        let is_watch = is_watch(&request);
+        let shown = self.network.is_traced().then(|| shown(self.component, &request));
+        let response = self.with_faults(request, is_watch).await;
+        let Some(shown) = shown else { return response };
+        match response {
+            Ok(response) => Ok(self.recorded(shown, is_watch, response).await),
+            Err(closed) => {
+                self.network.record(&format!("{shown} -> closed"));
+                Err(closed)
+            }
+        }
+    }
+
+    async fn with_faults(
+        &self,
+        request: Request<Bytes>,
+        is_watch: bool,
+    ) -> Result<Response<AnyBody>, ConnectionClosed> {
+        let method = request.method();
+        let is_update = method == Method::PUT || method == Method::PATCH;
+        let is_creation = method == Method::POST && request.uri().path().ends_with("/pods");
+        let guard = CreationGuard { network: &self.network, is_creation };
+        let fate = self.network.fate(self.component, is_update);
+        wait(fate.before).await;
+        if let Some(Fault::Refused(code)) = fate.fault {
+            guard.disarm();
+            return Ok(refused(code));
+        }
+        if fate.fault == Some(Fault::Silence { takes_effect: false }) {
+            guard.disarm();
+            return std::future::pending().await;
+        }
+        let response = self.call_server(request).await;
+        wait(fate.after).await;
+        let response = match fate.fault {
+            Some(Fault::Lost(code)) => return Ok(refused(code)),
+            Some(Fault::Closed) => return Err(ConnectionClosed),
+            Some(Fault::Silence { .. }) => return std::future::pending().await,
+            Some(Fault::Refused(_)) | None => response,
+        };
+        guard.disarm();
+        if is_watch && response.status().is_success() && self.component != Component::User {
+            let (parts, body) = response.into_parts();
+            let lines = deliver(self.network.clone(), self.component, body.into_data_stream());
+            return Ok(Response::from_parts(parts, StreamBody::new(Box::pin(lines)).boxed_unsync()));
+        }
+        Ok(response)
+    }
+
+    async fn call_server(&self, request: Request<Bytes>) -> Response<AnyBody> {
+        if !self.network.has_normal_events && is_normal_event(&request) {
+            // The sender takes what it has sent for what was created.
+            return response(StatusCode::CREATED, request.into_body());
+        }
+        let info = info(self.component, &request);
+        let call = self.service.clone().call(request.map(Full::new));
+        let mut call = pin!(call);
+        let answered =
+            poll_fn(|context| self.network.on_behalf_of(info, || call.as_mut().poll(context))).await;
+        let (parts, body) = answered.unwrap_or_else(|never| match never {}).into_parts();
+        Response::from_parts(parts, body.boxed_unsync())
+    }
+
+    /// Records a response; the lines of a watch when they come.
+    async fn recorded(
+        self,
+        request: String,
+        is_watch: bool,
+        response: Response<AnyBody>,
+    ) -> Response<AnyBody> {
+        let (parts, body) = response.into_parts();
+        let network = self.network;
+        let status = parts.status.as_u16();
+        if is_watch && parts.status.is_success() {
+            network.record(&format!("{request} -> {status}"));
+            let lines = body.into_data_stream().map(move |line| {
+                if let Ok(line) = &line {
+                    network.record(&format!("{request} <- {}", String::from_utf8_lossy(line).trim_end()));
+                }
+                line.map(http_body::Frame::data)
+            });
+            return Response::from_parts(parts, StreamBody::new(Box::pin(lines)).boxed_unsync());
+        }
+        let bytes = body.collect().await.unwrap_or_else(|never| match never {}).to_bytes();
+        network.record(&format!("{request} -> {status} {}", String::from_utf8_lossy(&bytes).trim_end()));
+        Response::from_parts(parts, Full::new(bytes).boxed_unsync())
+    }
+}
+
+type Frame = Result<http_body::Frame<Bytes>, Infallible>;
+
+/// Delivers the frames of a watch: late, but in order, until the watch is cut.
+fn deliver(
+    network: Arc<Network>,
+    component: Component,
+    frames: impl Stream<Item = Result<Bytes, Infallible>> + Send + 'static,
+) -> impl Stream<Item = Frame> + Send {
+    let batches = Box::pin(frames.ready_chunks(FRAMES_MAX));
+    let delivered = stream::unfold(Some(batches), move |batches| {
+        let network = network.clone();
+        async move {
+            let mut batches = batches?;
+            let batch = batches.next().await?;
+            let frames = |batch: Vec<Result<Bytes, Infallible>>| -> Vec<Frame> {
+                batch.into_iter().map(|frame| frame.map(http_body::Frame::data)).collect()
+            };
+            match network.delivery(component) {
+                Delivery::After(delay) => {
+                    wait(delay).await;
+                    Some((frames(batch), Some(batches)))
+                }
+                Delivery::Cut => None,
+                Delivery::Expired => Some((vec![Ok(http_body::Frame::data(expired()))], None)),
+            }
+        }
+    });
+    delivered.flat_map(stream::iter)
+}
+
+async fn wait(delay: Duration) {
+    if !delay.is_zero() {
+        tokio::time::sleep(delay).await;
+    }
+}
+
+/// Whether a request creates an event of type Normal.
+fn is_normal_event(request: &Request<Bytes>) -> bool {
+    const TYPE: &[u8] = br#""type":"Normal""#;
+    request.method() == Method::POST
+        && request.uri().path().ends_with("/events")
+        && request.body().windows(TYPE.len()).any(|part| part == TYPE)
+}
+
+fn is_watch(request: &Request<Bytes>) -> bool {
+    request.method() == Method::GET && request.uri().query().is_some_and(|query| query.contains("watch=true"))
+}
+
+fn info(component: Component, request: &Request<Bytes>) -> RequestInfo {
+    let contains = |field: &[u8]| request.body().windows(field.len()).any(|part| part == field);
+    if request.method() != Method::DELETE {
+        return RequestInfo::of(component);
+    }
+    RequestInfo {
+        component,
+        is_delete: true,
+        has_propagation: contains(b"\"propagationPolicy\""),
+        has_grace: contains(b"\"gracePeriodSeconds\""),
+    }
+}
+
+fn shown(component: Component, request: &Request<Bytes>) -> String {
+    let body = String::from_utf8_lossy(request.body());
+    format!("{component} {} {} {}", request.method(), request.uri(), body.trim_end())
+}
+
+/// A response with JSON.
+fn response(code: StatusCode, body: Bytes) -> Response<AnyBody> {
+    let mut response = Response::new(Full::new(body).boxed_unsync());
+    *response.status_mut() = code;
+    let json = http::HeaderValue::from_static("application/json");
+    response.headers_mut().insert(http::header::CONTENT_TYPE, json);
+    response
+}
+
+/// The response of a server that refuses a request.
+fn refused(code: u16) -> Response<AnyBody> {
+    let reason = match code {
+        409 => "Conflict",
+        429 => "TooManyRequests",
+        503 => "ServiceUnavailable",
+        504 => "Timeout",
+        _ => "InternalError",
+    };
+    let status = format!(
+        r#"{{"kind":"Status","apiVersion":"v1","status":"Failure","code":{code},"message":"a simulated fault","reason":"{reason}"}}"#
+    );
+    let mut refused = response(
+        StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
+        Bytes::from(status),
+    );
+    if code == 429 {
+        refused.headers_mut().insert("retry-after", http::HeaderValue::from_static("1"));
+    }
+    refused
+}
+
+/// The line of a watch whose version has expired.
+fn expired() -> Bytes {
+    Bytes::from_static(
+        b"{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":\"Failure\",\"code\":410,\"reason\":\"Expired\",\"message\":\"a simulated fault\"}}\n",
+    )
+}
+
+impl CreationGuard<'_> {
+    fn disarm(mut self) {
+        self.is_creation = false;
+    }
+}
+
+impl Drop for CreationGuard<'_> {
+    fn drop(&mut self) {
+        if self.is_creation {
+            self.network.lost_creation();
+        }
+    }
+}
+
+impl fmt::Display for ConnectionClosed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the simulated connection was closed")
+    }
+}
+
+impl std::error::Error for ConnectionClosed {}
+
+impl Service<Request<kube::client::Body>> for Transport {
+    type Response = Response<AnyBody>;
+    type Error = ConnectionClosed;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, ConnectionClosed>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), ConnectionClosed>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<kube::client::Body>) -> Self::Future {
+        let transport = self.clone();
+        Box::pin(async move {
+            let (parts, body) = request.into_parts();
+            // The bodies of our clients are in memory, so this neither waits nor fails.
+            let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+            transport.pass(Request::from_parts(parts, body)).await
+        })
+    }
+}
