@@ -14,6 +14,7 @@ mod install;
 mod lint;
 mod mutants;
 mod search;
+mod sim;
 mod stories;
 mod test;
 mod tidy;
@@ -68,6 +69,12 @@ const COMMANDS: &[Subcommand] = &[
         summary: "Regenerate the tables of Kubernetes' API from a checkout of Kubernetes, and show what changes",
         usage: import::USAGE,
         run: import::run,
+    },
+    Subcommand {
+        name: "sim",
+        summary: "Play scenarios with faults on a simulated cluster, and judge every write",
+        usage: sim::USAGE,
+        run: sim::run,
     },
     Subcommand {
         name: "search",

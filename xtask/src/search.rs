@@ -3,7 +3,7 @@
 use crate::cargo::{self, cargo};
 use crate::console;
 use crate::failure::Failure;
-use crate::{dependencies, install};
+use crate::{dependencies, install, sim};
 use std::path::Path;
 use std::process::Command;
 
@@ -12,12 +12,12 @@ pub(crate) const USAGE: &str = "\
 Usage: cargo xtask search [NAME]
        cargo xtask search attack|explore|noisy|wire [OPTIONS]
 
-Run the long searches, optimised and one after the other: random worlds judged after every sync, all states of small
-rollouts, any input to any decision, thousands of simulated crashes and hundreds of real ones, concurrent histories under faults, damaged
-files, an hour of attacks on the running server, a quiet client beside a noisy one, and the dependencies. Takes hours.
-Every failure prints a seed and how to run it alone; keep it as a test.
+Run the long searches, optimised and one after the other: random worlds judged after every sync, 100,000 scenarios with faults
+(see `cargo xtask sim`), all states of small rollouts, any input to any decision, thousands of simulated crashes and hundreds of real ones,
+concurrent histories under faults, damaged files, an hour of attacks on the running server, a quiet client beside a noisy one, and the
+dependencies. Takes hours. Every failure prints a seed and how to run it alone; keep it as a test.
 
-  NAME   Only the searches whose name contains this: worlds, explore, decisions, registry, store, apiserver, fuzz, etcd,
+  NAME   Only the searches whose name contains this: worlds, scenarios, explore, decisions, registry, store, apiserver, fuzz, etcd,
          attack, noisy, dependencies
 
 `attack` sends random hostile YAML, JSON, protobuf, patches, headers, queries, definitions and frames to a server of its
@@ -65,6 +65,9 @@ differ; exit status 1 if they do. Neither server should run controllers. Only ru
 /// How long each fuzz target is run.
 const FUZZ_MILLISECONDS: &str = "1800000";
 
+/// How many scenarios are played.
+const SCENARIO_SEEDS: &str = "100000";
+
 /// One search: a name, and what it does.
 struct Search {
     name: &'static str,
@@ -79,6 +82,8 @@ enum Run {
     Attack(&'static str),
     /// The command of the crate `explore`.
     Explore,
+    /// Scenarios on a simulated cluster.
+    Scenarios,
     /// A check of the dependencies.
     Dependencies,
 }
@@ -89,6 +94,7 @@ const SEARCHES: &[Search] = &[
         run: Run::Tests { words: &["--package", "gantry-sim", "--test", "properties"], cases: 100_000 },
     },
     Search { name: "explore", run: Run::Explore },
+    Search { name: "scenarios", run: Run::Scenarios },
     Search { name: "decisions", run: Run::Tests { words: &["--package", "gantry-decide"], cases: 50_000 } },
     Search {
         name: "registry",
@@ -155,6 +161,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
             Run::Tests { words, cases } => tests(&root, words, *cases)?,
             Run::Attack(command) => attack(&root, command, &[])?,
             Run::Explore => explore(&root, &[])?,
+            Run::Scenarios => sim::play(&root, &["--seeds", SCENARIO_SEEDS])?,
             Run::Dependencies => dependencies::check(&root)?,
         }
     }

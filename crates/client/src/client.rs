@@ -12,7 +12,7 @@ use http_body_util::BodyExt as _;
 use crate::error::RequestError;
 use crate::lines::WatchLines;
 use crate::request::ApiRequest;
-use crate::transport::{ResponseBody, Transport};
+use crate::transport::{ApiTransport, ResponseBody};
 use crate::write_fence::WriteFence;
 
 /// How often a request is repeated because the server asked for it; as in client-go.
@@ -23,7 +23,7 @@ const RETRY_AFTER_DEFAULT: Duration = Duration::from_secs(1);
 /// A client of one API server. Cheap to clone.
 #[derive(Clone)]
 pub struct ApiClient {
-    transport: Transport,
+    transport: ApiTransport,
     timeout: Option<Duration>,
     observer: Option<Observer>,
     fence: Option<WriteFence>,
@@ -44,7 +44,7 @@ pub struct ApiResponse {
 
 impl ApiClient {
     /// A client without a timeout of its own.
-    pub fn new(transport: impl Into<Transport>) -> Self {
+    pub fn new(transport: impl Into<ApiTransport>) -> Self {
         Self { transport: transport.into(), timeout: None, observer: None, fence: None }
     }
 

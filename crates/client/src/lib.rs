@@ -28,5 +28,5 @@ pub use lines::WatchLines;
 pub use request::{
     ApiRequest, DISCOVERY, METADATA, METADATA_LIST, OBJECTS, RequestBody, TABLE, collection_path,
 };
-pub use transport::Transport;
+pub use transport::ApiTransport;
 pub use write_fence::{FenceClosed, WriteFence};

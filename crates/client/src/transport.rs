@@ -17,7 +17,7 @@ use crate::error::RequestError;
 
 /// How requests reach a server. Cheap to clone.
 #[derive(Clone)]
-pub struct Transport(Route);
+pub struct ApiTransport(Route);
 
 #[derive(Clone)]
 enum Route {
@@ -30,7 +30,7 @@ type Serve = Arc<dyn Fn(Request<Body>) -> BoxFuture<'static, Response<ResponseBo
 /// The body of a response.
 pub(crate) type ResponseBody = UnsyncBoxBody<Bytes, RequestError>;
 
-impl Transport {
+impl ApiTransport {
     /// Calls a server in the same process, in the task of the caller.
     pub fn in_process<S, B>(service: S) -> Self
     where
@@ -64,17 +64,17 @@ impl Transport {
     }
 }
 
-impl From<kube::Client> for Transport {
+impl From<kube::Client> for ApiTransport {
     fn from(client: kube::Client) -> Self {
         Self(Route::Connection(client))
     }
 }
 
-impl fmt::Debug for Transport {
+impl fmt::Debug for ApiTransport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {
-            Route::Connection(_) => "Transport::Connection",
-            Route::InProcess(_) => "Transport::InProcess",
+            Route::Connection(_) => "ApiTransport::Connection",
+            Route::InProcess(_) => "ApiTransport::InProcess",
         })
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use gantry_apiserver::{ApiServer, ApiService, Health};
 use gantry_controllers::Controller;
-use gantry_runtime::{Api, Informers, Metrics, Tasks, Transport};
+use gantry_runtime::{Api, ApiTransport, Informers, Metrics, Tasks};
 use gantry_serving::kubeconfig::Kubeconfig;
 use gantry_serving::{ConnectionLimits, Stopper};
 use kube::Client;
@@ -179,7 +179,7 @@ impl Cluster {
     }
 
     /// The transport of a component in this process, made by the connector of the options.
-    fn transport_as(&self, user: &str) -> Transport {
+    fn transport_as(&self, user: &str) -> ApiTransport {
         self.options.connector.connect(self.service_as(user), user)
     }
 

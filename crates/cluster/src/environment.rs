@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use gantry_apiserver::{ApiService, Environment};
-use gantry_runtime::{Clock, Transport};
+use gantry_runtime::{ApiTransport, Clock};
 use gantry_serving::SystemEnvironment;
 
 /// The clock of the components, and the time, uids and names of the server.
@@ -20,15 +20,17 @@ pub struct ProcessEnvironment {
 
 /// Makes the transports by which the components of a cluster reach its server.
 #[derive(Clone)]
-pub struct Connector(Arc<dyn Fn(ApiService, &str) -> Transport + Send + Sync>);
+pub struct Connector(Arc<Connect>);
+
+type Connect = dyn Fn(ApiService, &str) -> ApiTransport + Send + Sync;
 
 impl Connector {
     /// A connector that calls this function with the server and the name of the component, such as `gantry-scheduler`.
-    pub fn new(connect: impl Fn(ApiService, &str) -> Transport + Send + Sync + 'static) -> Self {
+    pub fn new(connect: impl Fn(ApiService, &str) -> ApiTransport + Send + Sync + 'static) -> Self {
         Self(Arc::new(connect))
     }
 
-    pub(crate) fn connect(&self, service: ApiService, component: &str) -> Transport {
+    pub(crate) fn connect(&self, service: ApiService, component: &str) -> ApiTransport {
         (self.0)(service, component)
     }
 }
@@ -43,7 +45,7 @@ impl Default for ProcessEnvironment {
 impl Default for Connector {
     /// Function calls without anything between.
     fn default() -> Self {
-        Self::new(|service, _| Transport::in_process(service))
+        Self::new(|service, _| ApiTransport::in_process(service))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use futures::future::BoxFuture;
-use gantry_runtime::{Api, Election, EventRecorder, Shutdown, Transport};
+use gantry_runtime::{Api, ApiTransport, Election, EventRecorder, Shutdown};
 use tokio::task::JoinSet;
 
 use crate::context::{Assembly, Context};
@@ -30,7 +30,7 @@ pub struct ControllerPanicked;
 ///
 /// The future is boxed so that it is compiled here, not in each crate that awaits it.
 pub fn run(
-    client: impl Into<Transport>,
+    client: impl Into<ApiTransport>,
     options: Options,
     shutdown: Shutdown,
 ) -> BoxFuture<'static, Result<(), ControllerPanicked>> {
@@ -38,7 +38,7 @@ pub fn run(
 }
 
 async fn run_elected(
-    client: Transport,
+    client: ApiTransport,
     options: Options,
     shutdown: Shutdown,
 ) -> Result<(), ControllerPanicked> {

@@ -8,7 +8,9 @@
 //! the rules. A violation is reported with a shortest path to it.
 //!
 //! States are told apart by a fingerprint that masks names, uids, versions and times. Not covered: several
-//! Deployments, adoption, deletion of the Deployment, two processes at once, more than one node.
+//! Deployments, adoption, deletion of the Deployment, two processes at once, more than one node, restarts of
+//! containers, the garbage collector's own rules (a pod without an owner is deleted at some time), and queues' limits of
+//! retries (a failed sync is tried again at some time).
 //!
 //! *Invariant:* no clock, no randomness, no I/O: the same world gives the same numbers.
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gantry_client::{ApiClient, ApiRequest, ApiResponse, RequestError, Transport, WatchLines, WriteFence};
+use gantry_client::{ApiClient, ApiRequest, ApiResponse, ApiTransport, RequestError, WatchLines, WriteFence};
 use gantry_json::Value;
 use gantry_model::patch::PatchForm;
 use http::StatusCode;
@@ -26,7 +26,7 @@ pub struct Api {
 
 impl Api {
     /// The field manager is what `metadata.managedFields` shows.
-    pub fn new(client: impl Into<Transport>, manager: &'static str, metrics: Metrics) -> Self {
+    pub fn new(client: impl Into<ApiTransport>, manager: &'static str, metrics: Metrics) -> Self {
         let counted = metrics.clone();
         let client =
             ApiClient::new(client).with_timeout(REQUEST_TIMEOUT).with_observer(move |method, code| {

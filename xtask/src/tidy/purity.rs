@@ -6,11 +6,10 @@ use super::{Finding, Repository, numbered};
 use crate::workspace::{Package, Purpose};
 
 /// The crates that know no clock, client, async, randomness or I/O.
-const PURE: [&str; 13] = [
+const PURE: [&str; 12] = [
     "model",
     "decide",
     "check",
-    "sim",
     "formats",
     "primitives",
     "cel",
@@ -127,11 +126,11 @@ mod tests {
         check(&repository).iter().map(Finding::to_string).collect()
     }
 
-    /// A tree in which every pure crate has this `clippy.toml`, and `crates/sim` perhaps another.
-    fn copies(text: &str, of_sim: &str) -> Tree {
+    /// A tree in which every pure crate has this `clippy.toml`, and `crates/check` perhaps another.
+    fn copies(text: &str, of_check: &str) -> Tree {
         let paths = PURE.map(|name| format!("crates/{name}/clippy.toml"));
         let copies =
-            paths.each_ref().map(|path| (&**path, if path.contains("/sim/") { of_sim } else { text }));
+            paths.each_ref().map(|path| (&**path, if path.contains("/check/") { of_check } else { text }));
         Tree::of(copies)
     }
 
@@ -147,7 +146,7 @@ mod tests {
         let found = of(copies(&bans, &softened), vec![]);
         assert_eq!(
             found,
-            ["crates/sim/clippy.toml:4: differs from crates/model/clippy.toml; make the copies equal"]
+            ["crates/check/clippy.toml:4: differs from crates/model/clippy.toml; make the copies equal"]
         );
     }
 

@@ -16,6 +16,7 @@ use crate::error::{ApiError, ObjectName};
 use crate::metadata::Metadata;
 use crate::objects::{Change, ChangeResult, ObjectRef};
 use crate::response::ApiResponse;
+use crate::storage_codec;
 
 /// How many objects of a collection are deleted at the same time: their writes share a sync of the disk.
 const DELETIONS_AT_ONCE: usize = 64;
@@ -49,9 +50,11 @@ impl Call<'_> {
         let list_options = ListOptions::read(&self.info.query.0, self.selectable())?;
         let options = self.delete_options()?;
         let found = read::list(self, &list_options).await?;
-        let items = found.values(self.kind).collect::<Result<Vec<_>, _>>()?;
-        for some in items.chunks(DELETIONS_AT_ONCE) {
-            let refs = some.iter().map(|object| ObjectRef::of(self.kind, object));
+        for some in found.items.chunks(DELETIONS_AT_ONCE) {
+            let names =
+                some.iter().map(|item| storage_codec::decode_labels(self.kind, &item.value, item.revision));
+            let names = names.collect::<Result<Vec<_>, _>>()?;
+            let refs = names.iter().map(|object| ObjectRef::of(self.kind, object));
             let deletions: Vec<_> = refs.map(|object_ref| self.delete_object(object_ref, &options)).collect();
             for deleted in join_all(deletions).await {
                 match deleted {

@@ -168,14 +168,10 @@ impl UpFlags {
         let name = dir.map(ClusterDir::context);
         let options = server_process::options(&self.server, &storage, self.address(dir)).await?;
         let name = name.unwrap_or_else(|| options.name.clone());
-        let cluster = server_process::launch(Options {
-            name,
-            nodes: self.nodes,
-            profile: sim_profile::read(self.sim_profile.as_deref())?,
-            repairs: self.repair.unwrap_or_default(),
-            ..options
-        })
-        .await?;
+        let repairs = self.repair.unwrap_or_default();
+        let profile = sim_profile::read(self.sim_profile.as_deref())?;
+        let options = Options { name, nodes: self.nodes, profile, repairs, ..options };
+        let cluster = server_process::launch(options).await?;
         let own = dir.map(ClusterDir::kubeconfig);
         let asked = self.server.write_kubeconfig.clone();
         let asked = asked.map(|file| std::path::absolute(&file).unwrap_or(file));

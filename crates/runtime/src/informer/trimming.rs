@@ -119,9 +119,8 @@ mod tests {
                 r#"{"metadata":{},"spec":1}"#,
             ),
             (
-                format!(
-                    r#"{{"kind":"A","n":[1,-2.5e3,true,null],"metadata":{{"x":1,"managedFields":null,"y":2}}}}"#
-                ),
+                r#"{"kind":"A","n":[1,-2.5e3,true,null],"metadata":{"x":1,"managedFields":null,"y":2}}"#
+                    .to_owned(),
                 r#"{"kind":"A","n":[1,-2.5e3,true,null],"metadata":{"x":1,"y":2}}"#,
             ),
         ];

@@ -163,7 +163,7 @@ impl Schema {
             Type::Inline(inlined) if self.field(inlined, json).is_some() => Some(inlined),
             _ => None,
         };
-        message.fields.iter().filter_map(inlined).last()
+        message.fields.iter().rev().find_map(inlined)
     }
 
     /// The fields of a message in the order in which they are written, including inlined ones.

@@ -63,11 +63,14 @@ pub fn simulate_prepared<T>(
     })
 }
 
+/// The seed of the prepared store. Its uids must not come up again, so no simulation should have it.
+const PREPARATION_SEED: u64 = 0x7072_6570_6172_6564;
+
 /// The store of a cluster that has started and has no nodes: creating its roles and priorities takes longer than most simulations.
 fn prepared() -> &'static StoreContent {
     static PREPARED: OnceLock<StoreContent> = OnceLock::new();
     PREPARED.get_or_init(|| {
-        let options = SimOptions { nodes: 0, ..SimOptions::default() };
+        let options = SimOptions { seed: PREPARATION_SEED, nodes: 0, ..SimOptions::default() };
         runtime().block_on(async { SimCluster::start(options, None).await.content() })
     })
 }

@@ -10,8 +10,8 @@
 //!                                └─► (relink) ─► Done
 //! ```
 //!
-//! The graph alone never justifies a deletion: the object and all its owners are read live, and the delete request
-//! has what was read as a precondition.
+//! The graph alone never justifies a deletion: all owners are read live, and the delete request has the version of the object that was
+//! read as a precondition. That read may be answered from a cache: after a conflict the object is read live.
 
 mod decision;
 mod deletion;

@@ -17,7 +17,7 @@ use crate::gc::AttemptContext;
 #[derive(Clone, Debug, PartialEq)]
 #[must_use = "an attempt goes on until it is done"]
 pub enum AttemptStep {
-    /// Read this object live, bypassing every cache, and resume.
+    /// Read this object live, bypassing every cache, and resume. Only the first read of an attempt may be answered from a cache.
     ///
     /// The response is whatever object has this name, whatever its uid.
     Read(Identity, PendingRead),

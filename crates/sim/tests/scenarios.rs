@@ -1,0 +1,65 @@
+//! Scenarios with faults, judged after every write: a few seeds of `cargo xtask sim`, and those that found a defect.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use gantry_sim::Faults;
+use gantry_sim::scenario::{Scenario, ScenarioStep, TimedStep, play};
+
+/// The seeds that every test run plays.
+const SEEDS: std::ops::Range<u64> = 1..13;
+
+fn holds(scenario: &Scenario) {
+    if let Some((at, finding)) = play(scenario).violation {
+        panic!(
+            "after {:.3} s: {finding}\n{scenario}\nagain: cargo xtask sim --seed {}",
+            at.as_secs_f64(),
+            scenario.seed
+        );
+    }
+}
+
+fn at(seconds: u64, step: ScenarioStep) -> TimedStep {
+    TimedStep { at: Duration::from_secs(seconds), step }
+}
+
+#[test]
+fn no_rule_is_broken_by_any_of_these_seeds() {
+    let next = Mutex::new(SEEDS);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let Some(seed) = next.lock().unwrap().next() else { return };
+                    holds(&Scenario::of_seed(seed));
+                }
+            });
+        }
+    });
+}
+
+/// A node reported a pod no more after one patch of its status had conflicted, so that the rollout never ended.
+#[test]
+fn a_pod_becomes_ready_although_patches_of_its_status_conflict() {
+    holds(&Scenario {
+        seed: 50,
+        nodes: 2,
+        replicas: 1,
+        faults: Faults { delay_ms: 50, conflicts: 200, ..Faults::default() },
+        steps: vec![
+            at(4, ScenarioStep::Create("api", 7)),
+            at(60, ScenarioStep::Scale("api", 3)),
+            at(90, ScenarioStep::Image("api", "app:2")),
+        ],
+        duration: Duration::from_secs(112),
+    });
+}
+
+#[test]
+fn the_same_scenario_breaks_the_same_rule_at_the_same_time() {
+    let scenario = Scenario::of_seed(5);
+    let (once, again) = (play(&scenario), play(&scenario));
+    assert_eq!((once.writes, once.simulated), (again.writes, again.simulated));
+}
