@@ -11,13 +11,14 @@ use gantry_decide::deployment::{
 use gantry_decide::ownership::may_adopt;
 use gantry_decide::written_versions::CachedResource;
 use gantry_model::{
-    Deployment, DeploymentEdit, DeploymentStatus, Limit, Name, Pod, Refusal, RefusalKind, ReplicaSet,
+    Deployment, DeploymentEdit, DeploymentStatus, Limit, Meta, Name, Pod, Refusal, RefusalKind, ReplicaSet,
     ReplicaSetDraft, ReplicaSetEdit, ReplicaSetStatus, SetKind, Strategy, keys,
 };
 
+use crate::drafts;
 use crate::objects::version_of;
 use crate::properties;
-use crate::scenario::{Mutant, Scenario};
+use crate::small_world::{Mutant, SmallWorld};
 use crate::state::{State, WriteFault, after, not_found};
 
 /// How often one sync may decide again after a refusal.
@@ -38,16 +39,20 @@ pub(crate) struct DeploymentSync {
 
 impl State {
     /// Begins a sync: takes a snapshot and decides.
-    pub(crate) fn begin_deployment_sync(&mut self, scenario: &Scenario) {
+    pub(crate) fn begin_deployment_sync(&mut self, world: &SmallWorld) {
         self.deployment_queued = false;
         let name = self.cache.deployment.as_ref().map(|deployment| deployment.meta.key());
-        let read = self.read_versions(scenario);
-        if name.is_some_and(|name| self.deployment_memory.check(&name, &read).is_err()) {
+        let read = self.read_versions(world);
+        if name.is_some_and(|name| self.created_sets.check(&name, &read).is_err()) {
             self.deployment_queued = true;
             return;
         }
-        let Some(deployment) = self.cache.deployment.clone() else { return };
-        let sets = self.cache.owned_sets().map(|set| (set.meta.name.clone(), set.clone())).collect();
+        let Some(deployment) = self.newer_deployment().or(self.cache.deployment.as_ref()).cloned() else {
+            return;
+        };
+        let mut sets: BTreeMap<Name, Arc<ReplicaSet>> =
+            self.cache.owned_sets().map(|set| (set.meta.name.clone(), set.clone())).collect();
+        sets.extend(self.newer_sets().map(|set| (set.meta.name.clone(), set.clone())));
         let pods = match deployment.strategy {
             Strategy::Recreate => self.cache.pods.values().cloned().collect(),
             Strategy::RollingUpdate(_) | Strategy::Unknown(_) => Vec::new(),
@@ -61,13 +66,13 @@ impl State {
             wake: Wake::OnChange,
             decisions: 0,
         };
-        self.decide_deployment(scenario, sync, None);
+        self.decide_deployment(world, sync, None);
     }
 
     /// Decides, and ends the sync if there is nothing to do.
     fn decide_deployment(
         &mut self,
-        scenario: &Scenario,
+        world: &SmallWorld,
         mut sync: DeploymentSync,
         refused: Option<RefusedStep>,
     ) {
@@ -77,14 +82,14 @@ impl State {
             return;
         }
         let (decision, must_be_confirmed) = {
-            let view = MutatedView::of(scenario, &sync);
+            let view = MutatedView::of(world, &sync);
             let (sets, pods) = (view.sets(), view.pods());
             let observed = Observed {
                 deployment: view.deployment(),
                 sets: &sets,
                 pods: &pods,
                 refused,
-                repairs: scenario.repairs,
+                repairs: world.repairs,
             };
             let decision = decide(self.now(), &observed);
             let must_be_confirmed = decision.must_be_confirmed(&observed);
@@ -102,11 +107,11 @@ impl State {
         sync.wake = decision.wake;
         sync.steps = decision.steps;
         sync.steps.retain(|step| !matches!(step.action, Action::Emit(_)));
-        self.continue_deployment(scenario, sync);
+        self.continue_deployment(world, sync);
     }
 
     /// Keeps a sync with steps left, and ends one without.
-    fn continue_deployment(&mut self, scenario: &Scenario, sync: DeploymentSync) {
+    fn continue_deployment(&mut self, world: &SmallWorld, sync: DeploymentSync) {
         if !sync.steps.is_empty() {
             self.deployment_sync = Some(sync);
             return;
@@ -116,7 +121,7 @@ impl State {
             Wake::OnChange => {}
             Wake::Soon => self.deployment_timer_at(self.seconds + 1),
             // Where no time passes, a moment later is now.
-            Wake::After(delay) if !scenario.is_timed && delay <= Duration::from_secs(1) => {
+            Wake::After(delay) if !world.is_timed && delay <= Duration::from_secs(1) => {
                 self.deployment_queued = true;
             }
             Wake::After(delay) => self.deployment_timer_at(self.seconds + whole_seconds(delay)),
@@ -128,38 +133,37 @@ impl State {
     }
 
     /// Carries out the next step.
-    pub(crate) fn deployment_step(&mut self, scenario: &Scenario, fault: WriteFault) {
+    pub(crate) fn deployment_step(&mut self, world: &SmallWorld, fault: WriteFault) {
         let Some(mut sync) = self.deployment_sync.take() else { return };
         let step = sync.steps.remove(0);
         let before = self.server.clone();
-        let answer = self.carry_out(scenario, &mut sync, &step, fault);
-        if let Some(violation) =
-            properties::deployment_write(scenario, &sync.deployment, &before, &self.server)
+        let answer = self.carry_out(world, &mut sync, &step, fault);
+        if let Some(violation) = properties::deployment_write(world, &sync.deployment, &before, &self.server)
         {
             self.violated(violation);
         }
         self.record_revisions();
         match answer {
-            Ok(()) => self.continue_deployment(scenario, sync),
-            Err(_) if scenario.mutant == Some(Mutant::RefusalsIgnored) => {
-                self.continue_deployment(scenario, sync)
+            Ok(()) => self.continue_deployment(world, sync),
+            Err(_) if world.mutant == Some(Mutant::RefusalsIgnored) => {
+                self.continue_deployment(world, sync);
             }
-            Err(refusal) => self.deployment_refused(scenario, sync, &step, refusal),
+            Err(refusal) => self.deployment_refused(world, sync, &step, refusal),
         }
     }
 
     fn deployment_refused(
         &mut self,
-        scenario: &Scenario,
+        world: &SmallWorld,
         sync: DeploymentSync,
         step: &Step,
         refusal: Refusal,
     ) {
         match step.if_refused {
-            IfRefused::Ignore => self.continue_deployment(scenario, sync),
+            IfRefused::Ignore => self.continue_deployment(world, sync),
             IfRefused::Fail => self.deployment_queued = true,
             IfRefused::DecideOnScaleDown => {
-                self.decide_deployment(scenario, sync, Some(RefusedStep::ScaleDownFailed));
+                self.decide_deployment(world, sync, Some(RefusedStep::ScaleDownFailed));
             }
             IfRefused::DecideOnCreate => {
                 let existing = match &step.action {
@@ -169,30 +173,31 @@ impl State {
                     _ => None,
                 };
                 let refused = RefusedStep::CreateRefused { refusal, existing };
-                self.decide_deployment(scenario, sync, Some(refused));
+                self.decide_deployment(world, sync, Some(refused));
             }
         }
     }
 
     fn carry_out(
         &mut self,
-        scenario: &Scenario,
+        world: &SmallWorld,
         sync: &mut DeploymentSync,
         step: &Step,
         fault: WriteFault,
     ) -> Result<(), Refusal> {
-        let mutant = scenario.mutant;
+        let mutant = world.mutant;
         match &step.action {
             Action::CreateReplicaSet(draft) => {
                 let stored = self.write(fault, |state| state.create_set(draft, mutant))?;
-                self.wrote_set(&sync.deployment, &stored);
+                self.created_set(&sync.deployment, &stored);
+                self.last_writes.sets.insert(stored.meta.name.clone(), stored.clone());
                 sync.sets.insert(stored.meta.name.clone(), stored);
             }
             Action::UpdateReplicaSet { set, edit, .. } => {
                 let known = sync.sets.get(set).or_else(|| self.cache.sets.get(set)).cloned();
                 let known = known.ok_or_else(|| not_found(set))?;
                 let stored = self.write(fault, |state| state.update_set(&known, edit, mutant))?;
-                self.wrote_set(&sync.deployment, &stored);
+                self.last_writes.sets.insert(stored.meta.name.clone(), stored.clone());
                 sync.sets.insert(stored.meta.name.clone(), stored);
             }
             Action::DeleteReplicaSet { set } => {
@@ -205,20 +210,39 @@ impl State {
                 sync.deployment = self.write(fault, |state| {
                     state.write_deployment_status(&read, status, revision.as_deref(), mutant)
                 })?;
+                self.last_writes.deployment = Some(sync.deployment.clone());
             }
             Action::UpdateDeployment(edit) => {
                 let read = sync.deployment.clone();
                 sync.deployment = self.write(fault, |state| state.edit_deployment(&read, edit, mutant))?;
+                self.last_writes.deployment = Some(sync.deployment.clone());
             }
             Action::Emit(_) => {}
         }
         Ok(())
     }
 
-    fn wrote_set(&mut self, deployment: &Deployment, set: &ReplicaSet) {
+    /// Remembers a set that was created: the cache has to show it before the next sync.
+    fn created_set(&mut self, deployment: &Deployment, set: &ReplicaSet) {
         let (meta, version) = (&deployment.meta, &set.meta.resource_version);
-        self.deployment_memory.wrote(&meta.key(), &meta.uid, CachedResource::ReplicaSets, version);
-        self.sets_written = self.sets_written.max(version_of(&set.meta));
+        self.created_sets.wrote(&meta.key(), &meta.uid, CachedResource::ReplicaSets, version);
+        self.newest_set = self.newest_set.max(version_of(&set.meta));
+    }
+
+    /// The written sets that the cache shows in an older state.
+    pub(crate) fn newer_sets(&self) -> impl Iterator<Item = &Arc<ReplicaSet>> {
+        self.last_writes.sets.values().filter(|written| {
+            self.cache
+                .sets
+                .get(&written.meta.name)
+                .is_some_and(|cached| is_newer(&written.meta, &cached.meta))
+        })
+    }
+
+    /// The written Deployment, if the cache shows it in an older state.
+    pub(crate) fn newer_deployment(&self) -> Option<&Arc<Deployment>> {
+        let cached = self.cache.deployment.as_ref()?;
+        self.last_writes.deployment.as_ref().filter(|written| is_newer(&written.meta, &cached.meta))
     }
 
     // === the server's side ===
@@ -232,8 +256,7 @@ impl State {
             return Err(Refusal::new(RefusalKind::AlreadyExists, format!("{} already exists", draft.name)));
         }
         self.created += 1;
-        let mut meta = gantry_testkit::meta(draft.name.as_str());
-        meta.uid = format!("set-{:04}", self.created).into();
+        let mut meta = drafts::meta(draft.name.as_str(), &format!("set-{:04}", self.created));
         // Ages are told apart, whatever the clock says.
         meta.created = Some(after(i64::try_from(self.created).unwrap_or(0) - 1_000_000));
         meta.labels.clone_from(&draft.labels);
@@ -349,9 +372,9 @@ struct MutatedView<'a> {
 }
 
 impl<'a> MutatedView<'a> {
-    fn of(scenario: &Scenario, sync: &'a DeploymentSync) -> Self {
+    fn of(world: &SmallWorld, sync: &'a DeploymentSync) -> Self {
         let mut view = Self { sync, deployment: None, sets: None, overlooks_pods: false };
-        match scenario.mutant {
+        match world.mutant {
             Some(Mutant::SurgePlusOne) => view.deployment = Some(with_limits(&sync.deployment, 1, 0)),
             Some(Mutant::UnavailablePlusOne) => view.deployment = Some(with_limits(&sync.deployment, 0, 1)),
             Some(Mutant::AllPodsAvailable) => {
@@ -403,4 +426,9 @@ fn with_limits(deployment: &Deployment, surge: i32, unavailable: i32) -> Deploym
 /// The delay in whole seconds, rounded up.
 pub(crate) fn whole_seconds(delay: Duration) -> i64 {
     i64::try_from(delay.as_nanos().div_ceil(1_000_000_000)).unwrap_or(i64::MAX)
+}
+
+/// Whether one state of an object is newer than another one.
+fn is_newer(one: &Meta, other: &Meta) -> bool {
+    one.uid == other.uid && version_of(one) > version_of(other)
 }

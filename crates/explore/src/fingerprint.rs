@@ -15,8 +15,8 @@ use gantry_model::{
 };
 
 use crate::objects::{Change, VersionedChange, Watched, key};
-use crate::scenario::Scenario;
 use crate::set_sync::{SetSync, SyncPhase};
+use crate::small_world::SmallWorld;
 use crate::state::State;
 
 /// So many seconds after a time has had its effect, it makes no difference any more how long ago it was.
@@ -28,13 +28,13 @@ struct MixingHasher(u64);
 
 struct Fingerprint<'a> {
     state: &'a State,
-    scenario: &'a Scenario,
+    world: &'a SmallWorld,
     hasher: MixingHasher,
 }
 
 /// The fingerprint of a state.
-pub(crate) fn fingerprint(state: &State, scenario: &Scenario) -> u64 {
-    let mut print = Fingerprint { state, scenario, hasher: MixingHasher::default() };
+pub(crate) fn fingerprint(state: &State, world: &SmallWorld) -> u64 {
+    let mut print = Fingerprint { state, world, hasher: MixingHasher::default() };
     print.whole();
     print.hasher.finish()
 }
@@ -44,7 +44,7 @@ impl Fingerprint<'_> {
         let state = self.state;
         (state.budget, state.actions, state.delayed).hash(&mut self.hasher);
         (state.deployment_queued, &state.sets_queued, &state.revisions).hash(&mut self.hasher);
-        if self.scenario.is_timed {
+        if self.world.is_timed {
             state.deployment_timer.map(|at| at - state.seconds).hash(&mut self.hasher);
             for (name, at) in &state.set_timers {
                 (name, at - state.seconds).hash(&mut self.hasher);
@@ -74,12 +74,18 @@ impl Fingerprint<'_> {
 
     fn memory(&mut self) {
         let state = self.state;
-        let is_unseen = |change: &&VersionedChange| change.version <= state.sets_written;
+        let is_unseen = |change: &&VersionedChange| change.version <= state.newest_set;
         state.undelivered[Watched::ReplicaSets.index()]
             .iter()
             .filter(is_unseen)
             .count()
             .hash(&mut self.hasher);
+        for set in state.newer_sets() {
+            self.copy_of_set(set);
+        }
+        if let Some(deployment) = state.newer_deployment() {
+            self.copy_of_deployment(deployment);
+        }
         let names: BTreeSet<&Name> = state.server.sets.keys().chain(state.cache.sets.keys()).collect();
         for name in names {
             let expected = state.memory.expectations.expectation_state(state.steady(), &key(name));
@@ -116,7 +122,7 @@ impl Fingerprint<'_> {
     fn deployment_sync(&mut self) {
         let Some(sync) = &self.state.deployment_sync else { return };
         (sync.decisions, sync.fails, sync.steps.len()).hash(&mut self.hasher);
-        if self.scenario.is_timed {
+        if self.world.is_timed {
             format!("{:?}", sync.wake).hash(&mut self.hasher);
         }
         self.copy_of_deployment(&sync.deployment);
@@ -156,6 +162,7 @@ impl Fingerprint<'_> {
         let ready = sync.active.iter().filter(|pod| pod.is_ready()).count();
         (sync.active.len(), ready, sync.terminating.len()).hash(&mut self.hasher);
         match &sync.phase {
+            SyncPhase::Deciding => {}
             SyncPhase::Creating { creations, answers } => {
                 let answers: Vec<bool> = answers.iter().map(Result::is_ok).collect();
                 (1_u8, format!("{creations:?}"), answers).hash(&mut self.hasher);
@@ -166,10 +173,10 @@ impl Fingerprint<'_> {
                 let is_current =
                     is_current(self.state.server.sets.get(&over.meta.name).map(|set| &set.meta), &over.meta);
                 is_current.hash(&mut self.hasher);
-                if self.scenario.is_timed {
+                if self.world.is_timed {
                     report
                         .next_look
-                        .map(|look| self.age(Some(look), self.scenario.min_ready_seconds))
+                        .map(|look| self.age(Some(look), self.world.min_ready_seconds))
                         .hash(&mut self.hasher);
                 }
                 if let StatusWrite::Put(status) = &report.status {
@@ -205,13 +212,13 @@ impl Fingerprint<'_> {
         let live = self.state.server.deployment.as_ref().map(|live| &live.meta);
         is_current(live, &deployment.meta).hash(&mut self.hasher);
         live.map(|live| live.generation - deployment.meta.generation).hash(&mut self.hasher);
-        let template = self.scenario.templates.iter().position(|template| *template == deployment.template);
+        let template = self.world.templates.iter().position(|template| *template == deployment.template);
         (deployment.replicas, template, deployment.min_ready_seconds, deployment.paused)
             .hash(&mut self.hasher);
         deployment.meta.annotations.hash(&mut self.hasher);
         match &deployment.strategy {
             Strategy::RollingUpdate(Ok(RollingLimits { surge, unavailable })) => {
-                (limit(surge), limit(unavailable)).hash(&mut self.hasher);
+                (limit(*surge), limit(*unavailable)).hash(&mut self.hasher);
             }
             Strategy::RollingUpdate(Err(_)) | Strategy::Recreate | Strategy::Unknown(_) => {
                 1_u8.hash(&mut self.hasher);
@@ -232,8 +239,8 @@ impl Fingerprint<'_> {
                 DeploymentConditionType::Other(_) => 3,
             };
             (kind, truth(&condition.status), &condition.reason, &condition.message).hash(&mut self.hasher);
-            if self.scenario.is_timed && kind == 1 {
-                self.age(condition.last_update, self.scenario.deadline_seconds.unwrap_or(0))
+            if self.world.is_timed && kind == 1 {
+                self.age(condition.last_update, self.world.deadline_seconds.unwrap_or(0))
                     .hash(&mut self.hasher);
             }
         }
@@ -332,10 +339,10 @@ impl Fingerprint<'_> {
             .and_then(|owner| self.state.server.sets.get(&owner.name).map(|set| set.meta.uid == owner.uid));
         (owner.map(|owner| &owner.name), is_live, pod.phase as u8).hash(hasher);
         (pod.node.is_some(), pod.meta.is_deleting(), pod.is_ready()).hash(hasher);
-        if self.scenario.is_timed
+        if self.world.is_timed
             && let Readiness::Ready { since } = pod.readiness
         {
-            self.age(since, self.scenario.min_ready_seconds).hash(hasher);
+            self.age(since, self.world.min_ready_seconds).hash(hasher);
         }
     }
 }
@@ -393,10 +400,10 @@ fn by_age<'a>(sets: impl Iterator<Item = &'a Arc<ReplicaSet>>) -> Vec<&'a Arc<Re
     sets
 }
 
-fn limit(limit: &Limit) -> (u8, i32) {
+fn limit(limit: Limit) -> (u8, i32) {
     match limit {
-        Limit::Count(count) => (0, *count),
-        Limit::Percent(percent) => (1, *percent),
+        Limit::Count(count) => (0, count),
+        Limit::Percent(percent) => (1, percent),
     }
 }
 

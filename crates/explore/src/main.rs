@@ -1,26 +1,26 @@
-//! `explore`: explores the scenarios and prints how many states there were, and the path to a violation if there is one.
+//! `explore`: explores the worlds and prints how many states there were, and the path to a violation if there is one.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "this is a command")]
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use gantry_explore::{Exploration, Scenario, explore, suites};
+use gantry_explore::{Exploration, SmallWorld, explore, suites};
 
 const USAGE: &str = "\
 Usage: explore [--quick] [--only TEXT] [--jobs N] [--states-max N]
 
 Visit every state of small rollouts: whatever acts next, with every fault between any two writes. Exit status 1 if a
-property is violated, which is printed with a shortest path to it, or if a scenario has too many states.
+property is violated, which is printed with a shortest path to it, or if a world has too many states.
 
-  --quick          Only the scenarios of the tests
-  --only TEXT      Only the scenarios whose line contains this
-  --jobs N         How many scenarios to explore at a time (default: 2)
-  --states-max N   The most states of a scenario (default: 5000000)
+  --quick          Only the worlds of the tests
+  --only TEXT      Only the worlds whose line contains this
+  --jobs N         How many worlds to explore at a time (default: 2)
+  --states-max N   The most states of a world (default: 5000000)
 ";
 
 struct Arguments {
-    scenarios: Vec<Scenario>,
+    worlds: Vec<SmallWorld>,
     jobs: usize,
     states_max: usize,
 }
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     let explored = explore_all(&arguments);
     let sum = |count: fn(&Exploration) -> usize| explored.iter().map(count).sum::<usize>();
     println!(
-        "{} scenarios, {} distinct states, {} transitions, depth up to {}",
+        "{} worlds, {} distinct states, {} transitions, depth up to {}",
         explored.len(),
         sum(|exploration| exploration.states),
         sum(|exploration| exploration.transitions),
@@ -46,19 +46,19 @@ fn main() -> ExitCode {
     if failed == 0 {
         return ExitCode::SUCCESS;
     }
-    println!("{failed} scenarios failed");
+    println!("{failed} worlds failed");
     ExitCode::FAILURE
 }
 
-/// Explores the scenarios, several at a time.
+/// Explores the worlds, several at a time.
 fn explore_all(arguments: &Arguments) -> Vec<Exploration> {
     let next = AtomicUsize::new(0);
     let work = || {
         let mut explored = Vec::new();
-        while let Some(scenario) = arguments.scenarios.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let exploration = explore(scenario, arguments.states_max);
+        while let Some(world) = arguments.worlds.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let exploration = explore(world, arguments.states_max);
             let violation = exploration.violation.as_ref().map(|violation| format!("\n{violation}"));
-            println!("{scenario}: {exploration}{}", violation.unwrap_or_default());
+            println!("{world}: {exploration}{}", violation.unwrap_or_default());
             explored.push(exploration);
         }
         explored
@@ -70,14 +70,14 @@ fn explore_all(arguments: &Arguments) -> Vec<Exploration> {
 }
 
 fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
-    let mut arguments = Arguments { scenarios: suites::thorough(), jobs: 2, states_max: 5_000_000 };
+    let mut arguments = Arguments { worlds: suites::thorough(), jobs: 2, states_max: 5_000_000 };
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or_else(|| format!("{word} needs a value\n\n{USAGE}"));
         match word.as_str() {
-            "--quick" => arguments.scenarios = suites::quick(),
+            "--quick" => arguments.worlds = suites::quick(),
             "--only" => {
                 let text = value()?;
-                arguments.scenarios.retain(|scenario| scenario.to_string().contains(&text));
+                arguments.worlds.retain(|world| world.to_string().contains(&text));
             }
             "--jobs" => arguments.jobs = number(&value()?)?,
             "--states-max" => arguments.states_max = number(&value()?)?,

@@ -3,7 +3,7 @@
 use gantry_model::{Deployment, Limit, Pod, ReplicaSet, RollingLimits, Strategy, keys};
 
 use crate::objects::Objects;
-use crate::scenario::{Scenario, StartingPoint};
+use crate::small_world::{SmallWorld, StartingPoint};
 use crate::state::State;
 
 /// N, N + S and N − U.
@@ -35,7 +35,7 @@ fn bounds(deployment: &Deployment) -> Bounds {
 ///
 /// Pods are counted by `spec.replicas`: the controller does not wait until pods of a smaller set are gone.
 pub(crate) fn deployment_write(
-    scenario: &Scenario,
+    world: &SmallWorld,
     decided_on: &Deployment,
     before: &Objects,
     after: &Objects,
@@ -51,7 +51,7 @@ pub(crate) fn deployment_write(
             "no write raises the sizes above N + S: {total_before} -> {total_after} of at most {ceiling}"
         ));
     }
-    if total_after < total_before && is_rolling(scenario, decided_on, before) {
+    if total_after < total_before && is_rolling(world, decided_on, before) {
         let (available_before, available_after) = (available(before), available(after));
         if available_after < available_before.min(floor) {
             return Some(format!(
@@ -63,19 +63,19 @@ pub(crate) fn deployment_write(
 }
 
 /// Whether a smaller set is a step of a rolling update, in a world in which pods stay ready and watches are quick.
-fn is_rolling(scenario: &Scenario, decided_on: &Deployment, before: &Objects) -> bool {
+fn is_rolling(world: &SmallWorld, decided_on: &Deployment, before: &Objects) -> bool {
     let wanted = decided_on.replicas.to_string();
     let sized_for_another = |set: &ReplicaSet| {
         set.is_active()
             && set.meta.annotations.get(keys::DESIRED_REPLICAS).is_some_and(|desired| *desired != wanted)
     };
-    let budget = scenario.budget;
+    let budget = world.budget;
     matches!(decided_on.strategy, Strategy::RollingUpdate(_))
         && !decided_on.paused
         && !before.owned_sets().any(|set| sized_for_another(set))
         && (budget.failures, budget.unready, budget.delays) == (0, 0, 0)
-        && !scenario.slow_watches
-        && scenario.min_ready_seconds == 0
+        && !world.slow_watches
+        && world.min_ready_seconds == 0
 }
 
 /// Ready pods that will not be scaled down.
@@ -151,10 +151,10 @@ fn counters_nest(deployment: &Deployment, state: &State) -> Option<String> {
 }
 
 /// What holds where nothing happens any more.
-pub(crate) fn at_rest(state: &State, scenario: &Scenario) -> Option<String> {
+pub(crate) fn at_rest(state: &State, world: &SmallWorld) -> Option<String> {
     let deployment = state.server.deployment.as_ref()?;
-    orphaned(state).or_else(|| state.unfinished(scenario)).or_else(|| {
-        if deployment.paused { paused(deployment, state) } else { rolled_out(deployment, state, scenario) }
+    orphaned(state).or_else(|| state.unfinished(world)).or_else(|| {
+        if deployment.paused { paused(deployment, state) } else { rolled_out(deployment, state, world) }
     })
 }
 
@@ -170,20 +170,20 @@ fn paused(deployment: &Deployment, state: &State) -> Option<String> {
     (total > ceiling).then(|| format!("a paused Deployment is within N + S: {total} of at most {ceiling}"))
 }
 
-fn rolled_out(deployment: &Deployment, state: &State, scenario: &Scenario) -> Option<String> {
+fn rolled_out(deployment: &Deployment, state: &State, world: &SmallWorld) -> Option<String> {
     let Bounds { wanted, floor, .. } = bounds(deployment);
-    let broken = scenario.broken.map(|broken| &scenario.templates[usize::from(broken)]);
+    let broken = world.broken.map(|broken| &world.templates[usize::from(broken)]);
     let status = &deployment.status;
     if broken == Some(&deployment.template) && wanted > 0 {
-        if scenario.is_timed && scenario.deadline_seconds.is_some() {
+        if world.is_timed && world.deadline_seconds.is_some() {
             let reason = status.progressing().map(|condition| condition.reason.as_str());
             if reason != Some("ProgressDeadlineExceeded") {
                 return Some(format!("a rollout that does not progress misses its deadline: {reason:?}"));
             }
         }
         let available = status.available.get();
-        let keeps = matches!(deployment.strategy, Strategy::RollingUpdate(_)) && !scenario.changes_limits();
-        return (keeps && scenario.start == StartingPoint::RolledOut && available < floor)
+        let keeps = matches!(deployment.strategy, Strategy::RollingUpdate(_)) && !world.changes_limits();
+        return (keeps && world.start == StartingPoint::RolledOut && available < floor)
             .then(|| format!("a failed rollout leaves N − U pods: {available} of at least {floor}"));
     }
     let active: Vec<_> = state.server.owned_sets().filter(|set| set.is_active()).collect();

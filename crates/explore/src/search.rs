@@ -9,7 +9,7 @@ use std::fmt;
 
 use crate::fingerprint::fingerprint;
 use crate::properties;
-use crate::scenario::Scenario;
+use crate::small_world::SmallWorld;
 use crate::state::State;
 use crate::transitions::describe;
 
@@ -27,12 +27,12 @@ pub struct Exploration {
     /// Whether all states were seen.
     pub is_complete: bool,
     /// The first violation.
-    pub violation: Option<Violation>,
+    pub violation: Option<BrokenProperty>,
 }
 
 /// A violated property, and a shortest way to it.
 #[derive(Clone, Debug)]
-pub struct Violation {
+pub struct BrokenProperty {
     /// The property, and what was found instead.
     pub broken: String,
     /// What happened, a line each.
@@ -49,7 +49,7 @@ struct Reached {
 }
 
 struct Search<'a> {
-    scenario: &'a Scenario,
+    world: &'a SmallWorld,
     seen: BTreeMap<u64, u32>,
     reached: Vec<Reached>,
     /// Which states lead to which without a user or a fault.
@@ -58,10 +58,10 @@ struct Search<'a> {
     transitions: usize,
 }
 
-/// Explores a scenario, up to so many states.
-pub fn explore(scenario: &Scenario, states_max: usize) -> Exploration {
+/// Explores a world, up to so many states.
+pub fn explore(world: &SmallWorld, states_max: usize) -> Exploration {
     let mut search = Search {
-        scenario,
+        world,
         seen: BTreeMap::new(),
         reached: Vec::new(),
         by_itself: Vec::new(),
@@ -84,9 +84,9 @@ pub fn explore(scenario: &Scenario, states_max: usize) -> Exploration {
 
 impl Search<'_> {
     /// Visits all states in order of their distance. Returns a violation, and whether all were visited.
-    fn forwards(&mut self, states_max: usize) -> (Option<Violation>, bool) {
-        let first = State::first(self.scenario);
-        self.seen.insert(fingerprint(&first, self.scenario), 0);
+    fn forwards(&mut self, states_max: usize) -> (Option<BrokenProperty>, bool) {
+        let first = State::first(self.world);
+        self.seen.insert(fingerprint(&first, self.world), 0);
         self.reached.push(Reached { from: 0, by: 0, depth: 0 });
         let mut waiting = VecDeque::from([(0, first)]);
         while let Some((id, state)) = waiting.pop_front() {
@@ -100,24 +100,29 @@ impl Search<'_> {
         (None, true)
     }
 
-    fn visit(&mut self, id: u32, state: &State, waiting: &mut VecDeque<(u32, State)>) -> Option<Violation> {
+    fn visit(
+        &mut self,
+        id: u32,
+        state: &State,
+        waiting: &mut VecDeque<(u32, State)>,
+    ) -> Option<BrokenProperty> {
         let broken = state.violation.clone().or_else(|| properties::always(state));
         if let Some(broken) = broken {
             return Some(self.violation(id, broken));
         }
-        let enabled = state.enabled(self.scenario);
+        let enabled = state.enabled(self.world);
         let rests = enabled.by_itself.is_empty();
         if rests {
             self.at_rest.push(id);
-            if let Some(broken) = properties::at_rest(state, self.scenario) {
+            if let Some(broken) = properties::at_rest(state, self.world) {
                 return Some(self.violation(id, broken));
             }
         }
         let by_itself = enabled.by_itself.len();
         for (place, transition) in enabled.by_itself.into_iter().chain(enabled.imposed).enumerate() {
-            let next = state.after(self.scenario, &transition);
+            let next = state.after(self.world, &transition);
             self.transitions += 1;
-            let print = fingerprint(&next, self.scenario);
+            let print = fingerprint(&next, self.world);
             let new = u32::try_from(self.reached.len()).unwrap_or(u32::MAX);
             let target = *self.seen.entry(print).or_insert(new);
             if place < by_itself && target != id {
@@ -134,7 +139,7 @@ impl Search<'_> {
     }
 
     /// Finds a state from which rest cannot be reached without help.
-    fn never_at_rest(&mut self) -> Option<Violation> {
+    fn never_at_rest(&mut self) -> Option<BrokenProperty> {
         self.by_itself.sort_unstable_by_key(|(_, to)| *to);
         let mut comes_to_rest = vec![false; self.reached.len()];
         let mut waiting = self.at_rest.clone();
@@ -155,7 +160,7 @@ impl Search<'_> {
     }
 
     /// A violation with the path to it.
-    fn violation(&self, id: u32, broken: String) -> Violation {
+    fn violation(&self, id: u32, broken: String) -> BrokenProperty {
         let mut ids = vec![id];
         let mut last = id;
         while last != 0 {
@@ -163,21 +168,21 @@ impl Search<'_> {
             ids.push(last);
         }
         ids.reverse();
-        let mut state = State::first(self.scenario);
+        let mut state = State::first(self.world);
         let mut path = vec![format!("{:<100} | {state}", "begin")];
         for id in &ids[1..] {
-            let enabled = state.enabled(self.scenario);
+            let enabled = state.enabled(self.world);
             let mut all = enabled.by_itself.into_iter().chain(enabled.imposed);
             let Some(transition) = all.nth(usize::from(self.reached[*id as usize].by)) else { break };
-            let next = state.after(self.scenario, &transition);
-            path.push(describe(&state, &transition, &next, self.scenario));
+            let next = state.after(self.world, &transition);
+            path.push(describe(&state, &transition, &next, self.world));
             state = next;
         }
-        Violation { broken, path }
+        BrokenProperty { broken, path }
     }
 }
 
-impl fmt::Display for Violation {
+impl fmt::Display for BrokenProperty {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "VIOLATED: {}", self.broken)?;
         for (number, line) in self.path.iter().enumerate() {

@@ -12,13 +12,14 @@ use gantry_decide::replica_set::{
 use gantry_decide::written_versions::{CachedResource, ReadVersions};
 use gantry_model::{
     Name, ObjectKey, Phase, Pod, PodDraft, PodNetwork, Readiness, Refusal, ReplicaSet, ReplicaSetStatus,
-    ResourceVersion, Restarts,
+    ResourceVersion, Restarts, Timestamp,
 };
 
 use crate::deployment_sync::whole_seconds;
+use crate::drafts;
 use crate::objects::{Watched, key, version_of};
 use crate::properties;
-use crate::scenario::{Mutant, Scenario};
+use crate::small_world::{Mutant, SmallWorld};
 use crate::state::{State, WriteFault, after, not_found};
 
 /// A sync in progress.
@@ -36,6 +37,8 @@ pub(crate) struct SetSync {
 /// How far a sync has come.
 #[derive(Clone, Debug)]
 pub(crate) enum SyncPhase {
+    /// There is nothing to do about pods.
+    Deciding,
     /// Pods are being created: the answers so far of the present batch.
     Creating { creations: PendingCreations, answers: Vec<Result<Name, Refusal>> },
     /// These pods are still to be deleted.
@@ -46,74 +49,70 @@ pub(crate) enum SyncPhase {
 
 impl State {
     /// Begins a sync of a set. Where pods tie, `reversed` chooses the others.
-    pub(crate) fn begin_set_sync(&mut self, scenario: &Scenario, name: &Name, reversed: bool) {
+    pub(crate) fn begin_set_sync(&mut self, world: &SmallWorld, name: &Name, reversed: bool) {
         self.sets_queued.remove(name);
         let cached = self.cache.sets.get(name).cloned();
-        let (steady, read) = (self.steady(), self.read_versions(scenario));
-        let expectation_state = match self.memory.begin_sync(steady, &key(name), cached.as_deref(), &read) {
-            Ok(SyncStart::Present(_, expectation_state)) => expectation_state,
-            Ok(SyncStart::Gone) => return,
+        let (steady, read) = (self.steady(), self.read_versions(world));
+        match self.memory.begin_sync(steady, &key(name), cached.as_deref(), &read) {
+            Ok(SyncStart::Present(_, expectation_state)) => {
+                if let Some(set) = cached {
+                    self.decide_set(world, set, expectation_state, reversed);
+                }
+            }
+            Ok(SyncStart::Gone) => {}
             Err(_) => {
                 self.sets_queued.insert(name.clone());
-                return;
             }
-        };
-        let Some(set) = cached else { return };
-        let flipped: Vec<Arc<Pod>> = match reversed {
-            true => self.cache.pods.values().map(|pod| Arc::new(flipped(pod))).collect(),
-            false => self.cache.pods.values().cloned().collect(),
-        };
-        let shown = || flipped.iter().map(|pod| &**pod);
+        }
+    }
+
+    fn decide_set(
+        &mut self,
+        world: &SmallWorld,
+        set: Arc<ReplicaSet>,
+        expectation_state: ExpectationState,
+        reversed: bool,
+    ) {
+        let name = set.meta.name.clone();
+        let show = |pod: &Arc<Pod>| if reversed { Arc::new(flipped(pod)) } else { pod.clone() };
+        let shown: Vec<Arc<Pod>> = self.cache.pods.values().map(show).collect();
+        let shown = || shown.iter().map(|pod| &**pod);
         let Ok(classified) = classify_pods(&set, expectation_state, shown()) else { return };
         let Ok(observed) = classified.claimed([], []) else { return };
         let observed = observed.among(self.cache.sets.values().map(|set| &**set), shown());
         let decision = decide(self.now(), &observed);
-        let live = self.server.sets.get(name).map(|live| &live.meta);
+        let live = self.server.sets.get(&name).map(|live| &live.meta);
         if must_be_confirmed(&observed, &decision) && may_adopt(&set.meta.uid, live).is_err() {
-            self.sets_queued.insert(name.clone());
+            self.sets_queued.insert(name);
             return;
         }
         let by_name = |shown: &[&Pod]| -> Vec<Arc<Pod>> {
             shown.iter().filter_map(|pod| self.cache.pods.get(&pod.meta.name)).cloned().collect()
         };
         let (active, terminating) = (by_name(&observed.active), by_name(&observed.terminating));
-        self.expect(scenario, name, &decision.action);
+        self.expect(world, &name, &decision.action);
         let phase = match &decision.action {
             Action::Create { count, .. } => {
-                let creations = PendingCreations::new(key(name), *count);
-                Some(SyncPhase::Creating { creations, answers: Vec::new() })
+                let creations = PendingCreations::new(key(&name), *count);
+                SyncPhase::Creating { creations, answers: Vec::new() }
             }
             Action::Delete { pods } => {
                 let mut left = pods.clone();
                 left.sort();
-                Some(SyncPhase::Deleting { left, answers: Vec::new() })
+                SyncPhase::Deleting { left, answers: Vec::new() }
             }
-            Action::Nothing | Action::CannotCreate(_) => None,
+            Action::Nothing | Action::CannotCreate(_) => SyncPhase::Deciding,
         };
         let decision = Arc::new(decision);
-        let over = set.clone();
-        match phase {
-            Some(phase) => {
-                let sync = SetSync { set, expectation_state, active, terminating, decision, phase };
-                self.set_syncs.insert(name.clone(), sync);
-            }
-            None => {
-                let report = SetSync::report_of(
-                    self.now(),
-                    &set,
-                    expectation_state,
-                    (&active, &terminating),
-                    &decision,
-                    &ManageResult::nothing(),
-                );
-                let phase = SyncPhase::Reporting { report: Box::new(report), over, attempts: 0 };
-                let sync = SetSync { set, expectation_state, active, terminating, decision, phase };
-                self.report_or_end(sync);
-            }
+        let sync = SetSync { set, expectation_state, active, terminating, decision, phase };
+        if matches!(sync.phase, SyncPhase::Deciding) {
+            self.managed(sync, &ManageResult::nothing());
+        } else {
+            self.set_syncs.insert(name, sync);
         }
     }
 
-    fn expect(&mut self, scenario: &Scenario, set: &Name, action: &Action) {
+    fn expect(&mut self, world: &SmallWorld, set: &Name, action: &Action) {
         action.set_expectations(self.steady(), &key(set), &mut self.memory.expectations);
         match action {
             Action::Delete { pods } => {
@@ -125,13 +124,13 @@ impl State {
             }
             Action::Nothing | Action::CannotCreate(_) => {}
         }
-        if scenario.mutant == Some(Mutant::NoExpectations) {
+        if world.mutant == Some(Mutant::NoExpectations) {
             self.forget_expectations(set);
         }
     }
 
-    pub(crate) fn read_versions(&self, scenario: &Scenario) -> ReadVersions {
-        let is_unchecked = matches!(scenario.mutant, Some(Mutant::NoExpectations | Mutant::NoVersionCheck));
+    pub(crate) fn read_versions(&self, world: &SmallWorld) -> ReadVersions {
+        let is_unchecked = matches!(world.mutant, Some(Mutant::NoExpectations | Mutant::NoVersionCheck));
         let reached = |kind: Watched| -> ResourceVersion {
             if is_unchecked { u64::MAX } else { self.reached[kind.index()] }.to_string().into()
         };
@@ -142,7 +141,7 @@ impl State {
     }
 
     /// Sends the next request of a sync.
-    pub(crate) fn set_step(&mut self, scenario: &Scenario, name: &Name, fault: WriteFault) {
+    pub(crate) fn set_step(&mut self, world: &SmallWorld, name: &Name, fault: WriteFault) {
         let Some(mut sync) = self.set_syncs.remove(name) else { return };
         match &mut sync.phase {
             SyncPhase::Creating { creations, answers } => {
@@ -179,7 +178,7 @@ impl State {
                 }
                 self.managed(sync, &deletions.finish());
             }
-            SyncPhase::Reporting { .. } => self.write_set_status(scenario, sync, fault),
+            SyncPhase::Deciding | SyncPhase::Reporting { .. } => self.write_set_status(world, sync, fault),
         }
     }
 
@@ -188,14 +187,7 @@ impl State {
         for met in &result.met {
             self.lower(met);
         }
-        let report = SetSync::report_of(
-            self.now(),
-            &sync.set,
-            sync.expectation_state,
-            (&sync.active, &sync.terminating),
-            &sync.decision,
-            result,
-        );
+        let report = sync.report(self.now(), result);
         let over = sync.set.clone();
         sync.phase = SyncPhase::Reporting { report: Box::new(report), over, attempts: 0 };
         self.report_or_end(sync);
@@ -222,13 +214,13 @@ impl State {
         }
     }
 
-    fn write_set_status(&mut self, scenario: &Scenario, mut sync: SetSync, fault: WriteFault) {
+    fn write_set_status(&mut self, world: &SmallWorld, mut sync: SetSync, fault: WriteFault) {
         let name = sync.set.meta.name.clone();
         let SyncPhase::Reporting { report, over, attempts } = &mut sync.phase else { return };
         let StatusWrite::Put(status) = &report.status else { return };
         *attempts += 1;
         let (over, status, attempts) = (over.clone(), status.clone(), *attempts);
-        let answer = self.write(fault, |state| state.store_set_status(scenario, &over, &status));
+        let answer = self.write(fault, |state| state.store_set_status(world, &over, &status));
         match answer {
             Ok(stored) => {
                 self.wrote(&sync.set, CachedResource::ReplicaSets, version_of(&stored.meta));
@@ -251,11 +243,11 @@ impl State {
 
     fn store_set_status(
         &mut self,
-        scenario: &Scenario,
+        world: &SmallWorld,
         over: &ReplicaSet,
         status: &ReplicaSetStatus,
     ) -> Result<Arc<ReplicaSet>, Refusal> {
-        self.set_at_version(over, scenario.mutant)?;
+        self.set_at_version(over, world.mutant)?;
         let current =
             self.server.sets.get(&over.meta.name).cloned().ok_or_else(|| not_found(&over.meta.name))?;
         let mut set = ReplicaSet::clone(&current);
@@ -265,8 +257,8 @@ impl State {
 
     fn create_pod(&mut self, draft: &PodDraft) -> Arc<Pod> {
         self.created += 1;
-        let mut meta = gantry_testkit::meta(&format!("{}{:04}", draft.generate_name, self.created));
-        meta.uid = format!("pod-{:04}", self.created).into();
+        let name = format!("{}{:04}", draft.generate_name, self.created);
+        let mut meta = drafts::meta(&name, &format!("pod-{:04}", self.created));
         meta.labels = draft.template.labels().cloned().unwrap_or_default();
         meta.owners = vec![draft.owner.clone()];
         self.put_pod(Pod {
@@ -301,29 +293,22 @@ impl State {
 }
 
 impl SetSync {
-    fn report_of(
-        now: gantry_model::Timestamp,
-        set: &ReplicaSet,
-        expectation_state: ExpectationState,
-        (active, terminating): (&[Arc<Pod>], &[Arc<Pod>]),
-        decision: &Decision,
-        result: &ManageResult,
-    ) -> SyncReport {
+    fn report(&self, now: Timestamp, result: &ManageResult) -> SyncReport {
         let observed = Observed {
-            set,
-            expectation_state,
-            active: active.iter().map(|pod| &**pod).collect(),
-            terminating: terminating.iter().map(|pod| &**pod).collect(),
+            set: &self.set,
+            expectation_state: self.expectation_state,
+            active: self.active.iter().map(|pod| &**pod).collect(),
+            terminating: self.terminating.iter().map(|pod| &**pod).collect(),
             related: Vec::new(),
         };
-        report(now, &observed, decision, result)
+        report(now, &observed, &self.decision, result)
     }
 
     /// The pods that are still to be deleted.
     pub(crate) fn victims(&self) -> &[ObjectKey] {
         match &self.phase {
             SyncPhase::Deleting { left, .. } => left,
-            SyncPhase::Creating { .. } | SyncPhase::Reporting { .. } => &[],
+            SyncPhase::Deciding | SyncPhase::Creating { .. } | SyncPhase::Reporting { .. } => &[],
         }
     }
 }

@@ -10,12 +10,10 @@ use gantry_decide::{deployment::triggers as deployment_triggers, replica_set::tr
 use gantry_model::{Deployment, Name, Pod, Refusal, RefusalKind, ReplicaSet, Replicas, Timestamp, Uid};
 
 use crate::deployment_sync::DeploymentSync;
+use crate::drafts::BEGINNING;
 use crate::objects::{Change, Objects, VersionedChange, Watched, key};
-use crate::scenario::{Budget, Mutant, Scenario};
 use crate::set_sync::SetSync;
-
-/// The time at which every world begins.
-pub(crate) const BEGINNING: Timestamp = gantry_testkit::NOON;
+use crate::small_world::{FaultBudget, Mutant, SmallWorld};
 
 /// A state.
 #[derive(Clone, Debug)]
@@ -45,12 +43,14 @@ pub(crate) struct State {
     pub(crate) expected_deletions: BTreeMap<Name, BTreeSet<Name>>,
     /// The versions of pods and of the set that each set has written: a copy as well.
     pub(crate) written: BTreeMap<Name, [u64; 2]>,
-    /// The versions of sets that the Deployment controller has written, and the newest of them for the fingerprint.
-    pub(crate) deployment_memory: WrittenVersions,
-    pub(crate) sets_written: u64,
+    /// The versions of sets that the Deployment controller has created, and the newest of them for the fingerprint.
+    pub(crate) created_sets: WrittenVersions,
+    pub(crate) newest_set: u64,
+    /// What the Deployment controller has written: a sync begins with it where the caches are behind.
+    pub(crate) last_writes: Objects,
     pub(crate) deployment_sync: Option<DeploymentSync>,
     pub(crate) set_syncs: BTreeMap<Name, SetSync>,
-    pub(crate) budget: Budget,
+    pub(crate) budget: FaultBudget,
     /// The user's actions that are left, a bit each.
     pub(crate) actions: u32,
     /// `spec.replicas` as the user last set it.
@@ -73,7 +73,7 @@ pub(crate) enum WriteFault {
 }
 
 impl State {
-    pub(crate) fn empty(scenario: &Scenario) -> Self {
+    pub(crate) fn empty(world: &SmallWorld) -> Self {
         Self {
             server: Objects::default(),
             cache: Objects::default(),
@@ -91,13 +91,14 @@ impl State {
             memory: ControllerState::default(),
             expected_deletions: BTreeMap::new(),
             written: BTreeMap::new(),
-            deployment_memory: WrittenVersions::default(),
-            sets_written: 0,
+            created_sets: WrittenVersions::default(),
+            newest_set: 0,
+            last_writes: Objects::default(),
             deployment_sync: None,
             set_syncs: BTreeMap::new(),
-            budget: scenario.budget,
-            actions: (1 << scenario.actions.len()) - 1,
-            asked_for: Replicas::from(scenario.replicas),
+            budget: world.budget,
+            actions: (1 << world.actions.len()) - 1,
+            asked_for: Replicas::from(world.replicas),
             revisions: BTreeMap::new(),
             violation: None,
         }
@@ -349,8 +350,9 @@ impl State {
         self.memory = ControllerState::default();
         self.expected_deletions.clear();
         self.written.clear();
-        self.deployment_memory = WrittenVersions::default();
-        self.sets_written = 0;
+        self.created_sets = WrittenVersions::default();
+        self.newest_set = 0;
+        self.last_writes = Objects::default();
         self.deployment_sync = None;
         self.set_syncs.clear();
         self.deployment_timer = None;

@@ -4,11 +4,11 @@ use std::fmt;
 
 use gantry_decide::deployment::{Action, Observed, decide};
 use gantry_model::{Deployment, Name, Phase, Pod, Readiness, ReplicaSet, Replicas, Template, keys};
-use gantry_testkit::deployment;
 
+use crate::drafts;
 use crate::objects::Watched;
-use crate::scenario::{Scenario, StartingPoint, UserAction};
 use crate::set_sync::{SyncPhase, ready_pod};
+use crate::small_world::{SmallWorld, StartingPoint, UserAction};
 use crate::state::{State, WriteFault};
 
 /// How long a tick of the clock is.
@@ -48,41 +48,34 @@ pub(crate) struct Enabled {
 
 impl State {
     /// The first state of an exploration.
-    pub(crate) fn first(scenario: &Scenario) -> Self {
-        let mut state = Self::empty(scenario);
-        let mut web = deployment("web");
-        web.replicas = Replicas::from(scenario.replicas);
-        web.strategy = scenario.strategy.clone();
-        web.template = scenario.templates[0].clone();
-        web.min_ready_seconds = scenario.min_ready_seconds;
-        web.progress_deadline_seconds = scenario.deadline_seconds;
-        web.revision_history_limit = scenario.history.map(Replicas::from);
-        state.put_deployment(web);
+    pub(crate) fn first(world: &SmallWorld) -> Self {
+        let mut state = Self::empty(world);
+        state.put_deployment(drafts::deployment(world));
         state.deliver_all();
-        if scenario.start == StartingPoint::RolledOut {
-            state.run_to_rest(scenario);
+        if world.start == StartingPoint::RolledOut {
+            state.run_to_rest(world);
         }
         state
     }
 
     /// Lets happen what happens by itself, always the first thing.
-    fn run_to_rest(&mut self, scenario: &Scenario) {
+    fn run_to_rest(&mut self, world: &SmallWorld) {
         for _ in 0..ROLLOUT_STEPS_MAX {
-            let Some(next) = self.enabled(scenario).by_itself.into_iter().next() else { return };
-            *self = self.after(scenario, &next);
+            let Some(next) = self.enabled(world).by_itself.into_iter().next() else { return };
+            *self = self.after(world, &next);
         }
     }
 
     /// All transitions of this state.
-    pub(crate) fn enabled(&self, scenario: &Scenario) -> Enabled {
+    pub(crate) fn enabled(&self, world: &SmallWorld) -> Enabled {
         let mut enabled = Enabled::default();
-        self.watches(&mut enabled, scenario);
+        self.watches(&mut enabled, world);
         self.controllers(&mut enabled);
-        self.pods(&mut enabled, scenario);
-        if scenario.is_timed && (self.deployment_timer.is_some() || !self.set_timers.is_empty()) {
+        self.pods(&mut enabled, world);
+        if world.is_timed && (self.deployment_timer.is_some() || !self.set_timers.is_empty()) {
             enabled.by_itself.push(Transition::Tick);
         }
-        self.users(&mut enabled, scenario);
+        self.users(&mut enabled, world);
         if self.budget.crashes > 0 {
             enabled.imposed.push(Transition::Crash);
         }
@@ -92,13 +85,13 @@ impl State {
         enabled
     }
 
-    fn watches(&self, enabled: &mut Enabled, scenario: &Scenario) {
+    fn watches(&self, enabled: &mut Enabled, world: &SmallWorld) {
         if self.delayed.is_some() {
             enabled.by_itself.push(Transition::CatchUp);
         } else if self.budget.delays > 0 {
             enabled.imposed.extend(Watched::ALL.map(Transition::Delay));
         }
-        if scenario.slow_watches {
+        if world.slow_watches {
             let waiting =
                 |kind: &Watched| Some(*kind) != self.delayed && !self.undelivered[kind.index()].is_empty();
             enabled.by_itself.extend(Watched::ALL.into_iter().filter(waiting).map(Transition::Deliver));
@@ -141,8 +134,8 @@ impl State {
         }
     }
 
-    fn pods(&self, enabled: &mut Enabled, scenario: &Scenario) {
-        let broken = scenario.broken.map(|broken| &scenario.templates[usize::from(broken)]);
+    fn pods(&self, enabled: &mut Enabled, world: &SmallWorld) {
+        let broken = world.broken.map(|broken| &world.templates[usize::from(broken)]);
         for (name, pod) in &self.server.pods {
             let owner = pod
                 .meta
@@ -171,11 +164,11 @@ impl State {
         }
     }
 
-    fn users(&self, enabled: &mut Enabled, scenario: &Scenario) {
+    fn users(&self, enabled: &mut Enabled, world: &SmallWorld) {
         let Some(web) = &self.server.deployment else { return };
-        for (index, action) in scenario.actions.iter().enumerate() {
+        for (index, action) in world.actions.iter().enumerate() {
             let makes_sense = match action {
-                UserAction::SetTemplate(version) => scenario.templates[usize::from(*version)] != web.template,
+                UserAction::SetTemplate(version) => world.templates[usize::from(*version)] != web.template,
                 UserAction::Scale(replicas) => web.replicas != Replicas::from(*replicas),
                 UserAction::Pause => !web.paused,
                 UserAction::Resume => web.paused,
@@ -205,14 +198,14 @@ impl State {
     }
 
     /// The state after a transition.
-    pub(crate) fn after(&self, scenario: &Scenario, transition: &Transition) -> Self {
+    pub(crate) fn after(&self, world: &SmallWorld, transition: &Transition) -> Self {
         let mut next = self.clone();
-        next.go(scenario, transition);
-        if !scenario.slow_watches {
+        next.go(world, transition);
+        if !world.slow_watches {
             next.deliver_all();
         }
-        if !scenario.is_timed {
-            next.skip_idle_syncs(scenario);
+        if !world.is_timed {
+            next.skip_idle_syncs(world);
         }
         next
     }
@@ -221,38 +214,38 @@ impl State {
     ///
     /// Such a sync changes nothing but its place in the queue, and every change that would give it something to do
     /// queues it again: whether it comes before or after other transitions makes no difference.
-    fn skip_idle_syncs(&mut self, scenario: &Scenario) {
+    fn skip_idle_syncs(&mut self, world: &SmallWorld) {
         let idle = |next: &Self, queued: bool| !queued && next.violation.is_none();
         for set in self.sets_queued.clone() {
             if self.set_syncs.contains_key(&set) {
                 continue;
             }
             let mut next = self.clone();
-            next.begin_set_sync(scenario, &set, false);
+            next.begin_set_sync(world, &set, false);
             if idle(&next, next.sets_queued.contains(&set) || next.set_syncs.contains_key(&set)) {
                 *self = next;
             }
         }
         if self.deployment_queued && self.deployment_sync.is_none() {
             let mut next = self.clone();
-            next.begin_deployment_sync(scenario);
+            next.begin_deployment_sync(world);
             if idle(&next, next.deployment_queued || next.deployment_sync.is_some()) {
                 *self = next;
             }
         }
     }
 
-    fn go(&mut self, scenario: &Scenario, transition: &Transition) {
+    fn go(&mut self, world: &SmallWorld, transition: &Transition) {
         match transition {
-            Transition::BeginDeploymentSync => self.begin_deployment_sync(scenario),
+            Transition::BeginDeploymentSync => self.begin_deployment_sync(world),
             Transition::DeploymentStep(fault) => {
                 self.spend(*fault);
-                self.deployment_step(scenario, *fault);
+                self.deployment_step(world, *fault);
             }
-            Transition::BeginSetSync { set, reversed } => self.begin_set_sync(scenario, set, *reversed),
+            Transition::BeginSetSync { set, reversed } => self.begin_set_sync(world, set, *reversed),
             Transition::SetStep(set, fault) => {
                 self.spend(*fault);
-                self.set_step(scenario, set, *fault);
+                self.set_step(world, set, *fault);
             }
             Transition::Deliver(kind) => self.deliver(*kind),
             Transition::CatchUp => {
@@ -280,7 +273,7 @@ impl State {
             Transition::PodFails(pod) => {
                 self.budget.failures -= 1;
                 self.change_pod(pod, |pod, _| {
-                    (pod.phase, pod.readiness) = (Phase::Failed, Readiness::NotReady)
+                    (pod.phase, pod.readiness) = (Phase::Failed, Readiness::NotReady);
                 });
             }
             Transition::PodUnready(pod) => {
@@ -295,7 +288,7 @@ impl State {
             }
             Transition::User(index) => {
                 self.actions &= !(1 << index);
-                self.act(scenario, &scenario.actions[*index]);
+                self.act(world, &world.actions[*index]);
             }
         }
     }
@@ -315,18 +308,18 @@ impl State {
         self.put_pod(pod);
     }
 
-    fn act(&mut self, scenario: &Scenario, action: &UserAction) {
+    fn act(&mut self, world: &SmallWorld, action: &UserAction) {
         let Some(current) = self.server.deployment.clone() else { return };
         let mut web = Deployment::clone(&current);
         match action {
             UserAction::SetTemplate(version) => {
-                web.template = scenario.templates[usize::from(*version)].clone()
+                web.template = world.templates[usize::from(*version)].clone();
             }
             UserAction::Scale(replicas) => web.replicas = Replicas::from(*replicas),
             UserAction::Pause => web.paused = true,
             UserAction::Resume => web.paused = false,
             UserAction::Undo => {
-                web.template = self.previous_template().unwrap_or_else(|| web.template.clone())
+                web.template = self.previous_template().unwrap_or_else(|| web.template.clone());
             }
             UserAction::RequestRollback(revision) => {
                 web.meta.annotations.insert(keys::ROLLBACK_TO.to_owned(), revision.to_string());
@@ -342,12 +335,12 @@ impl State {
     }
 
     /// What a sync would still do, though nothing is queued: nothing, if all is well.
-    pub(crate) fn unfinished(&self, scenario: &Scenario) -> Option<String> {
+    pub(crate) fn unfinished(&self, world: &SmallWorld) -> Option<String> {
         let web = self.server.deployment.as_ref()?;
         let sets: Vec<&ReplicaSet> = self.server.owned_sets().map(|set| &**set).collect();
         let pods: Vec<&Pod> = self.server.pods.values().map(|pod| &**pod).collect();
         let observed =
-            Observed { deployment: web, sets: &sets, pods: &pods, refused: None, repairs: scenario.repairs };
+            Observed { deployment: web, sets: &sets, pods: &pods, refused: None, repairs: world.repairs };
         let decision = decide(self.now(), &observed);
         let step = decision.steps.iter().find(|step| !matches!(step.action, Action::Emit(_)));
         if let Some(step) = step {
@@ -358,12 +351,7 @@ impl State {
 }
 
 /// One line: what happened, in the words of the field.
-pub(crate) fn describe(
-    before: &State,
-    transition: &Transition,
-    after: &State,
-    scenario: &Scenario,
-) -> String {
+pub(crate) fn describe(before: &State, transition: &Transition, after: &State, world: &SmallWorld) -> String {
     let words = match transition {
         Transition::BeginDeploymentSync => match &after.deployment_sync {
             Some(sync) => format!("Deployment controller: decides on {} steps", sync.steps.len()),
@@ -394,13 +382,14 @@ pub(crate) fn describe(
         Transition::PodFails(pod) => format!("FAULT: {pod} fails"),
         Transition::PodUnready(pod) => format!("FAULT: {pod} stops being ready"),
         Transition::Timeout => "five minutes pass".to_owned(),
-        Transition::User(index) => format!("user: {}", scenario.actions[*index]),
+        Transition::User(index) => format!("user: {}", world.actions[*index]),
     };
     format!("{words:<100} | {after}")
 }
 
 fn phase(sync: &crate::set_sync::SetSync) -> String {
     match &sync.phase {
+        SyncPhase::Deciding => String::new(),
         SyncPhase::Creating { .. } => "create a pod".to_owned(),
         SyncPhase::Deleting { left, .. } => {
             left.first().map_or_else(String::new, |pod| format!("delete {}", pod.name))

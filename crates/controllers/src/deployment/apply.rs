@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use gantry_decide::deployment::{Action, Decision, EVENT_SOURCE, IfRefused, RefusedStep, Step};
+use gantry_decide::written_versions::CachedResource;
 use gantry_model::{
     DeploymentEdit, DeploymentStatus, Name, ObjectKey, Refusal, RefusalKind, ReplicaSetDraft, ReplicaSetEdit,
     keys,
@@ -82,6 +83,10 @@ impl Deployments {
     async fn create_set(&self, snapshot: &mut SyncSnapshot, draft: &ReplicaSetDraft) -> Result<(), Refusal> {
         let target = ResourcePath::collection(&CachedReplicaSet::resource(), Some(&draft.namespace));
         let stored = self.context.api.create::<wire::ReplicaSet>(&target, &draft.render()).await?;
+        // Until the cache shows it, no sync may take it for missing.
+        let version = stored.metadata.resource_version.clone().unwrap_or_default().into();
+        let uid = &snapshot.deployment.noun.meta.uid;
+        self.created_sets().wrote(&snapshot.key(), uid, CachedResource::ReplicaSets, &version);
         snapshot.update_set_in_snapshot(stored)
     }
 

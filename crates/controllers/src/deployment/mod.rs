@@ -7,9 +7,12 @@ mod observe;
 mod rollout_end;
 mod triggers;
 
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
 use gantry_decide::Wake;
 use gantry_decide::deployment::{Decision, Repairs, SyncError, SyncResult};
 use gantry_decide::queue::{self, RetryPolicy};
+use gantry_decide::written_versions::WrittenVersions;
 use gantry_model::{ObjectKey, Refusal, RefusalKind};
 use gantry_runtime::Queue;
 
@@ -25,6 +28,8 @@ struct Deployments {
     context: Context,
     caches: Caches,
     repairs: Repairs,
+    /// The versions of ReplicaSets that were created, which the cache has to reach.
+    created_sets: Arc<Mutex<WrittenVersions>>,
 }
 
 pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
@@ -34,7 +39,7 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     triggers::subscribe(&caches, &queue);
     let workers = context.workers.deployment;
     let repairs = assembly.options.repairs;
-    let controller = Deployments { context, caches, repairs };
+    let controller = Deployments { context, caches, repairs, created_sets: Arc::default() };
     let synced = {
         let caches = controller.caches.clone();
         async move { caches.synced().await }
@@ -73,6 +78,9 @@ impl Deployments {
     }
 
     async fn try_sync(&self, key: &ObjectKey) -> Result<Option<Decision>, Refusal> {
+        // The version of the cache is read before the cache: what is read is at least as new.
+        let read = self.caches.versions();
+        self.created_sets().check(key, &read).map_err(|stale| Refusal::other(stale.to_string()))?;
         let Some(mut snapshot) = self.caches.observe(key) else { return Ok(None) };
         self.claim(&mut snapshot).await?;
         let mut refused = None;
@@ -91,6 +99,10 @@ impl Deployments {
             }
         }
         Err(Refusal::other("refused again and again within one sync"))
+    }
+
+    fn created_sets(&self) -> MutexGuard<'_, WrittenVersions> {
+        self.created_sets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

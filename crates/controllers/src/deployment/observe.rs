@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use gantry_decide::deployment::{Decision, Observed, RefusedStep, Repairs, decide};
+use gantry_decide::written_versions::{CachedResource, ReadVersions};
 use gantry_model::{Name, ObjectKey, Pod, ReplicaSet, Selector, Strategy, Timestamp};
 use gantry_runtime::informer::{CachedDeployment, CachedReplicaSet};
 use gantry_runtime::{Informer, Informers};
@@ -42,6 +43,11 @@ impl Caches {
         self.deployments.synced().await;
         self.sets.synced().await;
         self.pods.synced().await;
+    }
+
+    /// The version that the cache of ReplicaSets has reached.
+    pub(super) fn versions(&self) -> ReadVersions {
+        ReadVersions::from([(CachedResource::ReplicaSets, self.sets.read().version().clone())])
     }
 
     /// The objects of a Deployment, those that were just written in the state in which they were stored; `None` if it does not exist.

@@ -2,12 +2,13 @@
 
 use std::fmt;
 
+use crate::drafts;
 use gantry_decide::deployment::Repairs;
 use gantry_model::{Limit, RollingLimits, Strategy, Template};
 
 /// A small world to explore.
 #[derive(Clone, Debug)]
-pub struct Scenario {
+pub struct SmallWorld {
     /// `spec.replicas` at first.
     pub replicas: u16,
     /// `spec.strategy` at first.
@@ -17,7 +18,7 @@ pub struct Scenario {
     /// What the user does, each once, at any time and in any order that makes sense.
     pub actions: Vec<UserAction>,
     /// What may go wrong, and how often.
-    pub budget: Budget,
+    pub budget: FaultBudget,
     /// `spec.minReadySeconds`.
     pub min_ready_seconds: i32,
     /// `spec.progressDeadlineSeconds`.
@@ -48,7 +49,7 @@ pub enum StartingPoint {
 
 /// How often each thing may go wrong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Budget {
+pub struct FaultBudget {
     /// The controllers' process ends, between any two of its writes.
     pub crashes: u8,
     /// A watch is delayed: syncs decide on an older cache until it catches up.
@@ -109,7 +110,7 @@ pub enum Mutant {
     RevisionReused,
 }
 
-impl Scenario {
+impl SmallWorld {
     /// A Deployment of so many pods that is rolled out, and nothing that happens to it.
     pub fn new(replicas: u16, strategy: Strategy) -> Self {
         Self {
@@ -117,7 +118,7 @@ impl Scenario {
             strategy,
             start: StartingPoint::RolledOut,
             actions: Vec::new(),
-            budget: Budget::default(),
+            budget: FaultBudget::default(),
             min_ready_seconds: 0,
             deadline_seconds: Some(600),
             history: Some(10),
@@ -126,7 +127,7 @@ impl Scenario {
             slow_watches: false,
             repairs: Repairs::default(),
             mutant: None,
-            templates: [0, 1, 2, 3].map(|version| gantry_testkit::template(&format!("web:{version}"))),
+            templates: [0, 1, 2, 3].map(drafts::template),
         }
     }
 
@@ -139,7 +140,7 @@ impl Scenario {
 
     /// The same with this budget.
     #[must_use]
-    pub fn budget(mut self, budget: Budget) -> Self {
+    pub fn budget(mut self, budget: FaultBudget) -> Self {
         self.budget = budget;
         self
     }
@@ -165,7 +166,7 @@ fn limits(surge: Limit, unavailable: Limit) -> Strategy {
 }
 
 /// One line: the Deployment, what its user does, what may go wrong.
-impl fmt::Display for Scenario {
+impl fmt::Display for SmallWorld {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} pods, {}", self.replicas, strategy_text(&self.strategy))?;
         if self.start == StartingPoint::Created {
@@ -174,7 +175,8 @@ impl fmt::Display for Scenario {
         for action in &self.actions {
             write!(f, ", {action}")?;
         }
-        let Budget { crashes, delays, refusals, lost_responses, failures, unready, timeouts } = self.budget;
+        let FaultBudget { crashes, delays, refusals, lost_responses, failures, unready, timeouts } =
+            self.budget;
         for (count, what) in [
             (crashes, "crash"),
             (delays, "delayed watch"),
