@@ -8,11 +8,11 @@ use clap::{Args, ValueEnum};
 use gantry_cluster::Capacity;
 use gantry_json::{Value, json};
 use gantry_kubectl::{Failure, Manifest, read_manifests};
-use gantry_plan::svg::Scale;
+use gantry_plan::svg::Axes;
 use gantry_plan::text::Detail;
 use gantry_plan::{
-    Assumptions, ClusterState, Ending, ReplayRequest, RolloutPlan, StartState, Variant, compare, html,
-    replay, svg, text,
+    Assumptions, ClusterObjects, ReplayRequest, RolloutEnding, RolloutPlan, StartState, Variant, compare,
+    html, replay, svg, text,
 };
 use gantry_runtime::Clock;
 
@@ -145,9 +145,12 @@ fn pods(before: &StartState, after: &[Manifest]) -> usize {
 }
 
 /// Reads the Deployments of a change from the cluster, with their ReplicaSets and pods, and the namespace of the context.
-async fn cluster_state(flags: &ClusterFlags, after: &[Manifest]) -> Result<(ClusterState, String), Failure> {
+async fn cluster_state(
+    flags: &ClusterFlags,
+    after: &[Manifest],
+) -> Result<(ClusterObjects, String), Failure> {
     let cluster = flags.open().await?;
-    let mut state = ClusterState::default();
+    let mut state = ClusterObjects::default();
     for manifest in after.iter().filter(|manifest| manifest.object["kind"] == "Deployment") {
         let meta = &manifest.object["metadata"];
         let namespace = meta["namespace"].as_str().unwrap_or(&cluster.namespace);
@@ -189,7 +192,7 @@ fn show(flags: &PlanFlags, plans: &[RolloutPlan]) -> ExitCode {
             let values = plans.iter().map(gantry_plan::json::value).collect::<Vec<_>>();
             format!("{:#}\n", json!({"plans": values}))
         }
-        Output::Svg => plans.iter().take(1).map(|plan| svg::render(plan, Scale::of(plans))).collect(),
+        Output::Svg => plans.iter().take(1).map(|plan| svg::render(plan, Axes::of(plans))).collect(),
         Output::Html => html::render(plans),
     };
     match print(&shown) {
@@ -219,11 +222,11 @@ fn page(flags: &PlanFlags, plans: &[RolloutPlan], detail: Detail) -> String {
 /// The worst ending of the change as written decides.
 fn exit_code(plans: &[RolloutPlan]) -> ExitCode {
     let written = plans.iter().filter(|plan| plan.variant.is_empty());
-    let verdict = written.map(|plan| plan.ending()).max_by_key(|ending| match ending {
-        Ending::Complete(_) => 0,
-        Ending::Paused => 1,
-        Ending::Unfinished => 2,
-        Ending::Stuck => 3,
+    let verdict = written.map(RolloutPlan::ending).max_by_key(|ending| match ending {
+        RolloutEnding::Complete(_) => 0,
+        RolloutEnding::Paused => 1,
+        RolloutEnding::Unfinished => 2,
+        RolloutEnding::Stuck => 3,
     });
     match verdict {
         None => fail("there is nothing to plan"),

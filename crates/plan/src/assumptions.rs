@@ -53,7 +53,7 @@ impl Assumptions {
         self.room = Some(pods);
         let nodes = pods.div_ceil(PODS_PER_NODE).max(1);
         // The number of nodes that shares the pods out evenly: the limit of a node is the same for all.
-        let nodes = (nodes..=pods.max(1)).find(|nodes| pods % nodes == 0).unwrap_or(1);
+        let nodes = (nodes..=pods.max(1)).find(|nodes| pods.is_multiple_of(*nodes)).unwrap_or(1);
         self.nodes = usize::try_from(nodes).unwrap_or(usize::MAX);
         self.capacity.pods = pods / nodes;
         self

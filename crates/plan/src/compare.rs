@@ -20,6 +20,10 @@ pub(crate) fn rows(plans: &[RolloutPlan]) -> Vec<Vec<String>> {
         None => "never".to_owned(),
         Some(outage) => format!("for {}", span(outage.duration(plan.observed_for))),
     };
+    let deadline = |plan: &RolloutPlan| match plan.summary.deadline_exceeded_after {
+        None => "not exceeded".to_owned(),
+        Some(at) => format!("exceeded at {}", span(at)),
+    };
     vec![
         row("", &name),
         row("Result", &words::ending),
@@ -27,7 +31,7 @@ pub(crate) fn rows(plans: &[RolloutPlan]) -> Vec<Vec<String>> {
         row("None available", &outage),
         row("Most pods", &|plan| plan.summary.most_pods.value.to_string()),
         row("With terminating ones", &|plan| plan.summary.most_with_terminating.value.to_string()),
-        row("Deadline", &words::deadline),
+        row("Deadline", &deadline),
         row("Steps", &|plan| plan.steps().len().to_string()),
     ]
 }

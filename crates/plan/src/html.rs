@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use crate::plan::RolloutPlan;
-use crate::steps::{Step, condense};
-use crate::svg::{self, Scale, escape};
+use crate::steps::{RolloutStep, condense};
+use crate::svg::{self, Axes, escape};
 use crate::time::span;
 use crate::{compare, text, words};
 
@@ -22,7 +22,7 @@ footer{color:#6b7280;font-size:13px}@media print{body{background:#fff;padding:0}
 
 /// The plans as a page. Variants of one Deployment are compared at the top.
 pub fn render(plans: &[RolloutPlan]) -> String {
-    let scale = Scale::of(plans);
+    let axes = Axes::of(plans);
     let mut page = String::new();
     let title = plans.first().map(words::title).unwrap_or_default();
     page.push_str("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">");
@@ -37,16 +37,16 @@ pub fn render(plans: &[RolloutPlan]) -> String {
         page.push_str("</section>\n");
     }
     for plan in plans {
-        section(&mut page, plan, scale);
+        section(&mut page, plan, axes);
     }
     page.push_str("<footer>Replayed in virtual time by <code>gantry plan</code>. Pods behave as assumed, not as yours will.</footer>\n");
     page.push_str("</main></body></html>\n");
     page
 }
 
-fn section(page: &mut String, plan: &RolloutPlan, scale: Scale) {
+fn section(page: &mut String, plan: &RolloutPlan, axes: Axes) {
     page.push_str("<section>\n");
-    page.push_str(&svg::render(plan, scale));
+    page.push_str(&svg::render(plan, axes));
     if !plan.warnings.is_empty() {
         page.push_str("<div class=\"warnings\">");
         for warning in &plan.warnings {
@@ -61,7 +61,7 @@ fn section(page: &mut String, plan: &RolloutPlan, scale: Scale) {
     page.push_str("</table>\n<h2>Steps</h2>\n");
     let steps = condense(&plan.steps(), STEPS_MAX);
     let mut rows = vec![text::header(plan)];
-    rows.extend(steps.iter().map(|step: &Step| text::row(plan, step)));
+    rows.extend(steps.iter().map(|step: &RolloutStep| text::row(plan, step)));
     table(page, &rows);
     let left = words::left_over(plan);
     if plan.summary.complete_after.is_none() {

@@ -11,7 +11,7 @@ use gantry_sim::SimCluster;
 
 /// The objects of rollouts on a running cluster.
 #[derive(Clone, Debug, Default)]
-pub struct ClusterState {
+pub struct ClusterObjects {
     /// The Deployments.
     pub deployments: Vec<Value>,
     /// Their ReplicaSets.
@@ -23,7 +23,7 @@ pub struct ClusterState {
 /// The time between two creations, so that the order of creation is known afterwards.
 const STEP: Duration = Duration::from_secs(1);
 
-impl ClusterState {
+impl ClusterObjects {
     /// How long an import takes, in virtual time.
     pub(crate) fn import_time(&self) -> Duration {
         let objects = self.deployments.len() + self.sets.len() + self.pods.len();

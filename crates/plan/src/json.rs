@@ -5,9 +5,9 @@ use std::time::Duration;
 use gantry_json::{Value, json};
 use gantry_view::why;
 
-use crate::plan::{Ending, RolloutPlan, StrategyText};
+use crate::plan::{RolloutEnding, RolloutPlan, StrategyText};
 use crate::summary::Extreme;
-use crate::timeline::{ConditionChange, Sample, SetInfo, SizeChange};
+use crate::timeline::{ConditionChange, SetInfo, SizeChange, TimelineSample};
 use crate::warnings::Warning;
 use crate::words;
 
@@ -44,12 +44,12 @@ fn seconds(duration: Duration) -> f64 {
     (duration.as_secs_f64() * 1000.0).round() / 1000.0
 }
 
-fn ending(ending: Ending) -> &'static str {
+fn ending(ending: RolloutEnding) -> &'static str {
     match ending {
-        Ending::Complete(_) => "complete",
-        Ending::Stuck => "stuck",
-        Ending::Paused => "paused",
-        Ending::Unfinished => "unfinished",
+        RolloutEnding::Complete(_) => "complete",
+        RolloutEnding::Stuck => "stuck",
+        RolloutEnding::Paused => "paused",
+        RolloutEnding::Unfinished => "unfinished",
     }
 }
 
@@ -78,7 +78,7 @@ fn set(set: &SetInfo) -> Value {
     json!({"name": set.name.as_str(), "images": set.images, "revision": set.revision, "isNew": set.is_new})
 }
 
-fn sample(sample: &Sample) -> Value {
+fn sample(sample: &TimelineSample) -> Value {
     let counts = sample.counts.iter().map(|it| {
         json!({"size": it.size, "pods": it.pods, "available": it.available, "terminating": it.terminating})
     });

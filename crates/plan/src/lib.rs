@@ -28,10 +28,10 @@ mod words;
 
 pub use assumptions::Assumptions;
 pub use changes::changes;
-pub use import::ClusterState;
-pub use plan::{Ending, Observation, RolloutPlan, StrategyText};
+pub use import::ClusterObjects;
+pub use plan::{Observation, RolloutEnding, RolloutPlan, StrategyText};
 pub use replay::{ReplayError, ReplayRequest, StartState, replay};
 pub use summary::{Extreme, Outage, Summary};
-pub use timeline::{ConditionChange, Counts, Recorder, Sample, SetInfo, SizeChange, Timeline};
+pub use timeline::{ConditionChange, Counts, Recorder, SetInfo, SizeChange, Timeline, TimelineSample};
 pub use variant::Variant;
 pub use warnings::Warning;

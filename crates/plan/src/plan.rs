@@ -5,7 +5,7 @@ use std::time::Duration;
 use gantry_model::{Deployment, ObjectKey, Strategy};
 use gantry_view::why::{Report, Severity, Verdict};
 
-use crate::steps::{self, Step};
+use crate::steps::{self, RolloutStep};
 use crate::summary::Summary;
 use crate::timeline::{Timeline, deadline};
 use crate::warnings::{self, Warning};
@@ -53,7 +53,7 @@ pub enum StrategyText {
 
 /// How a rollout ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum RolloutEnding {
     /// All wanted pods are available, and no others are left.
     Complete(Duration),
     /// It does not progress unless something is changed.
@@ -64,7 +64,7 @@ pub enum Ending {
     Unfinished,
 }
 
-impl Ending {
+impl RolloutEnding {
     /// The verdict of `gantry why` about it.
     pub fn verdict(self) -> Verdict {
         match self {
@@ -99,20 +99,20 @@ impl RolloutPlan {
     }
 
     /// How it ends.
-    pub fn ending(&self) -> Ending {
+    pub fn ending(&self) -> RolloutEnding {
         match (self.summary.complete_after, self.report.verdict) {
-            (Some(after), _) => Ending::Complete(after),
-            (None, Verdict::Paused) => Ending::Paused,
-            (None, Verdict::Stuck) => Ending::Stuck,
+            (Some(after), _) => RolloutEnding::Complete(after),
+            (None, Verdict::Paused) => RolloutEnding::Paused,
+            (None, Verdict::Stuck) => RolloutEnding::Stuck,
             (None, _) if self.report.causes.iter().any(|cause| cause.severity == Severity::Blocks) => {
-                Ending::Stuck
+                RolloutEnding::Stuck
             }
-            (None, _) => Ending::Unfinished,
+            (None, _) => RolloutEnding::Unfinished,
         }
     }
 
     /// Its steps.
-    pub fn steps(&self) -> Vec<Step> {
+    pub fn steps(&self) -> Vec<RolloutStep> {
         steps::steps(&self.timeline)
     }
 }

@@ -18,9 +18,9 @@ use k8s_openapi::serde::de::DeserializeOwned;
 use crate::assumptions::Assumptions;
 use crate::changes::changes;
 use crate::dependencies;
-use crate::import::ClusterState;
+use crate::import::ClusterObjects;
 use crate::plan::{Observation, RolloutPlan};
-use crate::timeline::{Recorder, Sample, Timeline};
+use crate::timeline::{Recorder, Timeline, TimelineSample};
 use crate::variant::Variant;
 
 /// How long nothing may change until a rollout that is stuck or paused counts as ended.
@@ -51,7 +51,7 @@ pub enum StartState {
     /// These objects, rolled out; there may be none.
     Manifests(Vec<Manifest>),
     /// The state of a running cluster, at this time.
-    Cluster(ClusterState, Timestamp),
+    Cluster(ClusterObjects, Timestamp),
 }
 
 /// Why a change cannot be replayed.
@@ -401,7 +401,7 @@ fn owner(set: &apps::ReplicaSet) -> Option<String> {
 
 /// Whether a rollout has ended: complete with no pod left to terminate, or without a change for so long that none will come.
 fn has_ended(recorder: &Recorder, elapsed: Duration) -> bool {
-    let is_gone = |sample: &Sample| sample.terminating() == 0;
+    let is_gone = |sample: &TimelineSample| sample.terminating() == 0;
     let quiet = elapsed.saturating_sub(recorder.last_change());
     if recorder.is_complete() {
         return recorder.last().is_none_or(is_gone);

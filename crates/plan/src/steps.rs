@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use gantry_decide::deployment::Limits;
 
-use crate::timeline::{Counts, Sample, Timeline};
+use crate::timeline::{Counts, Timeline, TimelineSample};
 
 /// What happened at one time, or in a short stretch of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct RolloutStep {
     /// When it began.
     pub from: Duration,
     /// When it ended; the same for a step at one time.
@@ -67,7 +67,7 @@ impl Resize {
 }
 
 /// Returns the steps of a rollout: every time at which a ReplicaSet was resized.
-pub fn steps(timeline: &Timeline) -> Vec<Step> {
+pub fn steps(timeline: &Timeline) -> Vec<RolloutStep> {
     let mut steps = Vec::new();
     // Pods that became available since the last step are what triggered the next one.
     let Some(mut last) = timeline.samples.first() else { return steps };
@@ -82,11 +82,11 @@ pub fn steps(timeline: &Timeline) -> Vec<Step> {
     steps
 }
 
-fn step(timeline: &Timeline, before: &Sample, after: &Sample, is_first: bool) -> Step {
+fn step(timeline: &Timeline, before: &TimelineSample, after: &TimelineSample, is_first: bool) -> RolloutStep {
     let pairs = before.counts.iter().zip(&after.counts);
     let trigger =
         if is_first && after.at.is_zero() { Trigger::Change } else { trigger(timeline, before, after) };
-    Step {
+    RolloutStep {
         from: after.at,
         until: after.at,
         sizes: pairs.map(|(before, after)| Resize { before: before.size, after: after.size }).collect(),
@@ -98,8 +98,8 @@ fn step(timeline: &Timeline, before: &Sample, after: &Sample, is_first: bool) ->
     }
 }
 
-fn trigger(timeline: &Timeline, before: &Sample, after: &Sample) -> Trigger {
-    let sum = |sample: &Sample, is_new: bool, number: fn(&Counts) -> i64| -> i64 {
+fn trigger(timeline: &Timeline, before: &TimelineSample, after: &TimelineSample) -> Trigger {
+    let sum = |sample: &TimelineSample, is_new: bool, number: fn(&Counts) -> i64| -> i64 {
         let sets = timeline.sets.iter().zip(&sample.counts).filter(|(set, _)| set.is_new == is_new);
         sets.map(|(_, counts)| number(counts)).sum()
     };
@@ -117,7 +117,7 @@ fn trigger(timeline: &Timeline, before: &Sample, after: &Sample) -> Trigger {
 }
 
 /// Merges neighbouring steps until there are at most so many.
-pub fn condense(steps: &[Step], max: usize) -> Vec<Step> {
+pub fn condense(steps: &[RolloutStep], max: usize) -> Vec<RolloutStep> {
     if steps.len() <= max || max < 2 {
         return steps.to_vec();
     }
@@ -127,10 +127,10 @@ pub fn condense(steps: &[Step], max: usize) -> Vec<Step> {
     first.iter().cloned().chain(rest.chunks(chunk).filter_map(merge)).collect()
 }
 
-fn merge(steps: &[Step]) -> Option<Step> {
+fn merge(steps: &[RolloutStep]) -> Option<RolloutStep> {
     let (first, last) = (steps.first()?, steps.last()?);
     let sizes = first.sizes.iter().zip(&last.sizes);
-    let more = |step: &Step| match step.trigger {
+    let more = |step: &RolloutStep| match step.trigger {
         Trigger::Available { more, .. } => more,
         _ => 0,
     };
@@ -139,7 +139,7 @@ fn merge(steps: &[Step]) -> Option<Step> {
         (more, Trigger::Available { total, .. }) => Trigger::Available { more, total },
         (_, trigger) => trigger,
     };
-    Some(Step {
+    Some(RolloutStep {
         from: first.from,
         sizes: sizes.map(|(first, last)| Resize { before: first.before, after: last.after }).collect(),
         trigger,

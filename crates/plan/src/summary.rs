@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::timeline::{DEADLINE_EXCEEDED, Sample, Timeline};
+use crate::timeline::{DEADLINE_EXCEEDED, Timeline, TimelineSample};
 
 /// What a person wants to know about a rollout first.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl Summary {
             complete_after: complete_after(timeline),
             deadline_exceeded_after: exceeded.map(|change| change.at),
             fewest_available: extreme(samples, end, |sample| -sample.available()).negated(),
-            most_pods: extreme(samples, end, Sample::pods),
+            most_pods: extreme(samples, end, TimelineSample::pods),
             most_with_terminating: extreme(samples, end, |sample| sample.pods() + sample.terminating()),
             outage: longest_outage(samples, end),
         }
@@ -72,7 +72,7 @@ impl Outage {
 
 /// The time from which on everything was as wanted.
 fn complete_after(timeline: &Timeline) -> Option<Duration> {
-    let is_complete = |sample: &Sample| {
+    let is_complete = |sample: &TimelineSample| {
         let sets = timeline.sets.iter().zip(&sample.counts);
         let (mut available, mut others) = (0, 0);
         for (set, counts) in sets {
@@ -93,7 +93,7 @@ fn complete_after(timeline: &Timeline) -> Option<Duration> {
 }
 
 /// The largest value, when it was reached and how long it lasted.
-fn extreme(samples: &[Sample], end: Duration, value: impl Fn(&Sample) -> i64) -> Extreme {
+fn extreme(samples: &[TimelineSample], end: Duration, value: impl Fn(&TimelineSample) -> i64) -> Extreme {
     let Some(largest) = samples.iter().map(&value).max() else { return Extreme::default() };
     let at = samples.iter().find(|sample| value(sample) == largest).map(|sample| sample.at);
     let lasted =
@@ -102,12 +102,12 @@ fn extreme(samples: &[Sample], end: Duration, value: impl Fn(&Sample) -> i64) ->
 }
 
 /// Each sample with the time until the next one.
-fn spans(samples: &[Sample], end: Duration) -> impl Iterator<Item = (&Sample, Duration)> {
+fn spans(samples: &[TimelineSample], end: Duration) -> impl Iterator<Item = (&TimelineSample, Duration)> {
     let next = samples.iter().skip(1).map(|sample| sample.at).chain([end]);
     samples.iter().zip(next).map(|(sample, next)| (sample, next.saturating_sub(sample.at)))
 }
 
-fn longest_outage(samples: &[Sample], end: Duration) -> Option<Outage> {
+fn longest_outage(samples: &[TimelineSample], end: Duration) -> Option<Outage> {
     let mut outages: Vec<Outage> = Vec::new();
     let mut was_available = false;
     for sample in samples {

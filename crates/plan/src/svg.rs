@@ -6,9 +6,9 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use crate::plan::{Ending, RolloutPlan, StrategyText};
+use crate::plan::{RolloutEnding, RolloutPlan, StrategyText};
 use crate::time::span;
-use crate::timeline::{Counts, Sample};
+use crate::timeline::{Counts, TimelineSample};
 use crate::words;
 
 const WIDTH: f64 = 960.0;
@@ -37,14 +37,14 @@ const FAINT: &str = "#6b7280";
 
 /// The axes of a picture. Pictures that are compared share one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Scale {
+pub struct Axes {
     /// The end of the time axis.
     pub end: Duration,
     /// The largest number of pods.
     pub height: i64,
 }
 
-impl Scale {
+impl Axes {
     /// The axes on which all these plans fit.
     pub fn of(plans: &[RolloutPlan]) -> Self {
         let end = plans.iter().map(shown_end).max().unwrap_or_default();
@@ -70,7 +70,7 @@ fn shown_end(plan: &RolloutPlan) -> Duration {
 }
 
 /// The plan as a self-contained SVG document.
-pub fn render(plan: &RolloutPlan, scale: Scale) -> String {
+pub fn render(plan: &RolloutPlan, axes: Axes) -> String {
     let layers = layers(plan);
     let legend = legend(plan);
     #[expect(clippy::cast_precision_loss, reason = "a handful of lines")]
@@ -86,13 +86,13 @@ pub fn render(plan: &RolloutPlan, scale: Scale) -> String {
     );
     put(&mut svg, format_args!("<rect width=\"{WIDTH}\" height=\"{height}\" fill=\"#ffffff\"/>"));
     titles(&mut svg, plan);
-    grid(&mut svg, scale);
+    grid(&mut svg, axes);
     for layer in &layers {
-        put(&mut svg, format_args!("<path d=\"{}\" fill=\"{}\"/>", layer.path(scale), layer.colour));
+        put(&mut svg, format_args!("<path d=\"{}\" fill=\"{}\"/>", layer.path(axes), layer.colour));
     }
-    limits(&mut svg, plan, scale);
-    marks(&mut svg, plan, scale);
-    axis(&mut svg, scale);
+    limits(&mut svg, plan, axes);
+    marks(&mut svg, plan, axes);
+    axis(&mut svg, axes);
     draw_legend(&mut svg, &legend);
     svg.push_str("</svg>\n");
     svg
@@ -104,10 +104,13 @@ struct Layer {
     edges: Vec<(Duration, i64, i64)>,
 }
 
+/// The number of pods of a layer, from the numbers of all sets.
+type CountOf = Box<dyn Fn(&[Counts]) -> i64>;
+
 /// What a layer counts.
 struct Part {
     colour: &'static str,
-    count: Box<dyn Fn(&[Counts]) -> i64>,
+    count: CountOf,
 }
 
 fn layers(plan: &RolloutPlan) -> Vec<Layer> {
@@ -152,18 +155,18 @@ fn parts(plan: &RolloutPlan) -> Vec<Part> {
 
 impl Layer {
     /// The outline: the upper edge from left to right, the lower one back.
-    fn path(&self, scale: Scale) -> String {
-        let points = thinned(&self.edges, scale);
+    fn path(&self, axes: Axes) -> String {
+        let points = thinned(&self.edges, axes);
         let until = |index: usize| points.get(index + 1).map_or(WIDTH - RIGHT, |(x, ..)| *x);
         let mut path = String::new();
         for (index, (x, _, above)) in points.iter().enumerate() {
             let command = if index == 0 { 'M' } else { 'L' };
-            let y = scale.y(*above);
+            let y = axes.y(*above);
             // Writing to a string cannot fail.
             let _ = write!(path, "{command}{x:.1} {y:.1}H{:.1}", until(index));
         }
         for (index, (x, below, _)) in points.iter().enumerate().rev() {
-            let y = scale.y(*below);
+            let y = axes.y(*below);
             let _ = write!(path, "L{:.1} {y:.1}H{x:.1}", until(index));
         }
         path.push('Z');
@@ -172,10 +175,10 @@ impl Layer {
 }
 
 /// The edges in pixels, at most one in half a pixel; the first one begins before the time axis.
-fn thinned(edges: &[(Duration, i64, i64)], scale: Scale) -> Vec<(f64, i64, i64)> {
+fn thinned(edges: &[(Duration, i64, i64)], axes: Axes) -> Vec<(f64, i64, i64)> {
     let mut points: Vec<(f64, i64, i64)> = Vec::new();
     for (index, (at, below, above)) in edges.iter().enumerate() {
-        let x = if index == 0 { LEFT } else { scale.x(*at) };
+        let x = if index == 0 { LEFT } else { axes.x(*at) };
         match points.last_mut() {
             Some(last) if x - last.0 < 0.5 => *last = (last.0, *below, *above),
             _ => points.push((x, *below, *above)),
@@ -186,9 +189,9 @@ fn thinned(edges: &[(Duration, i64, i64)], scale: Scale) -> Vec<(f64, i64, i64)>
 
 fn titles(svg: &mut String, plan: &RolloutPlan) {
     let colour = match plan.ending() {
-        Ending::Complete(_) => FLOOR,
-        Ending::Stuck => CEILING,
-        Ending::Paused | Ending::Unfinished => "#b45309",
+        RolloutEnding::Complete(_) => FLOOR,
+        RolloutEnding::Stuck => CEILING,
+        RolloutEnding::Paused | RolloutEnding::Unfinished => "#b45309",
     };
     let title = match plan.variant.as_str() {
         "" => words::title(plan),
@@ -222,9 +225,9 @@ fn titles(svg: &mut String, plan: &RolloutPlan) {
     );
 }
 
-fn grid(svg: &mut String, scale: Scale) {
-    for pods in ticks(scale.height) {
-        let y = scale.y(pods);
+fn grid(svg: &mut String, axes: Axes) {
+    for pods in ticks(axes.height) {
+        let y = axes.y(pods);
         let right = WIDTH - RIGHT;
         put(
             svg,
@@ -245,15 +248,15 @@ fn ticks(height: i64) -> Vec<i64> {
 }
 
 /// The limits, as dashed lines with labels to the right. They change when the Deployment is scaled.
-fn limits(svg: &mut String, plan: &RolloutPlan, scale: Scale) {
+fn limits(svg: &mut String, plan: &RolloutPlan, axes: Axes) {
     let samples = &plan.timeline.samples;
     let Some(last) = samples.last() else { return };
     let is_rolling = matches!(plan.strategy, StrategyText::RollingUpdate { .. });
     let mut labels = vec![(last.limits.desired, format!("{} wanted", last.limits.desired), FAINT)];
-    line(svg, scale, plan, FAINT, "2 3", |sample| sample.limits.desired);
+    line(svg, axes, plan, FAINT, "2 3", |sample| sample.limits.desired);
     if is_rolling {
-        line(svg, scale, plan, CEILING, "7 4", |sample| sample.limits.ceiling());
-        line(svg, scale, plan, FLOOR, "7 4", |sample| sample.limits.floor());
+        line(svg, axes, plan, CEILING, "7 4", |sample| sample.limits.ceiling());
+        line(svg, axes, plan, FLOOR, "7 4", |sample| sample.limits.floor());
         labels.push((last.limits.ceiling(), format!("{} at most", last.limits.ceiling()), CEILING));
         labels.push((last.limits.floor(), format!("{} at least", last.limits.floor()), FLOOR));
     }
@@ -261,7 +264,7 @@ fn limits(svg: &mut String, plan: &RolloutPlan, scale: Scale) {
     let mut lowest = f64::INFINITY;
     for (pods, text, colour) in labels {
         // Labels of limits that are close to each other are moved apart.
-        let y = (scale.y(pods) + 4.5).min(lowest - 15.0);
+        let y = (axes.y(pods) + 4.5).min(lowest - 15.0);
         lowest = y;
         put(
             svg,
@@ -275,11 +278,11 @@ fn limits(svg: &mut String, plan: &RolloutPlan, scale: Scale) {
 
 fn line(
     svg: &mut String,
-    scale: Scale,
+    axes: Axes,
     plan: &RolloutPlan,
     colour: &str,
     dashes: &str,
-    value: impl Fn(&Sample) -> i64,
+    value: impl Fn(&TimelineSample) -> i64,
 ) {
     let mut path = String::new();
     let mut last = None;
@@ -288,8 +291,8 @@ fn line(
         if last == Some(pods) {
             continue;
         }
-        let x = if index == 0 { LEFT } else { scale.x(sample.at) };
-        let y = scale.y(pods);
+        let x = if index == 0 { LEFT } else { axes.x(sample.at) };
+        let y = axes.y(pods);
         let command = if last.is_none() { format!("M{x:.1} {y:.1}") } else { format!("H{x:.1}V{y:.1}") };
         path.push_str(&command);
         last = Some(pods);
@@ -304,9 +307,9 @@ fn line(
 }
 
 /// Vertical lines: the change, the end of the rollout, the exceeded deadline.
-fn marks(svg: &mut String, plan: &RolloutPlan, scale: Scale) {
+fn marks(svg: &mut String, plan: &RolloutPlan, axes: Axes) {
     let mut mark = |at: Duration, text: &str, colour: &str| {
-        let (x, bottom) = (scale.x(at), TOP + PLOT_HEIGHT);
+        let (x, bottom) = (axes.x(at), TOP + PLOT_HEIGHT);
         let is_right = x > WIDTH / 2.0;
         let (anchor, shift) = if is_right { ("end", -5.0) } else { ("start", 5.0) };
         put(
@@ -329,11 +332,11 @@ fn marks(svg: &mut String, plan: &RolloutPlan, scale: Scale) {
     }
 }
 
-fn axis(svg: &mut String, scale: Scale) {
+fn axis(svg: &mut String, axes: Axes) {
     let y = TOP + PLOT_HEIGHT;
     put(svg, format_args!("<path d=\"M{LEFT} {y}H{}\" stroke=\"{INK}\"/>", WIDTH - RIGHT));
-    for at in time_ticks(scale.end) {
-        let x = scale.x(at);
+    for at in time_ticks(axes.end) {
+        let x = axes.x(at);
         put(
             svg,
             format_args!(

@@ -3,8 +3,8 @@
 use gantry_view::why::Severity;
 use gantry_view::{Line, Style};
 
-use crate::plan::{Ending, RolloutPlan, StrategyText};
-use crate::steps::{Resize, Step, Trigger, condense};
+use crate::plan::{RolloutEnding, RolloutPlan, StrategyText};
+use crate::steps::{Resize, RolloutStep, Trigger, condense};
 use crate::time::span;
 use crate::timeline::SetInfo;
 use crate::words;
@@ -49,9 +49,9 @@ pub fn lines(plan: &RolloutPlan, detail: Detail) -> Vec<Line> {
 
 fn headline(plan: &RolloutPlan) -> Line {
     let style = match plan.ending() {
-        Ending::Complete(_) => Style::Good,
-        Ending::Stuck => Style::Bad,
-        Ending::Paused | Ending::Unfinished => Style::Busy,
+        RolloutEnding::Complete(_) => Style::Good,
+        RolloutEnding::Stuck => Style::Bad,
+        RolloutEnding::Paused | RolloutEnding::Unfinished => Style::Busy,
     };
     let title = match plan.variant.as_str() {
         "" => words::title(plan),
@@ -111,7 +111,7 @@ pub(crate) fn header(plan: &RolloutPlan) -> Vec<String> {
     first.into_iter().chain(sets).chain(["AVAILABLE", "PODS", "BECAUSE"].map(str::to_owned)).collect()
 }
 
-pub(crate) fn row(plan: &RolloutPlan, step: &Step) -> Vec<String> {
+pub(crate) fn row(plan: &RolloutPlan, step: &RolloutStep) -> Vec<String> {
     let time = if step.from == step.until {
         span(step.from)
     } else {
@@ -135,12 +135,16 @@ fn size(resize: Resize) -> String {
 }
 
 /// Why a step is taken at this time.
-pub(crate) fn because(plan: &RolloutPlan, step: &Step) -> String {
+pub(crate) fn because(plan: &RolloutPlan, step: &RolloutStep) -> String {
     let is_recreate = plan.strategy == StrategyText::Recreate;
     match step.trigger {
         Trigger::Change if is_recreate => "the change: all old pods stop first".to_owned(),
         Trigger::Change => {
-            format!("the change: {} to {} pods allowed", step.limits.floor(), step.limits.ceiling())
+            format!(
+                "the change: at least {} available, at most {} pods",
+                step.limits.floor(),
+                step.limits.ceiling()
+            )
         }
         Trigger::Available { more, total } => {
             format!("{} available, {total} in all", words::count(more, "more new pod"))
@@ -153,7 +157,7 @@ pub(crate) fn because(plan: &RolloutPlan, step: &Step) -> String {
 
 /// What is left if the rollout does not complete: the sets with pods, and what blocks.
 fn left_over(plan: &RolloutPlan) -> Vec<Line> {
-    if matches!(plan.ending(), Ending::Complete(_)) {
+    if matches!(plan.ending(), RolloutEnding::Complete(_)) {
         return Vec::new();
     }
     let mut lines =

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use gantry_decide::deployment::{Limits, revision_of};
-use gantry_model::{Deployment, Name, ReplicaSet, Template};
+use gantry_model::{Deployment, Name, ReplicaSet, Replicas, Template};
 
 /// The reason of the condition that reports an exceeded progress deadline.
 pub(crate) const DEADLINE_EXCEEDED: &str = "ProgressDeadlineExceeded";
@@ -18,7 +18,7 @@ pub struct Timeline {
     /// The ReplicaSets that had pods at any time, oldest first.
     pub sets: Vec<SetInfo>,
     /// The numbers at each time at which one of them changed, in order. The first one is the state before the change.
-    pub samples: Vec<Sample>,
+    pub samples: Vec<TimelineSample>,
     /// Changes of the Deployment's conditions, in order.
     pub conditions: Vec<ConditionChange>,
     /// Every change of a set's size, in order, also if there are several at one time.
@@ -53,7 +53,7 @@ pub struct SetInfo {
 
 /// The numbers of all ReplicaSets at one time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sample {
+pub struct TimelineSample {
     /// The time since the change.
     pub at: Duration,
     /// The limits of the Deployment at that time.
@@ -102,7 +102,7 @@ pub struct Recorder {
     timeline: Timeline,
 }
 
-impl Sample {
+impl TimelineSample {
     /// All pods that are not terminating.
     pub fn pods(&self) -> i64 {
         self.counts.iter().map(|counts| counts.pods).sum()
@@ -204,7 +204,7 @@ impl Recorder {
     }
 
     /// The last numbers.
-    pub fn last(&self) -> Option<&Sample> {
+    pub fn last(&self) -> Option<&TimelineSample> {
         self.timeline.samples.last()
     }
 
@@ -234,17 +234,16 @@ impl Recorder {
 
     fn insert(&mut self, set: ReplicaSet) {
         let revision = revision_of(&set.meta.annotations);
-        match self.order.iter().position(|name| *name == set.meta.name) {
-            Some(index) => self.timeline.sets[index].revision = revision,
-            None => {
-                self.order.push(set.meta.name.clone());
-                self.timeline.sets.push(SetInfo {
-                    name: set.meta.name.clone(),
-                    images: images(&set),
-                    revision,
-                    is_new: false,
-                });
-            }
+        if let Some(index) = self.order.iter().position(|name| *name == set.meta.name) {
+            self.timeline.sets[index].revision = revision;
+        } else {
+            self.order.push(set.meta.name.clone());
+            self.timeline.sets.push(SetInfo {
+                name: set.meta.name.clone(),
+                images: images(&set),
+                revision,
+                is_new: false,
+            });
         }
         self.sets.insert(set.meta.name.clone(), set);
     }
@@ -252,7 +251,7 @@ impl Recorder {
     /// Adds the numbers of now, in place of those of the same time.
     fn sample(&mut self, at: Duration) {
         let counts = self.order.iter().map(|name| self.sets.get(name).map(Counts::of).unwrap_or_default());
-        let sample = Sample { at, limits: self.limits, counts: counts.collect() };
+        let sample = TimelineSample { at, limits: self.limits, counts: counts.collect() };
         let samples = &mut self.timeline.samples;
         // The state before the change stays, also if there are changes at the time of the change.
         if samples.len() > 1 && samples.last().is_some_and(|last| last.at == at) {
@@ -299,7 +298,8 @@ impl Timeline {
 
     /// The largest number of pods at any time, terminating ones included, or the ceiling if that is larger.
     pub fn height(&self) -> i64 {
-        let tallest = |sample: &Sample| (sample.pods() + sample.terminating()).max(sample.limits.ceiling());
+        let tallest =
+            |sample: &TimelineSample| (sample.pods() + sample.terminating()).max(sample.limits.ceiling());
         self.samples.iter().map(tallest).max().unwrap_or(0)
     }
 }
@@ -310,7 +310,7 @@ impl Counts {
             size: set.replicas.get(),
             pods: set.status.replicas.get(),
             available: set.status.available.get(),
-            terminating: set.status.terminating.map_or(0, |count| count.get()),
+            terminating: set.status.terminating.map_or(0, Replicas::get),
         }
     }
 }

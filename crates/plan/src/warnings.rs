@@ -6,7 +6,7 @@ use std::time::Duration;
 use gantry_model::Deployment;
 use gantry_view::why::Reason;
 
-use crate::plan::{Ending, RolloutPlan};
+use crate::plan::{RolloutEnding, RolloutPlan};
 use crate::time::span;
 
 /// Something that a person would want to know before the rollout.
@@ -43,7 +43,7 @@ pub(crate) fn warnings(deployment: &Deployment, plan: &RolloutPlan) -> Vec<Warni
     let mut warnings = Vec::new();
     let summary = &plan.summary;
     let ending = plan.ending();
-    if ending == Ending::Stuck {
+    if ending == RolloutEnding::Stuck {
         warnings.push(Warning::Blocks(plan.report.headline.clone()));
     }
     if let Some(outage) = summary.outage {
@@ -56,7 +56,7 @@ pub(crate) fn warnings(deployment: &Deployment, plan: &RolloutPlan) -> Vec<Warni
         0 => {}
         pods => warnings.push(Warning::Unschedulable { pods }),
     }
-    if let (Some(at), Ending::Complete(_)) = (summary.deadline_exceeded_after, ending) {
+    if let (Some(at), RolloutEnding::Complete(_)) = (summary.deadline_exceeded_after, ending) {
         warnings.push(Warning::DeadlineBeforeCompletion { at });
     }
     let containers = without_readiness_probe(deployment);

@@ -1,6 +1,6 @@
 //! The sentences that texts and pictures share.
 
-use crate::plan::{Ending, RolloutPlan};
+use crate::plan::{RolloutEnding, RolloutPlan};
 use crate::time::span;
 
 /// `deployment/web`.
@@ -16,11 +16,11 @@ pub(crate) fn count(count: i64, noun: &str) -> String {
 /// How the rollout ends: `completes after 48s`.
 pub(crate) fn ending(plan: &RolloutPlan) -> String {
     match plan.ending() {
-        Ending::Complete(after) if after.is_zero() => "changes nothing that is rolled out".to_owned(),
-        Ending::Complete(after) => format!("completes after {}", span(after)),
-        Ending::Stuck => format!("gets stuck: {}", plan.report.headline),
-        Ending::Paused => "stays paused".to_owned(),
-        Ending::Unfinished => format!("is not complete after {}", span(plan.observed_for)),
+        RolloutEnding::Complete(after) if after.is_zero() => "changes nothing that is rolled out".to_owned(),
+        RolloutEnding::Complete(after) => format!("completes after {}", span(after)),
+        RolloutEnding::Stuck => format!("gets stuck: {}", plan.report.headline),
+        RolloutEnding::Paused => "stays paused".to_owned(),
+        RolloutEnding::Unfinished => format!("is not complete after {}", span(plan.observed_for)),
     }
 }
 

@@ -9,8 +9,8 @@ use gantry_json::{Value, json};
 use gantry_kubectl::Manifest;
 use gantry_plan::text::Detail;
 use gantry_plan::{
-    Assumptions, Ending, ReplayError, ReplayRequest, RolloutPlan, StartState, Variant, Warning, html, replay,
-    svg, text,
+    Assumptions, ReplayError, ReplayRequest, RolloutEnding, RolloutPlan, StartState, Variant, Warning, html,
+    replay, svg, text,
 };
 
 /// A Deployment of this many replicas of an image, with the fields of `spec` on top.
@@ -75,7 +75,7 @@ fn a_new_image_is_rolled_out_step_by_step() {
     let sizes = sizes(&plan);
     assert_eq!((&sizes[..2], sizes.last()), (&[vec![4, 0], vec![3, 2]][..], Some(&vec![0, 4])));
     assert!(sizes.iter().all(|sizes| sizes.iter().sum::<i64>() <= 5), "{sizes:?}");
-    let Ending::Complete(after) = plan.ending() else { panic!("{}", shown(&plan)) };
+    let RolloutEnding::Complete(after) = plan.ending() else { panic!("{}", shown(&plan)) };
     assert!((20..25).contains(&after.as_secs()), "two batches of ten seconds: {after:?}");
     assert_eq!((plan.summary.fewest_available.value, plan.summary.most_pods.value), (3, 5));
     assert!(plan.summary.most_with_terminating.value > 5);
@@ -100,7 +100,7 @@ fn an_image_that_never_becomes_ready_exceeds_the_deadline_and_leaves_the_old_pod
     let mut request = request(vec![web(4, "nginx:1", &deadline)], web(4, "nginx:2", &deadline));
     request.assumptions.new_pods = vec!["ready=never".to_owned()];
     let plan = planned(&request);
-    assert_eq!(plan.ending(), Ending::Stuck, "{}", shown(&plan));
+    assert_eq!(plan.ending(), RolloutEnding::Stuck, "{}", shown(&plan));
     let exceeded = plan.summary.deadline_exceeded_after.unwrap().as_secs();
     assert!((120..140).contains(&exceeded), "{exceeded}");
     assert!(plan.warnings.iter().any(|warning| matches!(warning, Warning::Blocks(_))));
@@ -129,7 +129,7 @@ fn pods_that_do_not_fit_block_the_rollout() {
     let mut request = request(vec![web(4, "nginx:1", &rolling(2, 0))], web(4, "nginx:2", &rolling(2, 0)));
     request.assumptions = request.assumptions.with_room_for(4);
     let plan = planned(&request);
-    assert_eq!(plan.ending(), Ending::Stuck, "{}", shown(&plan));
+    assert_eq!(plan.ending(), RolloutEnding::Stuck, "{}", shown(&plan));
     assert!(plan.warnings.contains(&Warning::Unschedulable { pods: 2 }), "{:?}", plan.warnings);
 }
 
@@ -152,7 +152,7 @@ fn what_pods_need_is_assumed_to_exist() {
     let from = json!([{"configMapRef": {"name": "settings"}}]);
     after.object["spec"]["template"]["spec"]["containers"][0]["envFrom"] = from;
     let plan = planned(&request(Vec::new(), after));
-    assert!(matches!(plan.ending(), Ending::Complete(_)), "{}", shown(&plan));
+    assert!(matches!(plan.ending(), RolloutEnding::Complete(_)), "{}", shown(&plan));
     assert_eq!(plan.changes, ["created"]);
     assert!(plan.assumptions.contains(&"configmap/settings exists".to_owned()));
 }
@@ -166,6 +166,6 @@ fn strategies_are_compared_with_the_same_pods() {
     assert!(fast.summary.complete_after < slow.summary.complete_after);
     let page = html::render(&[slow.clone(), fast]);
     assert!(page.contains("maxSurge=100%") && page.contains("</html>"));
-    let picture = svg::render(&slow, svg::Scale::of(std::slice::from_ref(&slow)));
+    let picture = svg::render(&slow, svg::Axes::of(std::slice::from_ref(&slow)));
     assert!(picture.starts_with("<svg") && picture.trim_end().ends_with("</svg>"));
 }

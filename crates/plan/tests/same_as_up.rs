@@ -50,9 +50,9 @@ fn predicted(strategy: &Value) -> Vec<(i64, i64)> {
     for resize in &plan.timeline.resizes {
         let mut now = *sizes.last().unwrap();
         if resize.set == *old {
-            now.0 = resize.to
+            now.0 = resize.to;
         } else {
-            now.1 = resize.to
+            now.1 = resize.to;
         }
         sizes.push(now);
     }
@@ -90,9 +90,9 @@ fn watch_sizes(client: kube::Client, old: String) -> tokio::task::JoinHandle<Vec
             let size = i64::from(set.spec.replicas.unwrap_or(0));
             let (mut now, is_old) = (*sizes.last().unwrap(), set.metadata.name.as_deref() == Some(&old));
             if is_old {
-                now.0 = size
+                now.0 = size;
             } else {
-                now.1 = size
+                now.1 = size;
             }
             if sizes.last() != Some(&now) {
                 sizes.push(now);
