@@ -21,7 +21,9 @@ pub struct ProcessEnvironment {
 
 /// Makes the clients by which the components of a cluster reach its server.
 #[derive(Clone)]
-pub struct Connector(Arc<dyn Fn(ApiService, &str) -> Client + Send + Sync>);
+pub struct Connector(Arc<Connect>);
+
+type Connect = dyn Fn(ApiService, &str) -> Client + Send + Sync;
 
 impl Connector {
     /// A connector that calls this function with the server and the name of the component, such as `gantry-scheduler`.

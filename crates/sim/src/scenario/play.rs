@@ -152,7 +152,9 @@ impl Player<'_> {
                 deployment["spec"]["template"]["spec"]["containers"][0]["image"].as_str().unwrap_or_default();
             let is_healthy = ["app:1", "app:2", "app:3", "app:slow"].contains(&image);
             let image = if is_healthy { image } else { "app:1" };
-            let patch = json!({"spec": {"paused": false, "template": template(name, image)}});
+            let annotations = json!({"deprecated.deployment.rollback.to": null});
+            let spec = json!({"paused": false, "template": template(name, image)});
+            let patch = json!({"metadata": {"annotations": annotations}, "spec": spec});
             cluster.try_send("PATCH", &format!("{DEPLOYMENTS}/{name}"), &patch).await;
         }
         let sets = cluster.get(SETS).await;
@@ -251,7 +253,7 @@ async fn act(cluster: &SimCluster, step: &ScenarioStep) {
         }
         ScenarioStep::Scale(name, replicas) => patch(name, json!({"spec": {"replicas": replicas}})).await,
         ScenarioStep::Image(name, image) => {
-            patch(name, json!({"spec": {"template": template(name, image)}})).await
+            patch(name, json!({"spec": {"template": template(name, image)}})).await;
         }
         ScenarioStep::Limits(name, surge, unavailable) => {
             let rolling = json!({"maxSurge": limit(surge), "maxUnavailable": limit(unavailable)});

@@ -70,7 +70,9 @@ impl SimStore {
             transaction.ops().map(|(key, op)| Write { key: text(key), value: op.value().cloned() }).collect();
         let (revision, wakes) = self.live.commit(transaction.detached(), millis)?;
         if transaction.following_deletion(revision).is_some() {
-            writes.iter_mut().for_each(|write| write.value = None);
+            for write in &mut writes {
+                write.value = None;
+            }
         }
         (self.observer)(Commit { revision: revision.get(), writes });
         wakes.wake();
