@@ -17,6 +17,7 @@ mod authorization;
 mod bootstrap;
 mod catalogue;
 mod chunk_buffer;
+mod decoded_cache;
 mod definitions;
 mod detached_writes;
 mod environment;
@@ -67,6 +68,7 @@ use gantry_store::Store;
 use http::Method;
 use http::request::Parts;
 
+use admission::PriorityClasses;
 use authentication::signing_key::SigningKeys;
 use detached_writes::DetachedWrites;
 use error::ApiError;
@@ -93,6 +95,7 @@ pub struct ApiServer {
     environment: Arc<dyn Environment>,
     signing_keys: Arc<SigningKeys>,
     policies: Arc<StoreCache<Policy>>,
+    priority_classes: Arc<StoreCache<PriorityClasses>>,
     node_graph: Arc<StoreCache<NodeGraph>>,
     flow_objects: Arc<StoreCache<FlowObjects>>,
     flow_control: Arc<FlowControl>,
@@ -116,6 +119,7 @@ impl ApiServer {
             environment,
             signing_keys: Arc::default(),
             policies: Arc::default(),
+            priority_classes: Arc::default(),
             flow_objects: Arc::default(),
             flow_control: Arc::new(FlowControl::new(settings.requests)),
             node_graph: Arc::default(),

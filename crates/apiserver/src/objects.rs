@@ -10,12 +10,14 @@ use gantry_json::Value;
 use gantry_registry::admission::ServiceRanges;
 use gantry_registry::admission::services::AllocationMode;
 use gantry_registry::lifecycle::Deletion;
+use gantry_schema::decode;
 use gantry_schema::empties::{self, Form};
 use gantry_schema::kinds::{Kind, Scope};
 use gantry_store::{Error, Key, Op, Prefix, Revision, Store, Transaction, Versioned};
 
 use crate::admission::{self, Allocated, Preconditions, RejectedObject, is_allocation, needs_allocation};
 use crate::catalogue::Catalogues;
+use crate::decoded_cache::{DecodedCache, is_cached};
 use crate::error::{ApiError, ExistingObject};
 use crate::heavy_work::HeavyWork;
 use crate::metadata::Metadata;
@@ -36,6 +38,7 @@ pub(crate) struct Objects {
     /// The ranges that addresses and ports are allocated from.
     pub(crate) services: Arc<ServiceRanges>,
     heavy_work: Arc<HeavyWork>,
+    decoded: Arc<DecodedCache>,
 }
 
 /// Identifies an object.
@@ -91,7 +94,8 @@ type Decide<'a> = dyn FnMut(&Value) -> Result<Change, ApiError> + Send + 'a;
 
 impl Objects {
     pub(crate) fn new(store: Arc<dyn Store>, services: ServiceRanges, heavy_work: Arc<HeavyWork>) -> Self {
-        Self { store, catalogues: Arc::default(), services: Arc::new(services), heavy_work }
+        let (catalogues, decoded) = (Arc::default(), Arc::default());
+        Self { store, catalogues, services: Arc::new(services), heavy_work, decoded }
     }
 
     /// The key prefix of a kind, or of one namespace.
@@ -110,7 +114,30 @@ impl Objects {
 
     pub(crate) async fn get(&self, object_ref: ObjectRef<'_>) -> Result<Value, ApiError> {
         let found = self.fetch(object_ref).await?;
-        storage_codec::decode(object_ref.kind, &found.value, found.revision)
+        self.decode(object_ref.kind, &key(object_ref)?, &found)
+    }
+
+    /// Decodes a stored object, unless it was written a moment ago.
+    fn decode(&self, kind: &Kind, key: &Key, stored: &Versioned) -> Result<Value, ApiError> {
+        match self.decoded.get(kind, key, stored.revision) {
+            Some(object) => Ok(object),
+            None => storage_codec::decode(kind, &stored.value, stored.revision),
+        }
+    }
+
+    /// The response with an object that was stored, which the next write need not decode.
+    fn stored(&self, kind: &Kind, key: &Key, object: Value, stored: Versioned) -> ObjectResponse {
+        let Versioned { revision, .. } = stored;
+        let mut object = storage_codec::with_version(object, revision);
+        decode::complete_root(&mut object, &kind.nature);
+        debug_assert!(
+            !is_cached(kind)
+                || storage_codec::decode(kind, &stored.value, revision)
+                    .is_ok_and(|decoded| decoded == object),
+            "what is kept is what would be decoded: {object} {stored:?}"
+        );
+        self.decoded.insert(kind, key, revision, &object);
+        ObjectResponse { object, stored: Some(stored) }
     }
 
     /// Returns the object as the result of a dry-run create, in the form in which it would be read; or an error if it exists.
@@ -151,7 +178,8 @@ impl Objects {
             let transaction = transaction?;
             match self.store.commit(preconditions.apply_to(with(transaction, also)?)).await {
                 Ok(revision) => {
-                    return Ok(CreateResult::Stored(ObjectResponse::stored(object, value, revision)));
+                    let stored = Versioned { value, revision };
+                    return Ok(CreateResult::Stored(self.stored(object_ref.kind, &key, object, stored)));
                 }
                 Err(Error::Conflict { key: conflicting, current }) if conflicting == key => {
                     return Err(already_exists(object_ref, current.as_ref()));
@@ -202,7 +230,7 @@ impl Objects {
         let mut allocated = Allocated::default();
         for _ in 0..ATTEMPTS_MAX {
             let found = current.take().ok_or_else(|| ApiError::not_found(object_ref))?;
-            let object = storage_codec::decode(object_ref.kind, &found.value, found.revision)?;
+            let object = self.decode(object_ref.kind, key, &found)?;
             let mut change = decide(&object)?;
             let mut charges = Vec::new();
             if let Change::Store(wanted) = &mut change {
@@ -264,6 +292,7 @@ impl Objects {
                 };
                 let transaction = self.with_allocations(object_ref, transaction, Some(&last), None).await?;
                 let revision = self.store.commit(transaction).await?;
+                self.decoded.remove(key);
                 Ok(ChangeResult::Removed(last.at(revision)))
             }
         }
@@ -287,7 +316,7 @@ impl Objects {
             transaction = transaction.clone().and(key.clone(), op.clone()).unwrap_or(transaction);
         }
         let revision = self.store.commit(transaction).await?;
-        Ok(ObjectResponse::stored(object, value, revision))
+        Ok(self.stored(object_ref.kind, key, object, Versioned { value, revision }))
     }
 }
 

@@ -137,7 +137,7 @@ fn stored_metadata<'s>(kind: &Kind, stored: &'s [u8]) -> Result<Option<StoredMet
 /// Sets the resource version.
 pub(crate) fn with_version(mut object: Value, revision: Revision) -> Value {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
-        metadata.insert("resourceVersion".to_owned(), json!(revision.get().to_string()));
+        metadata.insert("resourceVersion", json!(revision.get().to_string()));
     }
     object
 }
@@ -289,8 +289,8 @@ fn decode_foreign(kind: &Kind, stored: &[u8]) -> Result<Value, ApiError> {
     defaults::apply(kind, &mut object);
     empties::drop_empties(Form::Stored, &kind.nature, &mut object);
     if let Value::Object(members) = &mut object {
-        members.insert("kind".to_owned(), json!(kind.kind));
-        members.insert("apiVersion".to_owned(), json!(kind.api_version));
+        members.insert("kind", json!(kind.kind));
+        members.insert("apiVersion", json!(kind.api_version));
     }
     Ok(object)
 }

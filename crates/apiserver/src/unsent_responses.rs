@@ -1,8 +1,7 @@
 //! Limits the memory of large responses that clients have not read yet.
 //!
-//! A large response is sent in chunks, and counts as a whole until its last chunk is taken: so long it is held as a whole. When
-//! there is no room for another one,
-//! responses whose clients have stopped reading are cut off; if that is not enough, the new one is refused with 429.
+//! A large response is sent in chunks, and is held and counted as a whole until its last chunk is taken. When there is no room for
+//! another one, responses whose clients have stopped reading are cut off; if that is not enough, the new one is refused with 429.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;

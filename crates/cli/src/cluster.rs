@@ -97,6 +97,16 @@ pub(crate) fn run(work: impl Future<Output = ExitCode>) -> ExitCode {
     run_boxed(Box::pin(work))
 }
 
+/// Runs requests of a command that goes on without a runtime.
+pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let mut result = None;
+    run(async {
+        result = Some(work.await);
+        ExitCode::SUCCESS
+    });
+    result.unwrap_or_else(|| Err(Failure::other("the runtime cannot be started")))
+}
+
 /// Boxed so that the runtime is compiled once, not for each command.
 fn run_boxed(work: Pin<Box<dyn Future<Output = ExitCode> + '_>>) -> ExitCode {
     match tokio::runtime::Builder::new_current_thread().enable_all().build() {
@@ -110,6 +120,13 @@ impl ClusterFlags {
     pub(crate) async fn open(&self) -> Result<Cluster, Failure> {
         let cluster = Cluster::open(self.connection()?.config().await?)?;
         Ok(Cluster { namespace: self.namespace.clone().unwrap_or(cluster.namespace), ..cluster })
+    }
+
+    /// Returns whether `--cluster` was given, and forgets it if it was given without a name.
+    pub(crate) fn take_bare_cluster(&mut self) -> bool {
+        let is_given = self.server.cluster.is_some();
+        self.server.cluster = self.server.cluster.take().filter(|name| !name.is_empty());
+        is_given
     }
 
     /// The connection flags for a suggested command on the same cluster; `namespace` overrides that of the flags.

@@ -14,6 +14,7 @@ use crate::completion::{self, Shell};
 use crate::controllers::{self, ControllersFlags};
 use crate::kubectl::Verb;
 use crate::output::{fail, print};
+use crate::plan::{self, PlanFlags};
 use crate::rollout::RolloutCommand;
 use crate::simulate;
 use crate::store::StoreCommand;
@@ -91,6 +92,20 @@ enum Command {
     Rollout(RolloutCommand),
     #[command(flatten)]
     Kubectl(Verb),
+    /// Show what a change of manifests will do, before it is done
+    ///
+    /// Replays the change in virtual time, with the API server, controllers, scheduler and simulated nodes of this binary, and
+    /// shows how long it takes, how few pods are available, how many there are at once, each step with its reason, whether
+    /// the deadline is exceeded, and what is left if it fails. Nothing is changed anywhere.
+    ///
+    /// The exit code is 0 if the rollout completes, 4 if it gets stuck, 5 if it is paused, and 3 if it still moves at the end.
+    #[command(
+        verbatim_doc_comment,
+        after_help = PLAN_EXAMPLE,
+        mut_arg("cluster", |arg| arg.num_args(0..=1).require_equals(true).default_missing_value("").hide_short_help(false)
+            .help("Begin with the state of the running cluster; with a name, of that cluster of the kubeconfig"))
+    )]
+    Plan(#[command(flatten)] Box<PlanFlags>),
     /// Simulate a rollout in virtual time and print what the controllers do
     ///
     /// The story is a text file of commands, one per line: create a Deployment, change its image, make pods ready or not,
@@ -184,6 +199,13 @@ Example:
   gantry why deployment/web --wait --timeout=10m
   gantry why -A";
 
+const PLAN_EXAMPLE: &str = "\
+Example:
+  gantry plan -f new.yaml --from old.yaml
+  gantry plan -f new.yaml --cluster
+  gantry plan -f new.yaml --from old.yaml --assume start-seconds=20±5 --assume-new crash-percent=5
+  gantry plan -f new.yaml --from old.yaml --compare maxSurge=100%,maxUnavailable=0 -o html > plan.html";
+
 const SIMULATE_EXAMPLE: &str = "\
 Example:
   printf 'deployment web replicas=4\\nready all\\n\\nimage nginx:broken\\nwait 601\\n' | gantry simulate -
@@ -229,6 +251,7 @@ impl Gantry {
             Command::Why(flags) => why::run(flags, &self.cluster),
             Command::Rollout(command) => command.run(&self.cluster),
             Command::Kubectl(verb) => verb.run(&self.cluster),
+            Command::Plan(flags) => plan::run(*flags, &self.cluster),
             Command::Simulate { story } => simulate::run(&story),
             Command::Store(command) => command.run(),
             Command::Completion { shell } => print(shell.script()),

@@ -1,5 +1,7 @@
 //! Reads Deployments with their ReplicaSets, pods, events and nodes, once.
 
+use gantry_decide::gc::{Resource, ResourceScope};
+use gantry_json::Value;
 use gantry_kubectl::{Failure, StatusError};
 use gantry_runtime::informer::resource_of;
 use gantry_runtime::{Form, ObjectList, RequestError, ResourcePath, Wire};
@@ -87,6 +89,25 @@ where
     let path = ResourcePath::collection(&resource_of::<W>(), namespace.as_ref());
     let list: ObjectList<W> = cluster.api.list(&path, Form::Whole, query).await?;
     Ok(list.items)
+}
+
+/// Lists the objects of a resource in a namespace as they are, with all their fields.
+pub(crate) async fn raw(
+    cluster: &Cluster,
+    api_version: &str,
+    namespace: &str,
+    plural: &str,
+) -> Result<Vec<Value>, Failure> {
+    let resource = Resource {
+        api_version: api_version.to_owned(),
+        kind: String::new(),
+        plural: plural.to_owned(),
+        scope: ResourceScope::Namespaced,
+    };
+    let path = ResourcePath::collection(&resource, Some(&namespace.into()));
+    let listed: Result<Value, _> = cluster.api.list(&path, Form::Whole, &[]).await;
+    let mut list = listed.map_err(|error| cluster.failure(error))?;
+    Ok(list["items"].as_array_mut().map(std::mem::take).unwrap_or_default())
 }
 
 /// Lists the objects of a namespace, or of all.

@@ -5,15 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures::TryStreamExt as _;
 use futures::future::BoxFuture;
 use http::{HeaderMap, Method, Response, StatusCode, header};
 use http_body_util::BodyExt as _;
-use kube::client::Body;
 
 use crate::error::RequestError;
 use crate::lines::WatchLines;
 use crate::request::ApiRequest;
+use crate::transport::{ResponseBody, Transport};
 use crate::write_fence::WriteFence;
 
 /// How often a request is repeated because the server asked for it; as in client-go.
@@ -24,7 +23,7 @@ const RETRY_AFTER_DEFAULT: Duration = Duration::from_secs(1);
 /// A client of one API server. Cheap to clone.
 #[derive(Clone)]
 pub struct ApiClient {
-    client: kube::Client,
+    transport: Transport,
     timeout: Option<Duration>,
     observer: Option<Observer>,
     fence: Option<WriteFence>,
@@ -45,8 +44,8 @@ pub struct ApiResponse {
 
 impl ApiClient {
     /// A client without a timeout of its own.
-    pub fn new(client: kube::Client) -> Self {
-        Self { client, timeout: None, observer: None, fence: None }
+    pub fn new(transport: impl Into<Transport>) -> Self {
+        Self { transport: transport.into(), timeout: None, observer: None, fence: None }
     }
 
     /// Limits how long a request may take, and a watch until it begins.
@@ -78,7 +77,7 @@ impl ApiClient {
 
     /// The namespace of the client's configuration.
     pub fn default_namespace(&self) -> &str {
-        self.client.default_namespace()
+        self.transport.default_namespace()
     }
 
     /// Sends a request. Repeats it if the server asks for that, as in client-go.
@@ -115,30 +114,29 @@ impl ApiClient {
         let started = async {
             let response = self.respond(request).await?;
             let warnings = warnings(response.headers());
-            let stream = response.into_body().into_data_stream().map_err(RequestError::transport);
-            Ok(WatchLines::new(stream, warnings))
+            Ok(WatchLines::new(response.into_body().into_data_stream(), warnings))
         };
         Box::pin(in_time(self.timeout, started))
     }
 
     async fn send_once(&self, request: &ApiRequest) -> Result<ApiResponse, RequestError> {
         let (parts, body) = self.respond(request).await?.into_parts();
-        let body = body.collect().await.map_err(RequestError::transport)?.to_bytes();
+        let body = body.collect().await?.to_bytes();
         Ok(ApiResponse { code: parts.status.as_u16(), body, warnings: warnings(&parts.headers) })
     }
 
     /// The response, with the body unread if it is a success.
-    async fn respond(&self, request: &ApiRequest) -> Result<Response<Body>, RequestError> {
-        let response = self.client.send(request.to_http()).await;
+    async fn respond(&self, request: &ApiRequest) -> Result<Response<ResponseBody>, RequestError> {
+        let response = self.transport.send(request.to_http()).await;
         if let Some(observer) = &self.observer {
             observer(request.method(), response.as_ref().ok().map(Response::status));
         }
-        let response = response.map_err(RequestError::transport)?;
+        let response = response?;
         if response.status().is_success() {
             return Ok(response);
         }
         let (parts, body) = response.into_parts();
-        let body = body.collect().await.map_err(RequestError::transport)?.to_bytes();
+        let body = body.collect().await?.to_bytes();
         let retry_after = parts.headers.get(header::RETRY_AFTER).and_then(|value| value.to_str().ok());
         let mut error = RequestError::answered(parts.status.as_u16(), retry_after, &body);
         error.warnings = warnings(&parts.headers).into();

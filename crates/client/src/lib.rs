@@ -15,6 +15,7 @@ mod error;
 mod fenced_client;
 mod lines;
 mod request;
+mod transport;
 mod write_fence;
 
 pub use client::{ApiClient, ApiResponse};
@@ -27,4 +28,5 @@ pub use lines::WatchLines;
 pub use request::{
     ApiRequest, DISCOVERY, METADATA, METADATA_LIST, OBJECTS, RequestBody, TABLE, collection_path,
 };
+pub use transport::Transport;
 pub use write_fence::{FenceClosed, WriteFence};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use gantry_apiserver::{ApiServer, ApiService, Health};
 use gantry_controllers::Controller;
-use gantry_runtime::{Api, Informers, Metrics, Tasks};
+use gantry_runtime::{Api, Informers, Metrics, Tasks, Transport};
 use gantry_serving::kubeconfig::Kubeconfig;
 use gantry_serving::{ConnectionLimits, Stopper};
 use kube::Client;
@@ -152,7 +152,7 @@ impl Cluster {
     }
 
     fn client_as(&self, user: &str) -> Client {
-        self.options.connector.connect(self.service_as(user), user)
+        Client::new(self.service_as(user), "default")
     }
 
     /// The options of controllers for this cluster; `None` as informers for those that share none with other components.
@@ -177,13 +177,19 @@ impl Cluster {
         options
     }
 
+    /// The transport of a component in this process, made by the connector of the options.
+    fn transport_as(&self, user: &str) -> Transport {
+        self.options.connector.connect(self.service_as(user), user)
+    }
+
     /// Starts everything but the server, each component as its in-process client.
     fn start_components(&mut self) {
         let informers = Informers::new();
         let signal = self.tasks.signal();
         if self.options.controllers {
             let options = self.controller_options(Some(informers.clone()));
-            let run = gantry_controllers::run(self.client_as("gantry-controllers"), options, signal.clone());
+            let run =
+                gantry_controllers::run(self.transport_as("gantry-controllers"), options, signal.clone());
             self.tasks.spawn("controllers", run);
         }
         if self.options.nodes > 0 {
@@ -192,14 +198,14 @@ impl Cluster {
                 clock: self.options.environment.clock.clone(),
                 ..gantry_scheduler::Options::new(self.metrics.clone())
             };
-            let run = gantry_scheduler::run(self.client_as("gantry-scheduler"), scheduler, signal.clone());
+            let run = gantry_scheduler::run(self.transport_as("gantry-scheduler"), scheduler, signal.clone());
             self.tasks.spawn("scheduler", async {
                 run.await;
                 Ok::<(), StartError>(())
             });
             let nodes =
                 gantry_nodes::Options { informers, ..node_options(&self.options, self.metrics.clone()) };
-            self.tasks.spawn("nodes", gantry_nodes::run(self.client_as("gantry-nodes"), nodes, signal));
+            self.tasks.spawn("nodes", gantry_nodes::run(self.transport_as("gantry-nodes"), nodes, signal));
         }
     }
 }
@@ -237,6 +243,7 @@ fn node_options(options: &Options, metrics: Metrics) -> gantry_nodes::Options {
     gantry_nodes::Options {
         capacity: options.capacity.clone(),
         profile: options.profile.clone(),
+        resolution: options.resolution,
         clock: options.environment.clock.clone(),
         ..gantry_nodes::Options::new(options.nodes, metrics)
     }

@@ -4,9 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use gantry_apiserver::{ApiService, Environment};
-use gantry_runtime::Clock;
+use gantry_runtime::{Clock, Transport};
 use gantry_serving::SystemEnvironment;
-use kube::Client;
 
 /// The clock of the components, and the time, uids and names of the server.
 ///
@@ -19,19 +18,19 @@ pub struct ProcessEnvironment {
     pub server: Arc<dyn Environment>,
 }
 
-/// Makes the clients by which the components of a cluster reach its server.
+/// Makes the transports by which the components of a cluster reach its server.
 #[derive(Clone)]
 pub struct Connector(Arc<Connect>);
 
-type Connect = dyn Fn(ApiService, &str) -> Client + Send + Sync;
+type Connect = dyn Fn(ApiService, &str) -> Transport + Send + Sync;
 
 impl Connector {
     /// A connector that calls this function with the server and the name of the component, such as `gantry-scheduler`.
-    pub fn new(connect: impl Fn(ApiService, &str) -> Client + Send + Sync + 'static) -> Self {
+    pub fn new(connect: impl Fn(ApiService, &str) -> Transport + Send + Sync + 'static) -> Self {
         Self(Arc::new(connect))
     }
 
-    pub(crate) fn connect(&self, service: ApiService, component: &str) -> Client {
+    pub(crate) fn connect(&self, service: ApiService, component: &str) -> Transport {
         (self.0)(service, component)
     }
 }
@@ -46,7 +45,7 @@ impl Default for ProcessEnvironment {
 impl Default for Connector {
     /// Function calls without anything between.
     fn default() -> Self {
-        Self::new(|service, _| Client::new(service, "default"))
+        Self::new(|service, _| Transport::in_process(service))
     }
 }
 

@@ -4,6 +4,7 @@ use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use gantry_apiserver::{RequestLimits, ServiceAccounts, StaticToken};
 use gantry_nodes::Capacity;
@@ -24,6 +25,8 @@ pub struct Options {
     pub capacity: Capacity,
     /// The behaviour of pods on the nodes.
     pub profile: Profile,
+    /// The steps of pods happen at multiples of this duration; zero for any time.
+    pub resolution: Duration,
     /// Whether the controllers run. Without them (and with no nodes) this is an API server alone.
     pub controllers: bool,
     /// Where objects are kept.
@@ -86,6 +89,7 @@ impl Default for Options {
             nodes: 3,
             capacity: Capacity::default(),
             profile: Profile::built_in(),
+            resolution: Duration::ZERO,
             controllers: true,
             storage: Storage::Memory,
             endpoint: None,

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use futures::future::BoxFuture;
-use gantry_runtime::{Api, Election, EventRecorder, Shutdown};
+use gantry_runtime::{Api, Election, EventRecorder, Shutdown, Transport};
 use tokio::task::JoinSet;
 
 use crate::context::{Assembly, Context};
@@ -30,15 +30,15 @@ pub struct ControllerPanicked;
 ///
 /// The future is boxed so that it is compiled here, not in each crate that awaits it.
 pub fn run(
-    client: kube::Client,
+    client: impl Into<Transport>,
     options: Options,
     shutdown: Shutdown,
 ) -> BoxFuture<'static, Result<(), ControllerPanicked>> {
-    Box::pin(run_elected(client, options, shutdown))
+    Box::pin(run_elected(client.into(), options, shutdown))
 }
 
 async fn run_elected(
-    client: kube::Client,
+    client: Transport,
     options: Options,
     shutdown: Shutdown,
 ) -> Result<(), ControllerPanicked> {

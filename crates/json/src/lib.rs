@@ -17,9 +17,7 @@ mod serialize;
 mod serializer;
 mod value;
 
-pub use serde_json::{
-    Error, Number, Result, from_slice, from_str, to_string, to_string_pretty, to_vec, to_writer,
-};
+pub use serde_json::{Error, Number, Result, from_slice, from_str, to_string, to_string_pretty, to_vec};
 pub use smol_str::SmolStr;
 
 pub use deserialize::from_value;

@@ -81,11 +81,6 @@ impl Value {
         if let Self::Bool(value) = self { Some(*value) } else { None }
     }
 
-    /// `Some` for `null`.
-    pub fn as_null(&self) -> Option<()> {
-        self.is_null().then_some(())
-    }
-
     /// A number.
     pub fn as_number(&self) -> Option<&Number> {
         if let Self::Number(number) = self { Some(number) } else { None }

@@ -17,10 +17,11 @@ use crate::verbs::Validation;
 
 /// An object of a manifest file.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Manifest {
+pub struct Manifest {
     /// The file as it was named, or `STDIN`.
-    pub(crate) source: String,
-    pub(crate) object: Value,
+    pub source: String,
+    /// The object.
+    pub object: Value,
 }
 
 /// A manifest with its resource type and namespace.
@@ -41,7 +42,7 @@ pub(crate) struct NamespaceScope<'n> {
 }
 
 /// Reads all objects of these files and folders; `-` is standard input.
-pub(crate) fn read(files: &[String], recursive: bool) -> Result<Vec<Manifest>, Failure> {
+pub fn read(files: &[String], recursive: bool) -> Result<Vec<Manifest>, Failure> {
     let (manifests, failures) = read_each(files, recursive)?;
     Failure::all(failures).map(|()| manifests)
 }

@@ -44,7 +44,7 @@ fn set(paths: &[Vec<PathElement>]) -> FieldSet {
 }
 
 fn naive(set: &FieldSet) -> Naive {
-    set.paths().iter().map(|path| path.iter().map(PathElement::encode).collect()).collect()
+    set.paths().iter().map(|path| path.iter().map(|element| element.encode().to_string()).collect()).collect()
 }
 
 /// An applied configuration with part of a Pod.
@@ -170,7 +170,7 @@ proptest! {
         prop_assert_eq!(a.is_subset(&b), x.is_subset(&y));
         prop_assert_eq!(a == b, x == y);
         for path in one.iter().chain(&other) {
-            let encoded: Vec<_> = path.iter().map(PathElement::encode).collect();
+            let encoded: Vec<_> = path.iter().map(|element| element.encode().to_string()).collect();
             prop_assert_eq!(a.contains(path), x.contains(&encoded));
         }
         let above = |path: &Vec<String>, set: &Naive| set.iter().any(|p| path.starts_with(p));
@@ -210,7 +210,7 @@ proptest! {
         let (object, _) = both.unwrap();
         let record = ManagedFields::of(&object);
         let kept = record.entries().find(|(identity, _)| identity.manager == "m1");
-        let mine = kept.map(|(_, entry)| entry.fields.clone()).unwrap_or_default();
+        let mine = kept.map(|(_, entry)| FieldSet::clone(&entry.fields)).unwrap_or_default();
         let never = gantry_managed_fields::ownership::never_tracked();
         prop_assert_eq!(mine, owned.difference(never));
     }
@@ -237,7 +237,7 @@ proptest! {
         let owned = ManagedFields::of(&new);
         let tracked = !ManagedFields::of(&old).is_empty();
         let mine = owned.entries().find(|(identity, _)| identity.manager == "u1");
-        let mine = mine.map(|(_, entry)| entry.fields.clone()).unwrap_or_default();
+        let mine = mine.map(|(_, entry)| FieldSet::clone(&entry.fields)).unwrap_or_default();
         prop_assert_eq!(mine, if tracked { gained } else { FieldSet::new() });
         let there = compare(&pods(), &json!({}), &new).added;
         for (identity, entry) in owned.entries() {

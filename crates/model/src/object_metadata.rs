@@ -24,20 +24,20 @@ pub struct ObjectMetadata {
 
 impl ObjectMetadata {
     /// Parses the metadata of an object of this kind.
-    pub fn parse(api_version: &str, kind: &str, meta: ObjectMeta) -> Result<Self, ParseError> {
+    pub fn parse(api_version: &str, kind: &str, meta: &ObjectMeta) -> Result<Self, ParseError> {
         let identity = Identity {
             kind: kind.to_owned(),
             api_version: api_version.to_owned(),
-            namespace: meta.namespace.filter(|text| !text.is_empty()).map(Into::into),
-            name: ParseError::unless_set(meta.name, "metadata.name")?.into(),
-            uid: ParseError::unless_set(meta.uid, "metadata.uid")?.into(),
+            namespace: meta.namespace.as_deref().filter(|text| !text.is_empty()).map(Into::into),
+            name: ParseError::unless_set(meta.name.clone(), "metadata.name")?.into(),
+            uid: ParseError::unless_set(meta.uid.clone(), "metadata.uid")?.into(),
         };
         Ok(Self {
             identity,
-            owners: OwnerReference::parse_all(meta.owner_references),
-            finalizers: meta.finalizers.unwrap_or_default(),
+            owners: OwnerReference::parse_all(meta.owner_references.clone()),
+            finalizers: meta.finalizers.clone().unwrap_or_default(),
             deleting: meta.deletion_timestamp.as_ref().map(Timestamp::parse),
-            resource_version: meta.resource_version.unwrap_or_default().into(),
+            resource_version: meta.resource_version.as_deref().unwrap_or_default().into(),
         })
     }
 
@@ -82,7 +82,8 @@ mod tests {
     #[test]
     fn cluster_scoped_objects_have_no_namespace() {
         let meta = |namespace: Option<&str>| ObjectMeta { namespace: namespace.map(Into::into), ..stored() };
-        let parse = |meta| ObjectMetadata::parse("v1", "Thing", meta).map(|object| object.identity.namespace);
+        let parse =
+            |meta| ObjectMetadata::parse("v1", "Thing", &meta).map(|object| object.identity.namespace);
         assert_eq!(parse(meta(Some("shop"))), Ok(Some(Namespace::from("shop"))));
         assert_eq!(parse(meta(None)), Ok(None));
         assert_eq!(parse(meta(Some(""))), Ok(None));
@@ -90,7 +91,7 @@ mod tests {
 
     #[test]
     fn an_object_without_a_name_or_uid_is_refused() {
-        let field = |meta| ObjectMetadata::parse("v1", "Thing", meta).map_err(|error| error.field());
+        let field = |meta| ObjectMetadata::parse("v1", "Thing", &meta).map_err(|error| error.field());
         assert_eq!(field(ObjectMeta { name: None, ..stored() }), Err("metadata.name"));
         assert_eq!(field(ObjectMeta { uid: Some(String::new()), ..stored() }), Err("metadata.uid"));
     }
@@ -104,7 +105,7 @@ mod tests {
                 deletion_timestamp: deleting.then_some(Time(k8s_openapi::jiff::Timestamp::UNIX_EPOCH)),
                 ..stored()
             };
-            ObjectMetadata::parse("v1", "Thing", meta).unwrap()
+            ObjectMetadata::parse("v1", "Thing", &meta).unwrap()
         };
         assert!(parse("foregroundDeletion", true).is_deleting_dependents());
         assert!(!parse("foregroundDeletion", false).is_deleting_dependents());

@@ -1,6 +1,7 @@
 //! The options of a simulation: number and size of nodes, behaviour of pods.
 
 use std::fmt;
+use std::time::Duration;
 
 use gantry_formats::quantity::parse_billionths;
 use gantry_runtime::{Clock, Informers, Metrics};
@@ -20,6 +21,9 @@ pub struct Options {
     pub capacity: Capacity,
     /// How pods behave.
     pub profile: Profile,
+    /// The steps of pods happen at multiples of this duration; zero for any time. Fewer distinct times make large simulations
+    /// cheaper: what happens at one time is handled at once.
+    pub resolution: Duration,
     /// The maximum number of pods that are synced concurrently.
     pub reports_max: usize,
     /// The informers of the process, which other components may share.
@@ -65,6 +69,7 @@ impl Options {
             prefix: "node".to_owned(),
             capacity: Capacity::default(),
             profile: Profile::built_in(),
+            resolution: Duration::ZERO,
             reports_max: 32,
             informers: Informers::new(),
             clock: Clock::system(),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use gantry_decide::Wake;
 use gantry_decide::events::Subject;
@@ -32,6 +33,7 @@ pub(crate) struct PodWorkers {
     pub(crate) node_states: Arc<BTreeMap<String, NodeState>>,
     pub(crate) api: Api,
     pub(crate) lookups: Lookups,
+    pub(crate) resolution: Duration,
     pub(crate) clock: Clock,
     pub(crate) profile: Profile,
     pub(crate) workers: Mutex<BTreeMap<ObjectKey, PodWorker>>,
@@ -50,6 +52,8 @@ pub(crate) struct PodWorker {
     reported: core::PodStatus,
     /// The resource version of the last written status.
     written_version: Option<ResourceVersion>,
+    /// When the next step is due.
+    wake: Option<Timestamp>,
     /// Whether the terminated pod was deleted from the API.
     is_deleted: bool,
 }
@@ -60,7 +64,16 @@ impl PodWorkers {
     /// The queue never yields a key twice at a time, so the worker is taken out of the map during the sync.
     pub(crate) async fn sync_pod(&self, key: ObjectKey) -> (Outcome, Wake) {
         let object = self.pods.read().get(&key).cloned();
-        let previous = self.workers().remove(&key);
+        let mut previous = self.workers().remove(&key);
+        if let (Some(object), Some(worker)) = (&object, &mut previous)
+            && worker.is_own_write(object)
+            && worker.wake.is_none_or(|wake| wake > self.clock.now())
+        {
+            worker.object = object.clone();
+            let wake = self.wake(worker.wake);
+            self.workers().extend(previous.map(|worker| (key, worker)));
+            return (Outcome::Success, wake);
+        }
         let Some((node, mut worker)) = self.find_or_create(object, previous) else {
             return (Outcome::Success, Wake::OnChange);
         };
@@ -107,12 +120,16 @@ impl PodWorkers {
                 worker.written_version = version.or(worker.written_version.take());
                 worker.reported = synced.status;
                 worker.is_deleted = synced.completion == Completion::Remove;
-                let wake =
-                    synced.wake.map_or(Wake::OnChange, |wake| Wake::After(wake.since(self.clock.now())));
-                (Outcome::Success, wake)
+                worker.wake = synced.wake;
+                (Outcome::Success, self.wake(synced.wake))
             }
             Err(failure) => after_failure(key, &failure),
         }
+    }
+
+    fn wake(&self, next: Option<Timestamp>) -> Wake {
+        let next = next.map(|next| round_up(next, self.resolution));
+        next.map_or(Wake::OnChange, |next| Wake::After(next.since(self.clock.now())))
     }
 
     /// Returns the worker of a pod on one of the nodes: the previous one, if it is still the same pod, or a new one.
@@ -170,6 +187,7 @@ impl PodWorkers {
             run,
             reported,
             written_version: None,
+            wake: None,
             is_deleted: false,
         })
     }
@@ -213,15 +231,26 @@ impl PodWorkers {
 }
 
 impl PodWorker {
+    /// Whether an object is the last synced one with the status that was written then, so that there is nothing to sync.
+    fn is_own_write(&self, object: &CachedPod) -> bool {
+        let (new, old) = (&object.wire, &self.object.wire);
+        self.written_version.as_ref() == Some(object.version())
+            && object.uid() == self.object.uid()
+            && new.metadata.deletion_timestamp == old.metadata.deletion_timestamp
+            && new.metadata.annotations == old.metadata.annotations
+            && new.spec == old.spec
+            && !self.pod.has_readiness_gates()
+    }
+
     /// Returns the worker with a newer object.
     ///
     /// Once the informer has shown the last written status, a newer object was written by others. Its status is then the
     /// one to compare with, so that what the node controller wrote about a failed node is corrected.
     fn updated(self, object: Arc<CachedPod>, profile: &Profile) -> Self {
         let write_was_observed = self.written_version.as_ref() == Some(self.object.version());
-        let stored = object.wire.status.clone();
+        let stored = object.wire.status.as_ref();
         let stored = stored.filter(|status| write_was_observed && !is_terminated(status));
-        let reported = stored.unwrap_or(self.reported);
+        let reported = stored.cloned().unwrap_or(self.reported);
         Self { pod: Pod::parse(&object.wire, profile).0, object, reported, ..self }
     }
 }
@@ -231,6 +260,15 @@ fn is_terminated(status: &core::PodStatus) -> bool {
 }
 
 /// Decides how to continue after a failed request.
+/// The next multiple of the resolution.
+fn round_up(at: Timestamp, resolution: Duration) -> Timestamp {
+    let step = i64::try_from(resolution.as_nanos()).unwrap_or(i64::MAX);
+    match at.as_nanos().checked_rem_euclid(step) {
+        None | Some(0) => at,
+        Some(beyond) => Timestamp::from_nanos(at.as_nanos().saturating_add(step - beyond)),
+    }
+}
+
 fn after_failure(key: &ObjectKey, failure: &RequestError) -> (Outcome, Wake) {
     match failure.kind() {
         // The pod was deleted or replaced; the informer will deliver the change.

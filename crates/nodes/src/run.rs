@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use gantry_decide::queue::RetryPolicy;
 use gantry_model::{Name, ObjectKey};
 use gantry_runtime::informer::{Cached, Plain};
-use gantry_runtime::{Api, EventRecorder, EventWriter, Informer, Queue, Shutdown};
+use gantry_runtime::{Api, EventRecorder, EventWriter, Informer, Queue, Shutdown, Transport};
 use k8s_openapi::api::core::v1 as core;
 use tokio::task::JoinSet;
 
@@ -30,14 +30,14 @@ const NODE_SYNCS_MAX: usize = 8;
 ///
 /// The future is boxed so that it is compiled here, not in each crate that awaits it.
 pub fn run(
-    client: kube::Client,
+    client: impl Into<Transport>,
     options: Options,
     shutdown: Shutdown,
 ) -> Pin<Box<dyn Future<Output = Result<(), InvalidOptions>> + Send>> {
-    Box::pin(simulate(client, options, shutdown))
+    Box::pin(simulate(client.into(), options, shutdown))
 }
 
-async fn simulate(client: kube::Client, options: Options, shutdown: Shutdown) -> Result<(), InvalidOptions> {
+async fn simulate(client: Transport, options: Options, shutdown: Shutdown) -> Result<(), InvalidOptions> {
     options.check()?;
     let api = Api::new(client, MANAGER, options.metrics.clone());
     let mut tasks = JoinSet::new();
@@ -69,6 +69,7 @@ async fn simulate(client: kube::Client, options: Options, shutdown: Shutdown) ->
         api,
         clock,
         profile: options.profile,
+        resolution: options.resolution,
         workers: Mutex::default(),
     });
     node_states.keys().for_each(|name| node_queue.add(name.as_str().into()));

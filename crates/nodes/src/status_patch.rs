@@ -9,19 +9,16 @@ pub(crate) fn is_needed(stored: &PodStatus, new: &PodStatus) -> bool {
     let is_stored = |condition: &PodCondition| {
         conditions.iter().any(|old| PodCondition { last_probe_time: None, ..old.clone() } == *condition)
     };
-    let merged = PodStatus {
-        phase: new.phase.clone(),
-        host_ip: new.host_ip.clone(),
-        host_ips: new.host_ips.clone(),
-        pod_ip: new.pod_ip.clone().or_else(|| stored.pod_ip.clone()),
-        pod_ips: new.pod_ips.clone().or_else(|| stored.pod_ips.clone()),
-        start_time: new.start_time.clone(),
-        init_container_statuses: new.init_container_statuses.clone(),
-        container_statuses: new.container_statuses.clone(),
-        observed_generation: new.observed_generation,
-        ..stored.clone()
-    };
-    merged != *stored || !new.conditions.iter().flatten().all(is_stored)
+    let is_same = new.phase == stored.phase
+        && new.host_ip == stored.host_ip
+        && new.host_ips == stored.host_ips
+        && (new.pod_ip.is_none() || new.pod_ip == stored.pod_ip)
+        && (new.pod_ips.is_none() || new.pod_ips == stored.pod_ips)
+        && new.start_time == stored.start_time
+        && new.init_container_statuses == stored.init_container_statuses
+        && new.container_statuses == stored.container_statuses
+        && new.observed_generation == stored.observed_generation;
+    !is_same || !new.conditions.iter().flatten().all(is_stored)
 }
 
 /// Returns the patch that writes the status of the pod with this uid.

@@ -140,7 +140,7 @@ fn unfold(published: &mut Map) {
     let in_all = published.get("allOf").is_some_and(|all| all[0]["anyOf"] == either);
     match published.get("anyOf") {
         None if !in_all => {
-            published.insert("anyOf".to_owned(), either);
+            published.insert("anyOf", either);
         }
         Some(any) if *any != either && !in_all => {
             let all = published.entry("allOf").or_insert_with(|| json!([]));

@@ -106,7 +106,7 @@ impl<'k> Described<'k> {
             };
             item.insert(action.method().to_owned(), operation.render(schemas));
         }
-        item.insert("parameters".to_owned(), path_parameters(in_path, schemas.dialect));
+        item.insert("parameters", path_parameters(in_path, schemas.dialect));
         (schemas.writing.path)(&Value::Object(item))
     }
 

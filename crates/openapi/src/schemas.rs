@@ -88,7 +88,7 @@ impl Schemas {
                 Nature::Custom(_) => self.kind(kind),
             };
             let mut properties = self.head("meta/v1.ListMeta");
-            properties.insert("items".to_owned(), json!({"type": "array", "items": items}));
+            properties.insert("items", json!({"type": "array", "items": items}));
             let mut list = json!({
                 "description": format!("{} is a list of {}.", kind.list_kind, kind.kind),
                 "type": "object", "required": ["items"], "properties": properties,
@@ -161,7 +161,7 @@ impl Schemas {
         if let Some(id) = schema().find(metadata) {
             let mut property = self.within(&Type::Message(id));
             describe(&mut property, metadata, "metadata");
-            head.insert("metadata".to_owned(), property);
+            head.insert("metadata", property);
         }
         head
     }

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use gantry_client::{ApiClient, ApiRequest, ApiResponse, RequestError, WatchLines, WriteFence};
+use gantry_client::{ApiClient, ApiRequest, ApiResponse, RequestError, Transport, WatchLines, WriteFence};
 use gantry_json::Value;
 use gantry_model::patch::PatchForm;
+use http::StatusCode;
 
 use crate::log_throttle::LogThrottle;
 use crate::metrics::Metrics;
@@ -25,12 +26,12 @@ pub struct Api {
 
 impl Api {
     /// The field manager is what `metadata.managedFields` shows.
-    pub fn new(client: kube::Client, manager: &'static str, metrics: Metrics) -> Self {
+    pub fn new(client: impl Into<Transport>, manager: &'static str, metrics: Metrics) -> Self {
         let counted = metrics.clone();
         let client =
             ApiClient::new(client).with_timeout(REQUEST_TIMEOUT).with_observer(move |method, code| {
-                let code = code.map_or("<error>".to_owned(), |code| code.as_u16().to_string());
-                let labels = [("code", code.as_str()), ("method", method.as_str())];
+                let code = code.as_ref().map_or("<error>", StatusCode::as_str);
+                let labels = [("code", code), ("method", method.as_str())];
                 counted.count("rest_client_requests_total", &labels);
             });
         Self { client, manager, metrics, log_throttle: LogThrottle::default() }

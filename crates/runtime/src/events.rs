@@ -138,7 +138,7 @@ impl PendingEvent {
         let Self { subject, event, now, .. } = self;
         let (kind, message) = (&subject.kind, &event.message);
         let namespace = subject.namespace.as_ref().map_or("", gantry_model::Namespace::as_str);
-        let about = format!("{kind} {namespace}/{}", subject.name);
+        let about = format_args!("{kind} {namespace}/{}", subject.name);
         if event.event_type == EventType::Normal {
             tracing::debug!("{about}: {message}");
             return;

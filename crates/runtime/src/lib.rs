@@ -41,7 +41,7 @@ pub use api::Api;
 pub use clock::Clock;
 pub use election::{Election, Lease, Timing};
 pub use events::{EventRecorder, EventWriter};
-pub use gantry_client::{RequestError, WriteFence, error_chain, fenced_client};
+pub use gantry_client::{RequestError, Transport, WriteFence, error_chain, fenced_client};
 pub use informer::{Informer, InformerEvent, Informers};
 pub use metrics::{MetricValue, Metrics, Sample, render};
 pub use queue::Queue;

@@ -52,7 +52,8 @@ type Source = Box<dyn Fn(&mut Vec<Sample>) + Send>;
 
 #[derive(Default)]
 struct Shared {
-    series: BTreeMap<(&'static str, Labels), MetricValue>,
+    /// By name; few of a family differ in their labels.
+    series: BTreeMap<&'static str, Vec<(Labels, MetricValue)>>,
     sources: Vec<Source>,
 }
 
@@ -65,20 +66,22 @@ impl Metrics {
     /// Increments a counter.
     pub fn count(&self, name: &'static str, labels: &[(&'static str, &str)]) {
         let mut shared = self.lock();
-        if let MetricValue::Counter(count) = shared.series(name, labels, MetricValue::Counter(0)) {
+        if let MetricValue::Counter(count) = shared.series(name, labels, || MetricValue::Counter(0)) {
             *count = count.saturating_add(1);
         }
     }
 
     /// Sets a gauge.
     pub fn set(&self, name: &'static str, labels: &[(&'static str, &str)], to: f64) {
-        *self.lock().series(name, labels, MetricValue::Gauge(0.0)) = MetricValue::Gauge(to);
+        *self.lock().series(name, labels, || MetricValue::Gauge(0.0)) = MetricValue::Gauge(to);
     }
 
     /// Records a duration in a histogram.
     pub fn observe(&self, name: &'static str, labels: &[(&'static str, &str)], took: Duration) {
-        let empty =
-            MetricValue::Histogram { buckets: BOUNDS.map(|bound| (bound, 0)).to_vec(), sum: 0.0, count: 0 };
+        let empty = || {
+            let buckets = BOUNDS.map(|bound| (bound, 0)).to_vec();
+            MetricValue::Histogram { buckets, sum: 0.0, count: 0 }
+        };
         let mut shared = self.lock();
         if let MetricValue::Histogram { buckets, sum, count } = shared.series(name, labels, empty) {
             let seconds = took.as_secs_f64();
@@ -98,10 +101,10 @@ impl Metrics {
     /// All samples, by name.
     pub fn snapshot(&self) -> Vec<Sample> {
         let shared = self.lock();
-        let stored = shared.series.iter();
-        let mut samples: Vec<_> = stored
-            .map(|((name, labels), value)| Sample { name, labels: labels.clone(), value: value.clone() })
-            .collect();
+        let stored = shared.series.iter().flat_map(|(name, family)| {
+            family.iter().map(|(labels, value)| Sample { name, labels: labels.clone(), value: value.clone() })
+        });
+        let mut samples: Vec<_> = stored.collect();
         for source in &shared.sources {
             source(&mut samples);
         }
@@ -119,10 +122,19 @@ impl Shared {
         &mut self,
         name: &'static str,
         labels: &[(&'static str, &str)],
-        new: MetricValue,
+        new: impl FnOnce() -> MetricValue,
     ) -> &mut MetricValue {
-        let labels = labels.iter().map(|(key, value)| (*key, (*value).to_owned())).collect();
-        self.series.entry((name, labels)).or_insert(new)
+        let family = self.series.entry(name).or_default();
+        let has_labels = |(known, _): &(Labels, _)| {
+            known.len() == labels.len()
+                && known.iter().zip(labels).all(|((key, value), label)| (*key, value.as_str()) == *label)
+        };
+        let position = family.iter().position(has_labels).unwrap_or_else(|| {
+            let labels = labels.iter().map(|(key, value)| (*key, (*value).to_owned())).collect();
+            family.push((labels, new()));
+            family.len() - 1
+        });
+        &mut family[position].1
     }
 }
 

@@ -32,6 +32,8 @@ pub trait Encode: Sync {
 pub trait Wire: Decode + Encode {
     /// Its metadata.
     fn meta(&self) -> &ObjectMeta;
+    /// Its metadata, to be changed.
+    fn meta_mut(&mut self) -> &mut ObjectMeta;
     /// Its resource version.
     fn version(&self) -> ResourceVersion {
         self.meta().resource_version.as_deref().unwrap_or_default().into()
@@ -140,6 +142,9 @@ macro_rules! wire {
         impl Wire for $kind {
             fn meta(&self) -> &ObjectMeta {
                 &self.metadata
+            }
+            fn meta_mut(&mut self) -> &mut ObjectMeta {
+                &mut self.metadata
             }
             fn decode_list(json: &[u8]) -> gantry_json::Result<ObjectList<Self>> {
                 gantry_json::from_slice(json)

@@ -146,7 +146,7 @@ impl CachedPod {
 
 impl Id {
     fn parse(resource: &Resource, meta: &ObjectMeta) -> Result<Self, ParseError> {
-        let meta = ObjectMetadata::parse(&resource.api_version, &resource.kind, meta.clone())?;
+        let meta = ObjectMetadata::parse(&resource.api_version, &resource.kind, meta)?;
         let namespace = meta.identity.namespace.unwrap_or_else(|| "".into());
         let key = ObjectKey { namespace, name: meta.identity.name };
         Ok(Self { key, uid: meta.identity.uid, version: meta.resource_version })

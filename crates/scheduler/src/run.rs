@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 
-use gantry_runtime::{Api, Clock, EventRecorder, Informers, Metrics, Shutdown};
+use gantry_runtime::{Api, Clock, EventRecorder, Informers, Metrics, Shutdown, Transport};
 use tokio::task::JoinSet;
 
 use crate::apply;
@@ -31,14 +31,14 @@ const MANAGER: &str = "gantry-scheduler";
 ///
 /// The future is boxed so that it is compiled here, not in each crate that awaits it.
 pub fn run(
-    client: kube::Client,
+    client: impl Into<Transport>,
     options: Options,
     shutdown: Shutdown,
 ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-    Box::pin(schedule(client, options, shutdown))
+    Box::pin(schedule(client.into(), options, shutdown))
 }
 
-async fn schedule(client: kube::Client, options: Options, shutdown: Shutdown) {
+async fn schedule(client: Transport, options: Options, shutdown: Shutdown) {
     let Options { requests_max, informers, clock, metrics } = options;
     let api = Api::new(client, MANAGER, metrics);
     let mut tasks = JoinSet::new();

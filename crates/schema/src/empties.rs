@@ -36,7 +36,10 @@ pub fn in_form<'a>(form: Form, nature: &Nature, object: &'a Value) -> Cow<'a, Va
 
 /// Brings an object into this form.
 pub fn drop_empties(form: Form, nature: &Nature, object: &mut Value) {
-    if let Nature::BuiltIn(id) = nature {
+    // Most objects have none. Those are not changed: parts that clones share would be copied for it.
+    if let Nature::BuiltIn(id) = nature
+        && message_has_any(form, *id, object)
+    {
         drop_from_message(form, *id, object);
     }
 }

@@ -1,5 +1,6 @@
 //! The system clock and secure randomness.
 
+use std::cell::RefCell;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use gantry_apiserver::Environment;
@@ -47,10 +48,24 @@ impl Environment for SystemEnvironment {
     }
 }
 
+thread_local! {
+    /// Random bytes that are not used yet. Every response has a random id, and few bytes cost as much as many.
+    static UNUSED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// How many random bytes are requested at once.
+const REQUESTED: usize = 1024;
+
 fn chance<const N: usize>() -> [u8; N] {
-    let mut bytes = [0; N];
-    aws_lc_rs::rand::fill(&mut bytes).expect("the system's source of randomness works");
-    bytes
+    UNUSED.with_borrow_mut(|unused| {
+        if unused.len() < N {
+            unused.resize(REQUESTED.max(N), 0);
+            aws_lc_rs::rand::fill(unused).expect("the system's source of randomness works");
+        }
+        let mut bytes = [0; N];
+        bytes.copy_from_slice(&unused.split_off(unused.len() - N));
+        bytes
+    })
 }
 
 #[cfg(test)]

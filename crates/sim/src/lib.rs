@@ -19,6 +19,6 @@ mod world;
 pub use cluster::{NewDeployment, NewReplicaSet, PlainCluster, Propagation, WorkloadKind};
 pub use simulation::{
     Commit, Component, ControllerProcesses, Faults, RequestInfo, SimCluster, SimObserver, SimOptions, Write,
-    simulate,
+    simulate, simulate_prepared,
 };
 pub use world::{Interleaving, World};

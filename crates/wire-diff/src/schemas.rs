@@ -173,7 +173,7 @@ impl Schemas {
             };
         }
         if let Some(fields) = at.as_object_mut().filter(|_| rng.percent(30)) {
-            fields.insert("unknownField".to_owned(), json!(1));
+            fields.insert("unknownField", json!(1));
         }
     }
 }

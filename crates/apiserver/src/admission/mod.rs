@@ -25,6 +25,7 @@ use crate::storage_codec;
 
 pub(crate) use ip_allocator::{Allocated, RejectedObject, is_allocation, needs_allocation};
 pub(crate) use preconditions::{Preconditions, check as preconditions};
+pub(crate) use priority::{GROUP as SCHEDULING, PriorityClasses};
 
 /// The most attempts to charge a new object to quotas on write conflicts.
 const CHARGES_MAX: usize = 256;

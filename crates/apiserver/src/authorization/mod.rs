@@ -25,6 +25,7 @@ use gantry_schema::kinds::Kind;
 use http::Method;
 
 use crate::ApiServer;
+use crate::admission::SCHEDULING;
 use crate::authentication::authenticate;
 use crate::authentication::impersonation::Impersonation;
 use crate::catalogue::DEFINITIONS;
@@ -85,12 +86,13 @@ pub(crate) async fn authorize(
     Ok(())
 }
 
-/// Notes that a write to roles, bindings or definitions is pending, until the result is dropped; caches include it afterwards.
+/// Notes that a write to roles, bindings, definitions or priority classes is pending, until the result is dropped; caches include it afterwards.
 pub(crate) fn pending_write<'s>(server: &'s ApiServer, info: &RequestInfo<'_>) -> Option<PendingWrite<'s>> {
     match &info.target {
         Target::Objects(objects) if *info.method != Method::GET => match objects.group {
             RBAC => Some(server.policies.pending_write()),
             DEFINITIONS => Some(server.objects.catalogues.pending_write()),
+            SCHEDULING => Some(server.priority_classes.pending_write()),
             _ => None,
         },
         _ => None,

@@ -1,5 +1,6 @@
 //! Delete and deletecollection.
 
+use futures::future::join_all;
 use gantry_json::{Value, json};
 use gantry_registry::lifecycle::{self, DeleteOptions};
 use gantry_registry::paging::{ListOptions, integer};
@@ -15,6 +16,9 @@ use crate::error::{ApiError, ObjectName};
 use crate::metadata::Metadata;
 use crate::objects::{Change, ChangeResult, ObjectRef};
 use crate::response::ApiResponse;
+
+/// How many objects of a collection are deleted at the same time: their writes share a sync of the disk.
+const DELETIONS_AT_ONCE: usize = 64;
 
 impl Call<'_> {
     pub(super) async fn delete(&self) -> Result<ApiResponse, ApiError> {
@@ -46,11 +50,14 @@ impl Call<'_> {
         let options = self.delete_options()?;
         let found = read::list(self, &list_options).await?;
         let items = found.values(self.kind).collect::<Result<Vec<_>, _>>()?;
-        for object in &items {
-            let object_ref = ObjectRef::of(self.kind, object);
-            match self.delete_object(object_ref, &options).await {
-                Ok(_) | Err(ApiError::NotFound(_)) => {}
-                Err(error) => return Err(error),
+        for some in items.chunks(DELETIONS_AT_ONCE) {
+            let refs = some.iter().map(|object| ObjectRef::of(self.kind, object));
+            let deletions: Vec<_> = refs.map(|object_ref| self.delete_object(object_ref, &options)).collect();
+            for deleted in join_all(deletions).await {
+                match deleted {
+                    Ok(_) | Err(ApiError::NotFound(_)) => {}
+                    Err(error) => return Err(error),
+                }
             }
         }
         Ok(self.with_orphan_warning(self.render_list(&found)?, &options))

@@ -113,7 +113,9 @@ impl Call<'_> {
             Ok(patched) => patch::undecodable(kind, body, &patched, why),
             Err(refusal) => refusal,
         };
+        let unchanged;
         if kind == PatchKind::Strategic {
+            unchanged = decode::take_unchanged(&mut patched, stored, &self.kind.nature);
             patched = decode::typed(patched, stored, &self.kind.nature).map_err(|why| undecodable(&why))?;
         } else {
             decode::check_kind(&patched, self.gvk(), &self.kind.nature).map_err(|why| undecodable(&why))?;
@@ -121,9 +123,9 @@ impl Call<'_> {
                 findings.extend(unknown);
                 patched = json!({});
             }
+            unchanged = decode::take_unchanged(&mut patched, stored, &self.kind.nature);
         }
-        let decoded =
-            decode::assembled(patched, Some(stored), &self.kind.nature).map_err(|why| undecodable(&why))?;
+        let decoded = decode::assembled(patched, &self.kind.nature).map_err(|why| undecodable(&why))?;
         findings.extend(decoded.findings);
         if options.validation == Validation::Strict
             && let Some(problem) = strict_problem(findings)
@@ -131,6 +133,9 @@ impl Call<'_> {
             return Err(undecodable(&problem).into());
         }
         let mut object = decoded.object;
+        if let Value::Object(members) = &mut object {
+            members.extend(unchanged);
+        }
         self.check_name(&object)?;
         check_namespace(self, &mut object)?;
         if matches!(self.kind.nature, Nature::Custom(_)) {
@@ -185,7 +190,7 @@ impl Call<'_> {
     }
 
     fn applied(&self, object: Value) -> Result<Value, ApiError> {
-        let decoded = decode::assembled(object, None, &self.kind.nature).map_err(ApiError::unclassified)?;
+        let decoded = decode::assembled(object, &self.kind.nature).map_err(ApiError::unclassified)?;
         let mut object = decoded.object;
         self.check_name(&object)?;
         check_namespace(self, &mut object)?;

@@ -82,8 +82,7 @@ impl Call<'_> {
             if unknown.is_some() {
                 patched = json!({});
             }
-            let decoded =
-                decode::assembled(patched.clone(), None, nature).map_err(|why| undecodable(&why))?;
+            let decoded = decode::assembled(patched.clone(), nature).map_err(|why| undecodable(&why))?;
             let unknown = unknown.into_iter().flatten();
             findings = duplicates.iter().cloned().chain(unknown).chain(decoded.findings).collect();
             match decode::strict_problem(&findings).filter(|_| options.validation == Validation::Strict) {

@@ -176,7 +176,7 @@ pub(super) fn check_namespace(call: &Call<'_>, object: &mut Value) -> Result<(),
                     "the namespace of the provided object does not match the namespace sent on the request";
                 return Err(ApiError::bad_request(message));
             }
-            metadata.insert("namespace".to_owned(), json!(namespace));
+            metadata.insert("namespace", json!(namespace));
         }
         _ => {
             metadata.remove("namespace");

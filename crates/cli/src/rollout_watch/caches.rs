@@ -33,7 +33,8 @@ impl Caches {
         let deployment: Deployment = fetch::get(cluster, name).await?;
         let here = || InformerScope::namespace(cluster.namespace.as_str());
         let selected = here().labels(fetch::selector(&deployment));
-        let informers = Informers::new();
+        // They tell when an object was last changed.
+        let informers = Informers::with_managed_fields();
         let (switch, signal) = shutdown();
         let mut tasks = JoinSet::new();
         let (deployment, sets) =

@@ -15,6 +15,7 @@ use super::temp_dir::TempDir;
 use super::{READY_TIMEOUT, UpFlags};
 use crate::output::fail;
 use crate::server_process::{self, StorageTarget};
+use crate::sim_profile;
 
 /// The exit codes of shells for a command that does not exist, and for one that cannot be run.
 const NOT_FOUND: u8 = 127;
@@ -27,7 +28,8 @@ pub(super) async fn run(flags: &UpFlags) -> Result<ExitCode, String> {
     let mut signals = ForwardedSignals::new()?;
     let free_port = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let options = server_process::options(&flags.server, &StorageTarget::Memory, free_port).await?;
-    let options = Options { nodes: flags.nodes, profile: flags.profile()?, ..options };
+    let options =
+        Options { nodes: flags.nodes, profile: sim_profile::read(flags.sim_profile.as_deref())?, ..options };
     let mut cluster = server_process::launch(options).await?;
     let timeout = flags.wait.unwrap_or(READY_TIMEOUT);
     tokio::select! {

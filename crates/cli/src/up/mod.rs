@@ -13,13 +13,14 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use gantry_cluster::{Cluster, Options, Profile};
+use gantry_cluster::{Cluster, Options};
 use gantry_runtime::error_chain;
 
 use crate::clusters::{ClusterDir, ClusterLock, ClusterName};
 use crate::kubectl::duration;
 use crate::output::{fail, print};
 use crate::server_process::{self, ServerFlags, Signals, StorageTarget, Verbosity};
+use crate::sim_profile;
 use startup_message::StartupMessage;
 
 /// The flags of `gantry up`.
@@ -163,9 +164,13 @@ impl UpFlags {
         let name = dir.map(ClusterDir::context);
         let options = server_process::options(&self.server, &storage, self.address(dir)).await?;
         let name = name.unwrap_or_else(|| options.name.clone());
-        let cluster =
-            server_process::launch(Options { name, nodes: self.nodes, profile: self.profile()?, ..options })
-                .await?;
+        let cluster = server_process::launch(Options {
+            name,
+            nodes: self.nodes,
+            profile: sim_profile::read(self.sim_profile.as_deref())?,
+            ..options
+        })
+        .await?;
         let own = dir.map(ClusterDir::kubeconfig);
         let asked = self.server.write_kubeconfig.clone();
         let asked = asked.map(|file| std::path::absolute(&file).unwrap_or(file));
@@ -193,14 +198,6 @@ impl UpFlags {
         }
         let port = dir.and_then(ClusterDir::port).unwrap_or(0);
         SocketAddr::from((Ipv4Addr::LOCALHOST, port))
-    }
-
-    fn profile(&self) -> Result<Profile, String> {
-        let Some(file) = &self.sim_profile else { return Ok(Profile::built_in()) };
-        let name = file.display();
-        let text = std::fs::read_to_string(file)
-            .map_err(|error| format!("--sim-profile: cannot read {name}: {error}"))?;
-        Profile::read(&text).map_err(|error| format!("--sim-profile: {name}: {error}"))
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod apply;
 mod claim;
+mod last_writes;
 mod observe;
 mod rollout_end;
 mod triggers;
@@ -78,7 +79,9 @@ impl Deployments {
             if must_be_confirmed {
                 self.confirm(&snapshot).await?;
             }
-            match self.apply(&mut snapshot, &decision).await {
+            let applied = self.apply(&mut snapshot, &decision).await;
+            self.caches.note_writes(&snapshot);
+            match applied {
                 Ok(()) => return Ok(Some(decision)),
                 Err(ApplyError::Failed(refusal)) => return Err(refusal),
                 Err(ApplyError::DecideAgain(step)) => refused = Some(step),

@@ -1,18 +1,22 @@
 //! The snapshot: a Deployment, its ReplicaSets and, for `Recreate`, their pods.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use gantry_decide::deployment::{Decision, Observed, RefusedStep, decide};
 use gantry_model::{Name, ObjectKey, Pod, ReplicaSet, Selector, Strategy, Timestamp};
 use gantry_runtime::informer::{CachedDeployment, CachedReplicaSet};
 use gantry_runtime::{Informer, Informers};
 
+use super::last_writes::LastWrites;
+
 #[derive(Clone, Debug)]
 pub(super) struct Caches {
     pub(super) deployments: Informer<CachedDeployment>,
     pub(super) sets: Informer<CachedReplicaSet>,
     pub(super) pods: Informer<Pod>,
+    /// By the key of the Deployment.
+    last_writes: Arc<Mutex<BTreeMap<ObjectKey, LastWrites>>>,
 }
 
 /// The objects of one sync: from the caches, updated by the server's responses.
@@ -21,12 +25,17 @@ pub(super) struct SyncSnapshot {
     pub(super) deployment: Arc<CachedDeployment>,
     /// Its own sets and orphans.
     pub(super) sets: BTreeMap<Name, Arc<CachedReplicaSet>>,
-    pods: Vec<Arc<Pod>>,
+    pub(super) pods: Vec<Arc<Pod>>,
 }
 
 impl Caches {
     pub(super) fn of(informers: &Informers) -> Self {
-        Self { deployments: informers.of(), sets: informers.of(), pods: informers.of() }
+        Self {
+            deployments: informers.of(),
+            sets: informers.of(),
+            pods: informers.of(),
+            last_writes: Arc::default(),
+        }
     }
 
     pub(super) async fn synced(&self) {
@@ -35,8 +44,38 @@ impl Caches {
         self.pods.synced().await;
     }
 
-    /// `None` if the Deployment does not exist.
+    /// The objects of a Deployment, those that were just written in the state in which they were stored; `None` if it does not exist.
     pub(super) fn observe(&self, key: &ObjectKey) -> Option<SyncSnapshot> {
+        let snapshot = self.cached(key);
+        let mut last_writes = self.last_writes();
+        let Some(mut snapshot) = snapshot else {
+            last_writes.remove(key);
+            return None;
+        };
+        if let Some(written) = last_writes.get_mut(key) {
+            written.update(&mut snapshot);
+            if written.is_empty() {
+                last_writes.remove(key);
+            }
+        }
+        Some(snapshot)
+    }
+
+    /// Remembers what was written of these objects until the caches show it.
+    pub(super) fn note_writes(&self, written: &SyncSnapshot) {
+        let key = written.key();
+        let Some(cached) = self.cached(&key) else { return };
+        let newer = LastWrites::of(written, &cached);
+        if !newer.is_empty() {
+            self.last_writes().insert(key, newer);
+        }
+    }
+
+    fn last_writes(&self) -> MutexGuard<'_, BTreeMap<ObjectKey, LastWrites>> {
+        self.last_writes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn cached(&self, key: &ObjectKey) -> Option<SyncSnapshot> {
         let deployment = self.deployments.read().get(key)?.clone();
         let meta = &deployment.noun.meta;
         let sets: Vec<_> = {

@@ -11,6 +11,7 @@ use gantry_decide::gc::{
 use gantry_decide::queue;
 use gantry_model::patch::MetadataPatch;
 use gantry_model::{Identity, ObjectMetadata, Refusal, Uid};
+use gantry_runtime::informer::MetadataOnly;
 use gantry_runtime::{DeleteParams, ResourcePath};
 use kube::core::PartialObjectMeta;
 
@@ -19,7 +20,7 @@ use super::{Garbage, queue_result};
 impl Garbage {
     pub(super) async fn attempt_to_delete(&self, item: &QueueItem) -> (queue::Outcome, Wake) {
         let first = attempt::begin(item, &self.graph_state().context());
-        let result = self.run_to_end(first).await;
+        let result = self.run_to_end(self.answer_from_cache(first)).await;
         tracing::trace!(%item, %result, "attempt to delete");
         match &result {
             AttemptResult::Absent(identity) => self.observe(GraphChange::VerifiedAbsent(identity.clone())),
@@ -51,6 +52,32 @@ impl Garbage {
         queue_result(disposition, &result)
     }
 
+    /// Answers the first read of an attempt from the cache, if it has the object.
+    ///
+    /// The deletion has the version that was read as a precondition: if it was an old one, the object is read live.
+    fn answer_from_cache(&self, first: AttemptStep) -> AttemptStep {
+        match first {
+            AttemptStep::Read(target, reading) => match self.cached(&target) {
+                Some(metadata) => reading.resume(Ok(metadata).into(), &mut self.graph_state().context()),
+                None => AttemptStep::Read(target, reading),
+            },
+            other => other,
+        }
+    }
+
+    /// The object in the cache. What is being deleted is read live: its finalizers are not only preconditions.
+    fn cached(&self, identity: &Identity) -> Option<ObjectMetadata> {
+        let cache = {
+            let graph_state = self.graph_state();
+            let resource = graph_state.kinds.resource(&identity.api_version, &identity.kind)?;
+            graph_state.caches.get(resource)?.clone()
+        };
+        let namespace = identity.namespace.clone().unwrap_or_else(|| "".into());
+        let objects = cache.read();
+        let MetadataOnly(found) = objects.named(&namespace, &identity.name)?.as_ref();
+        (found.identity.uid == identity.uid && !found.is_deleting()).then(|| found.clone())
+    }
+
     async fn run_to_end(&self, first: AttemptStep) -> AttemptResult {
         let mut step = first;
         loop {
@@ -79,14 +106,14 @@ impl Garbage {
     async fn read(&self, identity: &Identity) -> Result<ObjectMetadata, Refusal> {
         let target = self.target(identity)?;
         let found = self.context.api.get_metadata::<PartialObjectMeta>(&target).await?;
-        parse(identity, found)
+        parse(identity, &found)
     }
 
     async fn patch(&self, identity: &Identity, patch: &MetadataPatch) -> Result<ObjectMetadata, Refusal> {
         let target = self.target(identity)?;
         let stored =
             self.context.api.patch::<PartialObjectMeta>(&target, patch.form(), &patch.body()).await?;
-        parse(identity, stored)
+        parse(identity, &stored)
     }
 
     async fn delete(&self, request: &DeleteRequest) -> Result<(), Refusal> {
@@ -111,7 +138,7 @@ impl Garbage {
     }
 }
 
-fn parse(identity: &Identity, found: PartialObjectMeta) -> Result<ObjectMetadata, Refusal> {
-    ObjectMetadata::parse(&identity.api_version, &identity.kind, found.metadata)
+fn parse(identity: &Identity, found: &PartialObjectMeta) -> Result<ObjectMetadata, Refusal> {
+    ObjectMetadata::parse(&identity.api_version, &identity.kind, &found.metadata)
         .map_err(|error| Refusal::other(error.to_string()))
 }

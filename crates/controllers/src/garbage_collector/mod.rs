@@ -14,17 +14,19 @@ mod apply;
 mod observe;
 mod triggers;
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use gantry_decide::Wake;
 use gantry_decide::gc::discovery::{self, Start};
 use gantry_decide::gc::{
-    AbsentOwners, AttemptContext, AttemptResult, Graph, ItemDisposition, QueueItem, ServedKinds,
+    AbsentOwners, AttemptContext, AttemptResult, Graph, ItemDisposition, QueueItem, Resource, ServedKinds,
 };
 use gantry_decide::queue::{self, RetryPolicy};
 use gantry_model::Uid;
-use gantry_runtime::{Informers, Queue};
+use gantry_runtime::informer::MetadataOnly;
+use gantry_runtime::{Informer, Informers, Queue};
 
 use crate::context::{Assembly, Context};
 use observe::Monitors;
@@ -44,13 +46,19 @@ struct GraphState {
     graph: Graph,
     absent: AbsentOwners,
     kinds: ServedKinds,
+    /// The metadata of each kind.
+    caches: BTreeMap<Resource, Informer<MetadataOnly>>,
 }
 
 pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let context = assembly.context.clone();
     let (clock, metrics) = (context.clock.clone(), context.metrics.clone());
-    let graph_state =
-        GraphState { graph: Graph::new(), absent: AbsentOwners::new(), kinds: ServedKinds::default() };
+    let graph_state = GraphState {
+        graph: Graph::new(),
+        absent: AbsentOwners::new(),
+        kinds: ServedKinds::default(),
+        caches: BTreeMap::new(),
+    };
     let garbage = Garbage {
         context,
         informers: assembly.informers.clone(),

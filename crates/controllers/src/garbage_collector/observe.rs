@@ -44,12 +44,14 @@ impl Monitors {
         self.garbage.graph_state().kinds.update(&found);
         let plan = plan(&self.watches(), &found);
         for resource in plan.stop {
+            self.garbage.graph_state().caches.remove(&resource);
             if let Some(monitor) = self.by_resource.remove(&resource) {
                 monitor.stop().await;
             }
         }
         for resource in plan.start {
             let monitor = self.start(resource.clone());
+            self.garbage.graph_state().caches.insert(resource.clone(), monitor.informer.clone());
             self.by_resource.insert(resource, monitor);
         }
         true

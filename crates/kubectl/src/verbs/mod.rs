@@ -21,7 +21,7 @@ mod version;
 mod wait;
 
 pub use api_resources::{ApiResourcesOptions, api_resources};
-pub use apply::{ApplyOptions, ServerSide, apply};
+pub use apply::{ApplyOptions, ServerSide, apply, apply_manifests};
 pub use create::{CreateDeploymentOptions, CreateOptions, create, create_deployment, create_namespace};
 pub use delete::{Cascade, DeleteOptions, delete};
 pub use describe::{DescribeOptions, describe};

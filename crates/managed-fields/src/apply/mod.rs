@@ -127,7 +127,7 @@ fn create(statement: &Value, write: &Write<'_>) -> Attempt {
     let entry = Entry {
         api_version: write.api_version.to_owned(),
         time: Some(write.now.to_owned()),
-        fields: strip(fields_of(write.nature, statement)),
+        fields: strip(fields_of(write.nature, statement)).into(),
     };
     managed.set(Identity::applier(write.manager, write.subresource), entry);
     Attempt { object: Some(statement.clone()), managed }
@@ -148,7 +148,7 @@ fn attempt(
     {
         let mut owned = stated.clone();
         for (_, entry) in managed.entries().filter(|(identity, _)| **identity != me) {
-            owned.absorb(entry.fields.clone());
+            owned.absorb(FieldSet::clone(&entry.fields));
         }
         prune::prune(write.nature, &mut merged, &last.fields, &owned);
     }
@@ -174,7 +174,7 @@ fn attempt(
 fn record(managed: &mut ManagedFields, me: Identity, stated: FieldSet, changed: bool, write: &Write<'_>) {
     let before = managed.remove(&me).and_then(|entry| entry.time);
     let time = if changed { Some(write.now.to_owned()) } else { before };
-    managed.set(me, Entry { api_version: write.api_version.to_owned(), time, fields: strip(stated) });
+    managed.set(me, Entry { api_version: write.api_version.to_owned(), time, fields: strip(stated).into() });
 }
 
 /// Checks that the configuration names its kind and version, and that they are those of the request.

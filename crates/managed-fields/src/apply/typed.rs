@@ -31,7 +31,7 @@ pub(super) fn check_values(applied: &Value, write: &Write<'_>) -> Result<(), Ref
         return Ok(());
     }
     let problem = type_mismatch(applied, write.nature)
-        .or_else(|| decode::assembled(wrap_int32(applied.clone(), write.nature), None, write.nature).err());
+        .or_else(|| decode::assembled(wrap_int32(applied.clone(), write.nature), write.nature).err());
     let Some(problem) = problem else { return Ok(()) };
     let described = described(applied);
     if decode::unreadable_annotation(applied, write.nature).as_ref() == Some(&problem) {

@@ -75,6 +75,13 @@ impl Comparison {
         self.added.union(&self.modified)
     }
 
+    /// The added and changed paths, and the removed ones.
+    pub(super) fn into_gained_and_removed(self) -> (FieldSet, FieldSet) {
+        let mut gained = self.added;
+        gained.absorb(self.modified);
+        (gained, self.removed)
+    }
+
     fn insert(&mut self, element: &PathElement, change: Change, below: Self) {
         let sets = [
             (&mut self.added, Change::Added, below.added),

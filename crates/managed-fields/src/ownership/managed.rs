@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use gantry_json::{Map, Value, json};
 
-use super::FieldSet;
+use super::{FieldSet, OwnedFields};
 
 /// The most managers that update; older ones are merged.
 const UPDATERS_MAX: usize = 10;
@@ -47,7 +47,7 @@ pub struct Entry {
     /// The last change of a value, in RFC 3339; `None` if there was none.
     pub time: Option<String>,
     /// The paths.
-    pub fields: FieldSet,
+    pub fields: OwnedFields,
 }
 
 /// Why a value is not a list of entries.
@@ -93,14 +93,22 @@ impl ManagedFields {
 
     /// The managed fields in an object's metadata; none if they cannot be decoded.
     pub fn of(object: &Value) -> Self {
+        let stored = |fields: &Value| Ok(OwnedFields::stored(fields.clone()));
         object
             .pointer("/metadata/managedFields")
-            .and_then(|entries| Self::decode(entries).ok())
+            .and_then(|entries| Self::decode_with(entries, stored).ok())
             .unwrap_or_default()
     }
 
     /// Decodes a list of entries; of two with the same identity the later is used.
     pub fn decode(entries: &Value) -> Result<Self, NotManaged> {
+        Self::decode_with(entries, |fields| match FieldSet::decode(fields) {
+            Ok(fields) => Ok(fields.into()),
+            Err(problem) => Err(NotManaged(problem.0)),
+        })
+    }
+
+    fn decode_with(entries: &Value, fields: DecodeFields) -> Result<Self, NotManaged> {
         let list = match entries {
             Value::Null => return Ok(Self::new()),
             Value::Array(list) => list,
@@ -108,7 +116,7 @@ impl ManagedFields {
         };
         let mut managed = Self::new();
         for entry in list {
-            let (identity, entry) = decode_entry(entry)?;
+            let (identity, entry) = decode_entry(entry, fields)?;
             managed.entries.insert(identity, entry);
         }
         Ok(managed)
@@ -140,7 +148,7 @@ impl ManagedFields {
         }
         let metadata = root.entry("metadata").or_insert_with(|| json!({}));
         if let Some(metadata) = metadata.as_object_mut() {
-            metadata.insert("managedFields".to_owned(), self.encode());
+            metadata.insert("managedFields", self.encode());
         }
     }
 
@@ -176,7 +184,7 @@ impl ManagedFields {
     /// Changes the fields of all entries.
     pub(super) fn for_each_set(&mut self, change: impl Fn(&mut FieldSet)) {
         for entry in self.entries.values_mut() {
-            change(&mut entry.fields);
+            entry.fields.change(&change);
         }
     }
 
@@ -192,9 +200,10 @@ impl ManagedFields {
 
     /// Adds paths to an entry, at this time.
     pub(crate) fn add(&mut self, identity: Identity, api_version: &str, fields: FieldSet, now: &str) {
-        let empty = || Entry { api_version: api_version.to_owned(), time: None, fields: FieldSet::new() };
+        let empty =
+            || Entry { api_version: api_version.to_owned(), time: None, fields: OwnedFields::default() };
         let entry = self.entries.entry(identity).or_insert_with(empty);
-        entry.fields.absorb(fields);
+        entry.fields.change(|owned| owned.absorb(fields));
         entry.time = Some(now.to_owned());
     }
 
@@ -237,7 +246,7 @@ impl ManagedFields {
         }
         let Some(entry) = self.entries.remove(from) else { return };
         match self.entries.get_mut(into) {
-            Some(bucket) => bucket.fields.absorb(entry.fields),
+            Some(bucket) => bucket.fields.change(|owned| owned.absorb(FieldSet::clone(&entry.fields))),
             None => {
                 self.entries.insert(into.clone(), entry);
             }
@@ -245,7 +254,10 @@ impl ManagedFields {
     }
 }
 
-fn decode_entry(entry: &Value) -> Result<(Identity, Entry), NotManaged> {
+/// Decodes `fieldsV1`.
+type DecodeFields = fn(&Value) -> Result<OwnedFields, NotManaged>;
+
+fn decode_entry(entry: &Value, fields: DecodeFields) -> Result<(Identity, Entry), NotManaged> {
     let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or("");
     let api_version = text("apiVersion");
     if api_version.is_empty() {
@@ -260,24 +272,23 @@ fn decode_entry(entry: &Value) -> Result<(Identity, Entry), NotManaged> {
         "Update" => Identity::updater(manager, api_version, subresource),
         other => return Err(NotManaged(format!("operation must be `Apply` or `Update`, not `{other}`"))),
     };
-    let fields = FieldSet::decode(entry.get("fieldsV1").unwrap_or(&Value::Null));
-    let fields = fields.map_err(|problem| NotManaged(problem.0))?;
+    let fields = fields(entry.get("fieldsV1").unwrap_or(&Value::Null))?;
     let time = entry.get("time").and_then(Value::as_str).map(str::to_owned);
     Ok((identity, Entry { api_version: api_version.to_owned(), time, fields }))
 }
 
 fn encode_entry(identity: &Identity, entry: &Entry) -> Value {
     let mut fields = Map::new();
-    fields.insert("manager".to_owned(), identity.manager.as_str().into());
-    fields.insert("operation".to_owned(), identity.operation.word().into());
-    fields.insert("apiVersion".to_owned(), entry.api_version.as_str().into());
+    fields.insert("manager", identity.manager.as_str().into());
+    fields.insert("operation", identity.operation.word().into());
+    fields.insert("apiVersion", entry.api_version.as_str().into());
     if let Some(time) = &entry.time {
-        fields.insert("time".to_owned(), time.as_str().into());
+        fields.insert("time", time.as_str().into());
     }
-    fields.insert("fieldsType".to_owned(), "FieldsV1".into());
+    fields.insert("fieldsType", "FieldsV1".into());
     fields.insert("fieldsV1".to_owned(), entry.fields.encode());
     if !identity.subresource.is_empty() {
-        fields.insert("subresource".to_owned(), identity.subresource.as_str().into());
+        fields.insert("subresource", identity.subresource.as_str().into());
     }
     if identity.manager.is_empty() {
         fields.remove("manager");

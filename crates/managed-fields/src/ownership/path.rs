@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use gantry_json::Value;
+use gantry_json::{SmolStr, Value};
 
 /// An element of a path. The order is that in which paths are reported: fields, keys, values, indices.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,16 +48,16 @@ impl PathElement {
     }
 
     /// The element in `fieldsV1`: `f:name`, `k:{"name":"c"}`, `v:"x"`, `i:0`.
-    pub fn encode(&self) -> String {
+    pub fn encode(&self) -> SmolStr {
         match self {
-            Self::Field(name) => format!("f:{name}"),
+            Self::Field(name) => ["f:", &**name].into_iter().collect(),
             Self::Key(fields) => {
                 let pairs: Vec<_> =
                     fields.iter().map(|(name, value)| format!("{}:{value}", quoted(name))).collect();
-                format!("k:{{{}}}", pairs.join(","))
+                format!("k:{{{}}}", pairs.join(",")).into()
             }
-            Self::Value(value) => format!("v:{value}"),
-            Self::Index(index) => format!("i:{index}"),
+            Self::Value(value) => format!("v:{value}").into(),
+            Self::Index(index) => format!("i:{index}").into(),
         }
     }
 

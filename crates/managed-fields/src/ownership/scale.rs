@@ -38,7 +38,7 @@ impl ReplicasField {
             let owner = Entry {
                 api_version: SCALE_VERSION.to_owned(),
                 time: entry.time.clone(),
-                fields: Self::Usual.of_version(SCALE_VERSION),
+                fields: Self::Usual.of_version(SCALE_VERSION).into(),
             };
             scale.set(in_version(identity, SCALE_VERSION), owner);
         }
@@ -60,7 +60,7 @@ impl ReplicasField {
         for (identity, entry) in parent.entries().filter(|(_, entry)| self.knows(&entry.api_version)) {
             let mut entry = entry.clone();
             if self.is_owned(&entry) && scale.get(identity).is_none() {
-                entry.fields = entry.fields.difference(&self.of_version(&entry.api_version));
+                entry.fields = entry.fields.difference(&self.of_version(&entry.api_version)).into();
             }
             result.set(identity.clone(), entry);
         }
@@ -69,7 +69,7 @@ impl ReplicasField {
                 continue;
             }
             let time = parent.get(identity).and_then(|known| known.time.clone());
-            let fields = self.of_version(parent_version);
+            let fields = self.of_version(parent_version).into();
             result.set(identity.clone(), Entry { api_version: parent_version.to_owned(), time, fields });
         }
         result
@@ -157,7 +157,7 @@ mod tests {
 
         scale.remove(&Identity::applier("a", ""));
         let taker = Identity::updater("z", SCALE_VERSION, "scale");
-        let fields = FieldSet::of_fields(&["spec.replicas"]);
+        let fields = FieldSet::of_fields(&["spec.replicas"]).into();
         scale.set(taker, Entry { api_version: SCALE_VERSION.to_owned(), time: None, fields });
         assert_eq!(
             lines(&field.to_parent(&parent, &scale, "e.com/v1")),

@@ -124,9 +124,9 @@ fn record_change(managed: &mut ManagedFields, old: &Value, new: &Value, write: &
     if comparison.is_same() {
         return;
     }
-    let gained = comparison.gained();
+    let (gained, removed) = comparison.into_gained_and_removed();
     managed.take_from_others(None, &gained);
-    managed.take_from_others(None, &comparison.removed);
+    managed.take_from_others(None, &removed);
     let gained = strip(gained);
     if !gained.is_empty() {
         let identity = Identity::updater(write.manager, write.api_version, write.subresource);

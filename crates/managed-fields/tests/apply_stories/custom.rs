@@ -394,5 +394,5 @@ fn a_scale_finds_the_replicas_where_the_definition_says() {
     );
     scale.remove(&identity);
     let taken = size.to_parent(&owners, &scale, "example.com/v1");
-    assert_eq!(taken.get(&identity).unwrap().fields, FieldSet::of_fields(&["spec.paused"]));
+    assert_eq!(*taken.get(&identity).unwrap().fields, FieldSet::of_fields(&["spec.paused"]));
 }

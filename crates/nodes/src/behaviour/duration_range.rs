@@ -25,8 +25,12 @@ impl DurationRange {
         Self { from: Duration::from_millis(from), to: Duration::from_millis(to) }
     }
 
-    /// Parses `2`, `0.5` or `1..3`, in seconds.
+    /// Parses `2`, `0.5`, `1..3` or `2±1`, in seconds.
     pub fn parse(text: &str) -> Option<Self> {
+        if let Some((middle, margin)) = text.split_once('±').or_else(|| text.split_once("+-")) {
+            let (middle, margin) = (seconds(middle)?, seconds(margin)?);
+            return Some(Self { from: middle.checked_sub(margin)?, to: middle + margin });
+        }
         let (from, to) = text.split_once("..").unwrap_or((text, text));
         let (from, to) = (seconds(from)?, seconds(to)?);
         (from <= to).then_some(Self { from, to })

@@ -99,6 +99,13 @@ impl Profile {
         Ok(profile)
     }
 
+    /// Adds a rule for images that match a pattern with stars, which overrides earlier ones.
+    #[must_use]
+    pub fn with_rule(mut self, pattern: &str, traits: Traits) -> Self {
+        self.images.push(ImageRule { images: ImageMatcher::Pattern(pattern.to_owned()), traits });
+        self
+    }
+
     /// Returns the traits of an image, before annotations.
     pub(crate) fn traits_of(&self, image: &str) -> Traits {
         let rules = self.images.iter().filter(|rule| rule.images.matches(image));

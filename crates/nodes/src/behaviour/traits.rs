@@ -21,6 +21,8 @@ pub struct Traits {
     pub flap_seconds: Option<DurationRange>,
     /// How long it runs before it exits by itself.
     pub crash_after: Option<DurationRange>,
+    /// The percentage of pods that exit by themselves; all of them if it is not set.
+    pub crash_percent: Option<u8>,
     /// The exit code.
     pub exit_code: Option<i32>,
     /// How long it runs before it is killed for using more memory than its limit.
@@ -77,7 +79,7 @@ pub enum InvalidTrait {
 }
 
 /// All names, with a description of their values.
-const NAMES: [(&str, &str); 14] = [
+const NAMES: [(&str, &str); 15] = [
     ("image-pull", "works, fails or present"),
     ("pull-seconds", SECONDS),
     ("start-seconds", SECONDS),
@@ -85,6 +87,7 @@ const NAMES: [(&str, &str); 14] = [
     ("ready-seconds", SECONDS),
     ("flap-seconds", SECONDS),
     ("crash-after", SECONDS),
+    ("crash-percent", PERCENT),
     ("exit-code", CODE),
     ("oom-after", SECONDS),
     ("startup", "eventually or never"),
@@ -94,6 +97,7 @@ const NAMES: [(&str, &str); 14] = [
     ("terminate-seconds", SECONDS),
 ];
 const CODE: &str = "a number from 0 to 255";
+const PERCENT: &str = "a number from 0 to 100";
 const SECONDS: &str = "a number of seconds such as 2.5, or a range such as 1..3";
 
 impl Traits {
@@ -108,6 +112,7 @@ impl Traits {
     /// | `ready-seconds` | seconds | from its start until it would pass a probe |
     /// | `flap-seconds` | seconds | the interval at which readiness alternates |
     /// | `crash-after` | seconds | from its start until it exits by itself |
+    /// | `crash-percent` | 0 to 100 | the percentage of pods that exit by themselves; default 100 |
     /// | `exit-code` | 0 to 255 | the exit code; default 1 |
     /// | `oom-after` | seconds | from its start until it is killed for using too much memory |
     /// | `startup` | `eventually`, `never` | whether its startup probe passes |
@@ -131,6 +136,7 @@ impl Traits {
                 assign(&mut self.flap_seconds, DurationRange::parse(value).filter(DurationRange::is_positive))
             }
             "crash-after" => assign(&mut self.crash_after, DurationRange::parse(value)),
+            "crash-percent" => assign(&mut self.crash_percent, percent(value)),
             "exit-code" => assign(&mut self.exit_code, exit_code(value)),
             "oom-after" => assign(&mut self.oom_after, DurationRange::parse(value)),
             "startup" => assign(&mut self.startup, Ready::parse(value)),
@@ -153,6 +159,7 @@ impl Traits {
             ready_seconds: other.ready_seconds.or(self.ready_seconds),
             flap_seconds: other.flap_seconds.or(self.flap_seconds),
             crash_after: other.crash_after.or(self.crash_after),
+            crash_percent: other.crash_percent.or(self.crash_percent),
             exit_code: other.exit_code.or(self.exit_code),
             oom_after: other.oom_after.or(self.oom_after),
             startup: other.startup.or(self.startup),
@@ -178,6 +185,10 @@ impl Traits {
 
 fn exit_code(text: &str) -> Option<i32> {
     text.parse::<u8>().ok().map(i32::from)
+}
+
+fn percent(text: &str) -> Option<u8> {
+    text.parse().ok().filter(|percent| *percent <= 100)
 }
 
 fn assign<T>(field: &mut Option<T>, value: Option<T>) -> Option<()> {

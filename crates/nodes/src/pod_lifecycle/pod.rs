@@ -193,6 +193,11 @@ impl Pod {
         format!("{}_{}({})", self.name, self.namespace, self.uid)
     }
 
+    /// Whether its readiness depends on conditions that others write.
+    pub fn has_readiness_gates(&self) -> bool {
+        !self.gates.is_empty()
+    }
+
     pub(super) fn has_init_containers(&self) -> bool {
         self.containers.iter().any(|container| container.role != Role::Main)
     }
@@ -319,7 +324,7 @@ impl Behaviour {
             code: KILLED,
             out_of_memory: true,
         });
-        let crashes = pick(traits.crash_after, "exit").map(|after| crash(after, 1));
+        let crashes = pick(crash_after(traits, uid), "exit").map(|after| crash(after, 1));
         let exits = match out_of_memory.into_iter().chain(crashes).min_by_key(|exit| exit.after) {
             Some(exit) => Some(exit),
             None if keeps_running => None,
@@ -338,4 +343,11 @@ impl Behaviour {
             stop_takes: pick(traits.terminate_seconds, "stop").unwrap_or_default(),
         }
     }
+}
+
+/// When a container exits by itself, unless its pod is among those that do not.
+fn crash_after(traits: &Traits, uid: &str) -> Option<DurationRange> {
+    let Some(percent) = traits.crash_percent else { return traits.crash_after };
+    let is_affected = Rng::keyed(uid, "crash-percent").below(100) < u64::from(percent);
+    is_affected.then(|| traits.crash_after.unwrap_or(DurationRange::millis(1000)))
 }

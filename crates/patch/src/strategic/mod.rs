@@ -76,6 +76,11 @@ fn merge(current: &mut Object, patch: &Object, shape: Shape) -> Result<(), Refus
 }
 
 fn merge_member(current: &mut Object, name: &str, value: &Value, shape: Shape) -> Result<(), Refusal> {
+    let is_scalar = matches!(value, Value::Bool(_) | Value::Number(_) | Value::String(_));
+    if is_scalar && current.get(name) == Some(value) {
+        // An object that does not change stays a clone of the stored one, which is not decoded again.
+        return Ok(());
+    }
     match (current.get_mut(name), value) {
         (_, Value::Null) => {
             current.remove(name);

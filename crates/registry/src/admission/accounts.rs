@@ -43,7 +43,7 @@ pub fn provide(pod: &mut Value, account: &Value, volume_suffix: &str) {
     if is_empty(spec, "imagePullSecrets")
         && let Some(secrets) = account["imagePullSecrets"].as_array().filter(|secrets| !secrets.is_empty())
     {
-        spec.insert("imagePullSecrets".to_owned(), json!(secrets));
+        spec.insert("imagePullSecrets", json!(secrets));
     }
 }
 

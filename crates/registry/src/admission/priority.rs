@@ -52,10 +52,10 @@ pub fn prioritize(pod: &mut Value, class: Option<&Value>) -> Result<(), Denied> 
              controller computed {policy} from the given PriorityClass name"
         ));
     }
-    spec.insert("priority".to_owned(), json!(value));
-    spec.insert("preemptionPolicy".to_owned(), json!(policy));
+    spec.insert("priority", json!(value));
+    spec.insert("preemptionPolicy", json!(policy));
     if let Some(name) = class.map(|class| class["metadata"]["name"].clone()) {
-        spec.insert("priorityClassName".to_owned(), name);
+        spec.insert("priorityClassName", name);
     }
     Ok(())
 }

@@ -45,7 +45,7 @@ pub fn from_storage(kind: &Kind, object: Value) -> Value {
 
 fn named(mut object: Value, version: GroupVersion) -> Value {
     if let Value::Object(members) = &mut object {
-        members.insert("apiVersion".to_owned(), json!(version.to_string()));
+        members.insert("apiVersion", json!(version.to_string()));
     }
     object
 }

@@ -53,7 +53,7 @@ pub fn set_initial_status(kind: &Kind, value: &mut Value) {
     let Some(object) = object(value) else { return };
     if kind.has_status() && !strategy.keeps_sent_status {
         match (strategy.initial_status)(object) {
-            Some(status) => object.insert("status".to_owned(), status),
+            Some(status) => object.insert("status", status),
             None => object.remove("status"),
         };
     }

@@ -28,7 +28,7 @@ pub(crate) fn pod(pod: &mut Object) {
             .and_then(Value::as_i64)
             .is_some_and(|seconds| seconds < 0)
         {
-            spec.insert("terminationGracePeriodSeconds".to_owned(), json!(1));
+            spec.insert("terminationGracePeriodSeconds", json!(1));
         }
     }
     if let Some(status) = child(pod, "status") {
@@ -79,7 +79,7 @@ fn mirror_account(spec: &mut Object) {
         spec.remove("serviceAccountName");
         spec.remove("serviceAccount");
     } else {
-        spec.insert("serviceAccount".to_owned(), json!(name));
+        spec.insert("serviceAccount", json!(name));
     }
 }
 
@@ -96,12 +96,12 @@ fn mirror_addresses(status: &mut Object) {
     match first {
         // Old kubelets write only `podIP`, so it takes precedence.
         Some(ip) if !alone.is_empty() && alone != ip => {
-            status.insert("podIPs".to_owned(), json!([{"ip": alone}]));
+            status.insert("podIPs", json!([{"ip": alone}]));
         }
         Some(ip) => default_text(status, "podIP", &ip),
         None if !text(status, "podIP").is_empty() && is_empty(status, "podIPs") => {
             let addresses = json!([{"ip": text(status, "podIP")}]);
-            status.insert("podIPs".to_owned(), addresses);
+            status.insert("podIPs", addresses);
         }
         None => {}
     }

@@ -15,7 +15,7 @@ pub(crate) fn default_labels(object: &mut Object, labels: Value) {
     if let Some(metadata) = ensure(object, "metadata")
         && is_empty(metadata, "labels")
     {
-        metadata.insert("labels".to_owned(), labels);
+        metadata.insert("labels", labels);
     }
 }
 

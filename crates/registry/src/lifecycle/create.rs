@@ -47,12 +47,12 @@ pub fn create(mut object: Value, kind: &Kind, stamp: &Stamp<'_>) -> Value {
     let name = (name.is_empty() && !generate.is_empty()).then(|| generated_name(generate, stamp.name_suffix));
     let metadata = metadata_mut(&mut object);
     if let Some(name) = name {
-        metadata.insert("name".to_owned(), json!(name));
+        metadata.insert("name", json!(name));
     }
-    metadata.insert("uid".to_owned(), json!(stamp.uid));
-    metadata.insert("creationTimestamp".to_owned(), json!(stamp.now.to_string()));
+    metadata.insert("uid", json!(stamp.uid));
+    metadata.insert("creationTimestamp", json!(stamp.now.to_string()));
     if !matches!(kind.generation, Generation::Absent | Generation::SpecFromZero) {
-        metadata.insert("generation".to_owned(), json!(1));
+        metadata.insert("generation", json!(1));
     }
     if kind.has_status()
         && !strategy.keeps_sent_status

@@ -79,8 +79,8 @@ fn shorten_grace_period(stored: &Value, pending: i64, options: &DeleteOptions, n
     let (ends, grace) = if sooner < now { (now, grace.min(1)) } else { (sooner, grace) };
     let mut object = stored.clone();
     let metadata = metadata_mut(&mut object);
-    metadata.insert("deletionTimestamp".to_owned(), json!(ends.to_string()));
-    metadata.insert("deletionGracePeriodSeconds".to_owned(), json!(grace));
+    metadata.insert("deletionTimestamp", json!(ends.to_string()));
+    metadata.insert("deletionGracePeriodSeconds", json!(grace));
     if grace == 0 && finalizers(&object).is_empty() {
         Deletion::Remove(Some(object))
     } else {
@@ -120,10 +120,10 @@ fn set_deletion(object: &mut Value, ends: Timestamp, grace: i64) {
     };
     let counted = generation(object);
     let metadata = metadata_mut(object);
-    metadata.insert("deletionTimestamp".to_owned(), json!(ends.to_string()));
-    metadata.insert("deletionGracePeriodSeconds".to_owned(), json!(grace));
+    metadata.insert("deletionTimestamp", json!(ends.to_string()));
+    metadata.insert("deletionGracePeriodSeconds", json!(grace));
     if is_first && counted > 0 {
-        metadata.insert("generation".to_owned(), json!(counted.saturating_add(1)));
+        metadata.insert("generation", json!(counted.saturating_add(1)));
     }
 }
 
@@ -154,6 +154,6 @@ pub(crate) fn set_finalizers(object: &mut Value, kept: &[String]) {
     if kept.is_empty() {
         metadata.remove("finalizers");
     } else {
-        metadata.insert("finalizers".to_owned(), json!(kept));
+        metadata.insert("finalizers", json!(kept));
     }
 }

@@ -105,7 +105,7 @@ pub(crate) fn keep_all_but_managed_fields(stored: &Value, object: &mut Value) {
     let managed = metadata_mut(object).remove("managedFields");
     keep(stored, object, "metadata");
     match managed {
-        Some(managed) => metadata_mut(object).insert("managedFields".to_owned(), managed),
+        Some(managed) => metadata_mut(object).insert("managedFields", managed),
         None => metadata_mut(object).remove("managedFields"),
     };
 }
@@ -158,7 +158,7 @@ fn increment_generation(stored: &Value, object: &mut Value, part: Part, kind: &K
     };
     if counts {
         let next = generation(stored).saturating_add(1);
-        metadata_mut(object).insert("generation".to_owned(), json!(next));
+        metadata_mut(object).insert("generation", json!(next));
     }
 }
 

@@ -46,7 +46,7 @@ fn set_defaults(controller: &mut Object) {
     }
     let Some(labels) = template_labels(spec) else { return };
     if is_empty(spec, "selector") {
-        spec.insert("selector".to_owned(), labels.clone());
+        spec.insert("selector", labels.clone());
     }
     default_labels(controller, labels);
 }

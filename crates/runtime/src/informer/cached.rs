@@ -321,7 +321,6 @@ impl MetadataOnly {
     }
 
     fn of(resource: &Resource, meta: &ObjectMeta) -> Result<Self, ParseError> {
-        let meta = ObjectMeta { managed_fields: None, ..meta.clone() };
         ObjectMetadata::parse(&resource.api_version, &resource.kind, meta).map(Self)
     }
 }

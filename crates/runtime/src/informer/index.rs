@@ -25,6 +25,7 @@ pub(super) struct Index {
 }
 
 /// The fields of an object that it is indexed by.
+#[derive(PartialEq)]
 pub(super) struct IndexedFields<'a> {
     pub(super) key: ObjectKey,
     pub(super) uid: &'a Uid,

@@ -23,6 +23,7 @@ mod source;
 mod store;
 #[cfg(test)]
 mod tests;
+mod trimming;
 
 pub use cached::{
     Cached, CachedDeployment, CachedDisruptionBudget, CachedEndpointSlice, CachedEndpoints, CachedReplicaSet,

@@ -31,6 +31,7 @@ pub struct Informers {
 
 #[derive(Default)]
 struct Registry {
+    keeps_managed_fields: bool,
     by_type: HashMap<(TypeId, InformerScope), Box<dyn Any + Send>>,
     sources: BTreeMap<(Resource, InformerScope), SourceEntry>,
     starts: Vec<Start>,
@@ -43,9 +44,15 @@ struct SourceEntry {
 }
 
 impl Informers {
-    /// Without any informers.
+    /// Without any informers. Their objects will have no managed fields.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Without any informers, whose objects will have their managed fields.
+    pub fn with_managed_fields() -> Self {
+        let registry = Registry { keeps_managed_fields: true, ..Registry::default() };
+        Self { registry: Arc::new(Mutex::new(registry)) }
     }
 
     /// The shared informer of all objects of this type.
@@ -63,7 +70,12 @@ impl Informers {
         }
         let informer = Informer::<T>::scoped(T::resource(), scope.clone());
         registry.by_type.insert(key, Box::new(informer.clone()));
-        let wire = (TypeId::of::<T::Wire>(), T::FORM, Decoder::of::<T::Wire>());
+        let decoder = if registry.keeps_managed_fields {
+            Decoder::with_managed_fields::<T::Wire>()
+        } else {
+            Decoder::of::<T::Wire>()
+        };
+        let wire = (TypeId::of::<T::Wire>(), T::FORM, decoder);
         registry.source(T::resource(), scope, wire).attach(&informer, source::parse);
         informer
     }

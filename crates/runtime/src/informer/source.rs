@@ -22,6 +22,7 @@ use tokio::sync::Notify;
 use super::cached::Cached;
 use super::lines::Line;
 use super::scope::InformerScope;
+use super::trimming::without_managed_fields;
 use super::{Informer, Shared, set_error};
 use crate::request::Form;
 use crate::wire::{AnyWire, ObjectList, Wire};
@@ -90,7 +91,23 @@ struct ParsedView<T> {
 }
 
 impl Decoder {
+    /// Decodes objects without their managed fields.
     pub(super) fn of<W: Wire + Sync>() -> Self {
+        Self {
+            object: |json| Ok(Arc::new(W::decode(&without_managed_fields(json))?)),
+            list: |json| {
+                let page = W::decode_list(json)?;
+                let trimmed = |mut object: W| {
+                    object.meta_mut().managed_fields = None;
+                    Arc::new(object) as WireObject
+                };
+                Ok((page.metadata, page.items.into_iter().map(trimmed).collect()))
+            },
+        }
+    }
+
+    /// Decodes whole objects.
+    pub(super) fn with_managed_fields<W: Wire + Sync>() -> Self {
         Self {
             object: |json| Ok(Arc::new(W::decode(json)?)),
             list: |json| {

@@ -104,8 +104,12 @@ impl<T: Cached> Store<T> {
         match old {
             Some(old) if old.version() == new.version() && old.uid() == new.uid() => None,
             Some(old) => {
-                self.unlink(&old);
-                self.link(&new);
+                if indexed_fields(old.as_ref()) == indexed_fields(new.as_ref()) {
+                    self.exchange(&new);
+                } else {
+                    self.unlink(&old);
+                    self.link(&new);
+                }
                 Some(InformerEvent::Updated { old, new })
             }
             None => {
@@ -153,6 +157,14 @@ impl<T: Cached> Store<T> {
             self.objects.resize(slot + 1, None);
         }
         self.objects[slot] = Some(object.clone());
+    }
+
+    /// Replaces an object that is indexed by the same fields.
+    fn exchange(&mut self, object: &Arc<T>) {
+        let ObjectKey { namespace, name } = object.key();
+        if let Some(slot) = self.index.named(&namespace, &name) {
+            self.objects[slot] = Some(object.clone());
+        }
     }
 
     fn unlink(&mut self, object: &Arc<T>) {

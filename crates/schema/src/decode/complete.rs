@@ -4,45 +4,52 @@
 //! (`"status":{}`, `"rules":null`), and one that is kept because it is a pointer (`"replicas":0`). Empty lists and
 //! maps stay as they were sent; see [`crate::empties`].
 
-use gantry_json::{Map, Value};
+use gantry_json::{Map, SmolStr, Value};
 
+use crate::kinds::Nature;
 use crate::schema::{Field, MessageId, Omit, Type, schema};
 
 /// Brings the fields of one object into canonical form; their values must be in canonical form already.
 pub(crate) fn complete(members: &mut Map, id: MessageId) {
-    for field in schema().each_field(id) {
-        match members.get(field.json) {
-            Some(value) if is_unset(field, value) => match absent(field) {
-                Some(value) => {
-                    members.insert(field.json.to_owned(), value);
-                }
-                None => {
-                    members.remove(field.json);
-                }
-            },
-            Some(_) => {}
-            None => {
-                if let Some(value) = absent(field) {
-                    members.insert(field.json.to_owned(), value);
-                }
-            }
+    let unset = |(name, value): (&SmolStr, &Value)| {
+        // Most values are not: the field of these is not looked up.
+        let field = if is_empty(value) { schema().field(id, name) } else { None };
+        field.filter(|field| is_unset(field, value))
+    };
+    let unset: Vec<_> = members.iter().filter_map(unset).collect();
+    for field in unset {
+        members.remove(field.json);
+    }
+    add_never_absent(members, id);
+}
+
+/// Adds the members of a new object that are stored although it lacks them, such as its status.
+pub fn complete_root(object: &mut Value, nature: &Nature) {
+    if let (Value::Object(members), Some(id)) = (object, nature.message()) {
+        add_never_absent(members, id);
+    }
+}
+
+fn add_never_absent(members: &mut Map, id: MessageId) {
+    for field in schema().never_absent(id).iter().map(|position| schema().field_at(id, *position)) {
+        if !members.contains_key(field.json) {
+            members.extend(absent(field).map(|value| (field.json, value)));
         }
     }
 }
 
 /// The value that is written for a field that is not set; `None` if it is omitted.
 pub(crate) fn absent(field: &Field) -> Option<Value> {
-    let never_omitted = field.omit == Omit::Never;
-    if field.pointer {
-        return never_omitted.then_some(Value::Null);
-    }
+    is_never_absent(field).then(|| match &field.kind {
+        Type::Bytes | Type::List(_) | Type::Map(_) | Type::Raw | Type::Or(..) => Value::Null,
+        _ if field.pointer => Value::Null,
+        kind => zero(kind),
+    })
+}
+
+/// Whether a field is written even if it is not set.
+pub(crate) fn is_never_absent(field: &Field) -> bool {
     match &field.kind {
-        Type::String | Type::Bool | Type::Int32 | Type::Int64 | Type::Float64 => {
-            never_omitted.then(|| zero(&field.kind))
-        }
-        Type::Bytes | Type::List(_) | Type::Map(_) | Type::Raw | Type::Or(..) => {
-            never_omitted.then_some(Value::Null)
-        }
         // These are structs in Go, which `omitempty` never omits.
         Type::Message(_)
         | Type::Inline(_)
@@ -50,7 +57,12 @@ pub(crate) fn absent(field: &Field) -> Option<Value> {
         | Type::IntOrString
         | Type::Time
         | Type::MicroTime
-        | Type::Duration => (field.omit != Omit::Zero).then(|| zero(&field.kind)),
+        | Type::Duration
+            if !field.pointer =>
+        {
+            field.omit != Omit::Zero
+        }
+        _ => field.omit == Omit::Never,
     }
 }
 
@@ -69,6 +81,17 @@ pub fn zero(kind: &Type) -> Value {
             complete(&mut members, *id);
             Value::Object(members)
         }
+    }
+}
+
+/// Whether a value may mean that its field is not set, whatever field it is.
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Array(elements) => elements.is_empty(),
+        Value::String(text) => text.is_empty(),
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::Bool(true) | Value::Object(_) => false,
     }
 }
 

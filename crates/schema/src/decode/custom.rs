@@ -112,7 +112,7 @@ pub(super) fn value(mut object: Value, custom: &Custom, malformed: Malformed) ->
             normal => normal.unwrap_or_default(),
         };
         let metadata = with_reset_owners(normal, &metadata);
-        members.insert("metadata".to_owned(), Value::Object(metadata));
+        members.insert("metadata", Value::Object(metadata));
     }
     unknown.extend(custom.structural_schema.prune(&mut object));
     let mut embedded = Vec::new();

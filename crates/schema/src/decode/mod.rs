@@ -29,7 +29,7 @@ mod wire;
 mod yaml;
 mod yaml_errors;
 
-pub use complete::zero;
+pub use complete::{complete_root, zero};
 pub use depth::TOO_DEEP;
 pub use field_annotations::UNREADABLE;
 use gantry_formats::base64;
@@ -132,8 +132,8 @@ pub fn object_or_former(
     if gvk != expected {
         return Err(refused(unconvertible(gvk, expected)));
     }
-    members.insert("kind".to_owned(), Value::from(kind));
-    members.insert("apiVersion".to_owned(), Value::from(gvk.api_version()));
+    members.insert("kind", Value::from(kind));
+    members.insert("apiVersion", Value::from(gvk.api_version()));
     Ok(Decoded { object: Value::Object(members), findings })
 }
 
@@ -166,29 +166,24 @@ pub fn value(object: Value, nature: &Nature) -> Result<Decoded, String> {
 }
 
 /// The same for a computed object, such as a patched one, in which everything must be valid.
-///
-/// What it has unchanged from the stored object was decoded before.
-pub fn assembled(mut object: Value, stored: Option<&Value>, nature: &Nature) -> Result<Decoded, String> {
+pub fn assembled(object: Value, nature: &Nature) -> Result<Decoded, String> {
     match nature {
-        Nature::BuiltIn(id) => {
-            let unchanged = stored.map_or(Vec::new(), |stored| take_unchanged(&mut object, stored));
-            let mut decoded = compiled_in(object, *id)?;
-            if let Value::Object(members) = &mut decoded.object {
-                members.extend(unchanged);
-            }
-            Ok(decoded)
-        }
+        Nature::BuiltIn(id) => compiled_in(object, *id),
         Nature::Custom(custom) => custom::value(object, custom, Malformed::Refused),
     }
 }
 
-/// Takes the members out of an object that are those of the stored one, but for the metadata: its annotations are fields of some kinds.
-fn take_unchanged(object: &mut Value, stored: &Value) -> Vec<(SmolStr, Value)> {
-    let Value::Object(members) = object else { return Vec::new() };
-    let is_unchanged = |name: &SmolStr, value: &Value| name != "metadata" && value.is_clone_of(&stored[name]);
-    let unchanged: Vec<_> = members.iter().filter(|(name, value)| is_unchanged(name, value)).collect();
-    let unchanged: Vec<_> =
-        unchanged.into_iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+/// Takes the members out of a patched object that are unchanged clones of those of the stored one: they need not be decoded again.
+///
+/// Everything of a custom kind stays: its definition may have changed.
+pub fn take_unchanged(object: &mut Value, stored: &Value, nature: &Nature) -> Vec<(SmolStr, Value)> {
+    let (Value::Object(members), Nature::BuiltIn(_)) = (object, nature) else { return Vec::new() };
+    let mut unchanged = Vec::new();
+    for (name, value) in members.iter() {
+        if value.is_clone_of(&stored[name]) {
+            unchanged.push((name.clone(), value.clone()));
+        }
+    }
     for (name, _) in &unchanged {
         members.remove(name);
     }
@@ -204,7 +199,7 @@ fn compiled_in(object: Value, id: MessageId) -> Result<Decoded, String> {
     let (mut members, findings) = walk::object(&mut Tree::from(object), id)?;
     depth::check(&members)?;
     field_annotations::normalize(id, &mut members)?;
-    members.extend(kept.into_iter().map(|(key, value)| (key.to_owned(), value)));
+    members.extend(kept);
     Ok(Decoded { object: Value::Object(members), findings })
 }
 

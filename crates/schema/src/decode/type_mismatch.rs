@@ -5,7 +5,7 @@
 
 use gantry_json::Value;
 
-use super::{base64, go_types, json_word, take_unchanged};
+use super::{base64, go_types, json_word};
 use crate::kinds::Nature;
 use crate::schema::{MessageId, Type, schema};
 
@@ -13,18 +13,13 @@ use crate::schema::{MessageId, Type, schema};
 ///
 /// Kind and version are those of the current object: such a patch is read into an object of that kind, whatever kind it names.
 pub fn typed(mut patched: Value, current: &Value, nature: &Nature) -> Result<Value, String> {
-    let unchanged = take_unchanged(&mut patched, current);
     if let Some(why) = type_mismatch(&patched, nature) {
         return Err(why);
     }
     for field in ["kind", "apiVersion"].into_iter().filter(|field| !current[*field].is_null()) {
         patched[field] = current[field].clone();
     }
-    let mut patched = wrap_int32(patched, nature);
-    if let Value::Object(members) = &mut patched {
-        members.extend(unchanged);
-    }
-    Ok(patched)
+    Ok(wrap_int32(patched, nature))
 }
 
 /// The error about the first value that does not have the type of its field, in the order of the fields.
@@ -35,11 +30,18 @@ pub fn type_mismatch(patched: &Value, nature: &Nature) -> Option<String> {
 fn of_message(value: &Value, id: MessageId) -> Option<String> {
     match value {
         Value::Null => None,
+        // The members are checked as they come; only the first error depends on the order of the fields.
+        Value::Object(members) if members.iter().all(|(name, value)| fits(value, id, name)) => None,
         Value::Object(members) => schema()
             .each_field(id)
             .find_map(|field| of_type(members.get(field.json)?, &field.kind, (id, field.json))),
         other => Some(format!("cannot restore struct from: {}", go_kind(other))),
     }
+}
+
+/// Whether a member has the type of its field, or has none.
+fn fits(value: &Value, id: MessageId, name: &str) -> bool {
+    schema().field(id, name).is_none_or(|field| of_type(value, &field.kind, (id, field.json)).is_none())
 }
 
 /// The error about a value in this field of this message.

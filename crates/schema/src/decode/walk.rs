@@ -67,8 +67,8 @@ impl Walk {
         }
         self.nested += 1;
         let holder = std::mem::replace(&mut self.holder, schema().message(id).name);
-        let mut read = Map::new();
-        let mut seen: Vec<&'static str> = Vec::new();
+        let mut read = Vec::with_capacity(members.len());
+        let mut seen: Vec<&'static str> = Vec::with_capacity(members.len());
         for (key, tree) in members {
             let back = self.enter(key);
             match schema().field(id, key) {
@@ -79,22 +79,22 @@ impl Walk {
                     let value = self.field(field, tree)?;
                     self.fields.truncate(depth);
                     match value {
-                        Some(value) => read.insert(std::mem::take(key), value),
-                        None => read.remove(field.json),
-                    };
+                        Some(value) => read.push((std::mem::take(key), value)),
+                        None => read.retain(|(name, _): &(SmolStr, _)| name != field.json),
+                    }
                 }
                 None => match TYPE_FIELDS.iter().find(|name| *name == key) {
                     Some(name) if level == Level::Root || kind::is_kind(id) => {
                         self.once(name, &mut seen);
-                        if let Some(text) = self.type_field(name, tree, level) {
-                            read.insert(*name, text);
-                        }
+                        read.extend(self.type_field(name, tree, level).map(|text| ((*name).into(), text)));
                     }
                     _ => Finding::Unknown(self.path.clone()).note(&mut self.findings),
                 },
             }
             self.path.truncate(back);
         }
+        // Of several members of the same name the last one counts.
+        let mut read = Map::from_iter(read);
         complete(&mut read, id);
         self.holder = holder;
         self.nested -= 1;

@@ -15,7 +15,7 @@ use gantry_json::{Map, Value};
 use crate::decode::complete::absent;
 use crate::empties::is_omitted;
 use crate::kinds::Nature;
-use crate::schema::{MessageId, Other, Type, schema};
+use crate::schema::{Field, MessageId, Other, Type, schema};
 
 /// Whether kind and version are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,17 +97,29 @@ fn message(value: &Value, id: MessageId, type_meta: TypeMeta, bytes: &mut Vec<u8
             }
         }
     }
-    for field in schema().each_field(id) {
-        match members.get(field.json).filter(|value| !is_omitted(field, value)) {
-            Some(value) => typed(value, &field.kind, object.member(field.json)),
-            None => {
-                if let Some(value) = absent(field) {
-                    typed(&value, &field.kind, object.member(field.json));
-                }
-            }
+    let present = members.iter().filter_map(|(name, value)| Some((schema().position(id, name)?, value)));
+    let mut present: Vec<(usize, &Value)> = present.collect();
+    present.sort_unstable_by_key(|(position, _)| *position);
+    let mut never_absent = schema().never_absent(id).iter().copied().peekable();
+    for (position, value) in present {
+        while let Some(earlier) = never_absent.next_if(|earlier| *earlier < position) {
+            absent_field(schema().field_at(id, earlier), &mut object);
+        }
+        let field = schema().field_at(id, position);
+        if !is_omitted(field, value) {
+            typed(value, &field.kind, object.member(field.json));
+            never_absent.next_if_eq(&position);
         }
     }
+    never_absent.for_each(|position| absent_field(schema().field_at(id, position), &mut object));
     object.close();
+}
+
+/// Writes a field that the object lacks, if it is written nevertheless.
+fn absent_field(field: &Field, object: &mut Members<'_>) {
+    if let Some(value) = absent(field) {
+        typed(&value, &field.kind, object.member(field.json));
+    }
 }
 
 fn typed(value: &Value, kind: &Type, bytes: &mut Vec<u8>) {

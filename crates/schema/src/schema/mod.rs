@@ -6,6 +6,7 @@
 //!
 //! Fields are in the order in which Kubernetes writes them.
 
+mod field_table;
 mod merging;
 mod parse;
 
@@ -13,6 +14,8 @@ pub use merging::{Merging, Owning, StrategicMerge};
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
+
+use field_table::FieldTable;
 
 /// All messages by name.
 #[derive(Debug)]
@@ -32,9 +35,12 @@ pub struct Message {
     pub name: &'static str,
     /// Its own fields, in the order in which they are written; inlined messages are fields, too.
     pub fields: Vec<Field>,
-    by_json: BTreeMap<&'static str, Place>,
     /// The fields in the order in which they are written, with those of inlined messages.
-    written: Vec<(MessageId, usize)>,
+    written: Vec<FieldPlace>,
+    /// The positions of the written fields by name.
+    by_json: FieldTable,
+    /// The positions of the fields that are written even if an object lacks them.
+    never_absent: Vec<usize>,
 }
 
 /// One field of a message.
@@ -115,11 +121,11 @@ pub enum Other {
     Texts,
 }
 
-/// Where a field is declared: in the message itself, or in one inlined into it.
+/// Where a field is declared: in a message, which may be inlined into another one, at this position.
 #[derive(Clone, Copy, Debug)]
-enum Place {
-    Own(usize),
-    Inlined(MessageId),
+struct FieldPlace {
+    message: MessageId,
+    index: usize,
 }
 
 /// The schema of Kubernetes 1.37.
@@ -144,18 +150,20 @@ impl Schema {
 
     /// The field of a message with this JSON name, inlined ones included.
     pub fn field(&self, id: MessageId, json: &str) -> Option<&Field> {
-        match self.message(id).by_json.get(json)? {
-            Place::Own(index) => Some(&self.message(id).fields[*index]),
-            Place::Inlined(inlined) => self.field(*inlined, json),
-        }
+        self.position(id, json).map(|position| self.field_at(id, position))
     }
 
     /// The inlined message that declares a field; `None` for a field of the message itself.
     pub fn inlined(&self, id: MessageId, json: &str) -> Option<MessageId> {
-        match self.message(id).by_json.get(json)? {
-            Place::Own(_) => None,
-            Place::Inlined(inlined) => Some(*inlined),
+        let message = self.message(id);
+        if message.written[self.position(id, json)?].message == id {
+            return None;
         }
+        let inlined = |field: &Field| match field.kind {
+            Type::Inline(inlined) if self.field(inlined, json).is_some() => Some(inlined),
+            _ => None,
+        };
+        message.fields.iter().filter_map(inlined).last()
     }
 
     /// The fields of a message in the order in which they are written, including inlined ones.
@@ -172,8 +180,26 @@ impl Schema {
 
     /// An iterator over [`Schema::fields`].
     pub fn each_field(&self, id: MessageId) -> impl Iterator<Item = &Field> {
-        let message = self.message(id);
-        message.written.iter().map(move |(holder, index)| &self.message(*holder).fields[*index])
+        self.message(id).written.iter().map(|place| self.at(*place))
+    }
+
+    /// The position of the field with this JSON name among those that are written.
+    pub(crate) fn position(&self, id: MessageId, json: &str) -> Option<usize> {
+        self.message(id).by_json.find(json)
+    }
+
+    /// The field at a position among those that are written.
+    pub(crate) fn field_at(&self, id: MessageId, position: usize) -> &Field {
+        self.at(self.message(id).written[position])
+    }
+
+    /// The positions of the fields that are written even if an object lacks them.
+    pub(crate) fn never_absent(&self, id: MessageId) -> &[usize] {
+        &self.message(id).never_absent
+    }
+
+    fn at(&self, place: FieldPlace) -> &Field {
+        &self.message(place.message).fields[place.index]
     }
 
     /// Every message with its id.
@@ -242,9 +268,10 @@ mod tests {
     fn every_type_named_exists() {
         assert!(schema().messages.len() > 400);
         for message in &schema().messages {
-            for name in message.by_json.keys() {
-                let id = schema().find(message.name).unwrap();
-                assert!(schema().field(id, name).is_some(), "{}.{name}", message.name);
+            let id = schema().find(message.name).unwrap();
+            for field in schema().each_field(id) {
+                let found = schema().field(id, field.json).unwrap();
+                assert_eq!(found.json, field.json, "{}", message.name);
             }
         }
     }

@@ -2,7 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{Field, Merging, Message, MessageId, Omit, Other, Owning, Place, Schema, StrategicMerge, Type};
+use super::field_table::FieldTable;
+use super::{
+    Field, FieldPlace, Merging, Message, MessageId, Omit, Other, Owning, Schema, StrategicMerge, Type,
+};
+use crate::decode::complete::is_never_absent;
 
 /// The message whose fields may have an alternative type.
 const OPEN_API: &str = "apiextensions/v1.JSONSchemaProps";
@@ -23,8 +27,9 @@ pub(super) fn schema(fields: &'static str, lists: &'static str) -> Result<Schema
             messages.push(Message {
                 name: line,
                 fields: Vec::new(),
-                by_json: BTreeMap::new(),
+                by_json: FieldTable::default(),
                 written: Vec::new(),
+                never_absent: Vec::new(),
             });
         }
     }
@@ -178,37 +183,24 @@ fn ownership(word: &'static str) -> Result<Owning, String> {
 impl Schema {
     fn index(&mut self) {
         for index in 0..self.messages.len() {
-            let by_json = self.names_of(MessageId(index));
-            self.messages[index].by_json = by_json;
-            self.messages[index].written = self.places_of(MessageId(index));
+            let id = MessageId(index);
+            let written = self.places_of(id);
+            let by_json = FieldTable::new(written.iter().map(|place| self.at(*place).json));
+            let is_never_absent = |position: &usize| is_never_absent(self.at(written[*position]));
+            let never_absent = (0..written.len()).filter(is_never_absent).collect();
+            let message = &mut self.messages[index];
+            (message.written, message.by_json, message.never_absent) = (written, by_json, never_absent);
         }
     }
 
-    fn places_of(&self, id: MessageId) -> Vec<(MessageId, usize)> {
+    fn places_of(&self, id: MessageId) -> Vec<FieldPlace> {
         let mut places = Vec::new();
         for (index, field) in self.messages[id.0].fields.iter().enumerate() {
             match field.kind {
                 Type::Inline(inlined) => places.extend(self.places_of(inlined)),
-                _ => places.push((id, index)),
+                _ => places.push(FieldPlace { message: id, index }),
             }
         }
         places
-    }
-
-    fn names_of(&self, id: MessageId) -> BTreeMap<&'static str, Place> {
-        let mut names = BTreeMap::new();
-        for (index, field) in self.messages[id.0].fields.iter().enumerate() {
-            match field.kind {
-                Type::Inline(inlined) => {
-                    for name in self.names_of(inlined).into_keys() {
-                        names.insert(name, Place::Inlined(inlined));
-                    }
-                }
-                _ => {
-                    names.insert(field.json, Place::Own(index));
-                }
-            }
-        }
-        names
     }
 }

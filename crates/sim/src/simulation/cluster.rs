@@ -50,7 +50,8 @@ impl SimCluster {
     pub(super) async fn start(options: SimOptions, content: Option<&StoreContent>) -> Self {
         let mut rng = Rng::new(options.seed);
         let clock = clock(options.start, rng.split());
-        let network = Arc::new(Network::new(clock.clone(), options.trace, rng.split()));
+        let network =
+            Arc::new(Network::new(clock.clone(), options.trace, options.normal_events, rng.split()));
         let observer = {
             let network = network.clone();
             Arc::new(move |commit| network.committed(&commit))
@@ -61,7 +62,7 @@ impl SimCluster {
         let connector = {
             let network = network.clone();
             Connector::new(move |service, user| {
-                Transport::new(service, Component::of(user), network.clone()).client()
+                Transport::new(service, Component::of(user), network.clone()).client().into()
             })
         };
         let (is_shared, replicas) = match options.controllers {
@@ -73,6 +74,7 @@ impl SimCluster {
             nodes: options.nodes,
             capacity: options.capacity,
             profile: options.profile,
+            resolution: options.resolution,
             controllers: is_shared,
             storage: Storage::Own(store.clone()),
             service_accounts: options.service_accounts,

@@ -41,6 +41,30 @@ pub fn simulate<T>(options: SimOptions, work: impl AsyncFnOnce(&mut SimCluster) 
     })
 }
 
+/// Runs `prepare` on a simulated cluster without controllers and nodes, and then `work` on one with them that starts on the same store.
+///
+/// # Panics
+/// If a cluster does not start, which is a bug.
+pub fn simulate_prepared<T>(
+    preparation: SimOptions,
+    prepare: impl AsyncFnOnce(&SimCluster),
+    options: SimOptions,
+    work: impl AsyncFnOnce(&mut SimCluster) -> T,
+) -> T {
+    // With the same seed, uids of the preparation would come up again.
+    let seed = !preparation.seed;
+    let preparation = SimOptions { seed, nodes: 0, controllers: ControllerProcesses::None, ..preparation };
+    let content = runtime().block_on(async {
+        let cluster = SimCluster::start(preparation, Some(prepared())).await;
+        prepare(&cluster).await;
+        cluster.content()
+    });
+    runtime().block_on(async {
+        let mut cluster = SimCluster::start(options, Some(&content)).await;
+        work(&mut cluster).await
+    })
+}
+
 /// The seed of the prepared store. Its uids must not come up again, so no simulation should have it.
 const PREPARATION_SEED: u64 = 0x7072_6570_6172_6564;
 

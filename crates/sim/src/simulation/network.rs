@@ -52,6 +52,8 @@ pub trait SimObserver: Send {
 pub(super) struct Network {
     pub(super) clock: Clock,
     start: Timestamp,
+    /// Whether events of type Normal reach the server.
+    pub(super) has_normal_events: bool,
     state: Mutex<NetworkState>,
 }
 
@@ -67,7 +69,7 @@ struct NetworkState {
 }
 
 impl Network {
-    pub(super) fn new(clock: Clock, is_traced: bool, rng: Rng) -> Self {
+    pub(super) fn new(clock: Clock, is_traced: bool, has_normal_events: bool, rng: Rng) -> Self {
         let state = NetworkState {
             trace: is_traced.then(Trace::default),
             active: RequestInfo::of(Component::Server),
@@ -76,7 +78,7 @@ impl Network {
             faults: Faults::default(),
             rng,
         };
-        Self { start: clock.now(), clock, state: Mutex::new(state) }
+        Self { start: clock.now(), clock, has_normal_events, state: Mutex::new(state) }
     }
 
     /// Does work of the server on behalf of a client.

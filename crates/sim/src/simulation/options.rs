@@ -1,5 +1,7 @@
 //! The options of a simulation.
 
+use std::time::Duration;
+
 use gantry_cluster::{Capacity, Profile, ServiceAccounts};
 use gantry_model::Timestamp;
 
@@ -16,6 +18,10 @@ pub struct SimOptions {
     pub capacity: Capacity,
     /// The behaviour of pods on the nodes.
     pub profile: Profile,
+    /// The steps of pods happen at multiples of this duration; zero for any time.
+    pub resolution: Duration,
+    /// Whether events of type Normal are recorded. They are the larger part of all requests.
+    pub normal_events: bool,
     /// How the controllers run.
     pub controllers: ControllerProcesses,
     /// Whether pods need an existing service account.
@@ -47,6 +53,8 @@ impl Default for SimOptions {
             nodes: 3,
             capacity: Capacity::default(),
             profile: Profile::built_in(),
+            resolution: Duration::ZERO,
+            normal_events: true,
             controllers: ControllerProcesses::Shared,
             service_accounts: ServiceAccounts::Required,
             trace: false,

@@ -103,6 +103,10 @@ impl Transport {
     }
 
     async fn call_server(&self, request: Request<Bytes>) -> Response<AnyBody> {
+        if !self.network.has_normal_events && is_normal_event(&request) {
+            // The sender takes what it has sent for what was created.
+            return response(StatusCode::CREATED, request.into_body());
+        }
         let info = info(self.component, &request);
         let call = self.service.clone().call(request.map(Full::new));
         let mut call = pin!(call);
@@ -174,6 +178,14 @@ async fn wait(delay: Duration) {
     }
 }
 
+/// Whether a request creates an event of type Normal.
+fn is_normal_event(request: &Request<Bytes>) -> bool {
+    const TYPE: &[u8] = br#""type":"Normal""#;
+    request.method() == Method::POST
+        && request.uri().path().ends_with("/events")
+        && request.body().windows(TYPE.len()).any(|part| part == TYPE)
+}
+
 fn is_watch(request: &Request<Bytes>) -> bool {
     request.method() == Method::GET && request.uri().query().is_some_and(|query| query.contains("watch=true"))
 }
@@ -196,6 +208,15 @@ fn shown(component: Component, request: &Request<Bytes>) -> String {
     format!("{component} {} {} {}", request.method(), request.uri(), body.trim_end())
 }
 
+/// A response with JSON.
+fn response(code: StatusCode, body: Bytes) -> Response<AnyBody> {
+    let mut response = Response::new(Full::new(body).boxed_unsync());
+    *response.status_mut() = code;
+    let json = http::HeaderValue::from_static("application/json");
+    response.headers_mut().insert(http::header::CONTENT_TYPE, json);
+    response
+}
+
 /// The response of a server that refuses a request.
 fn refused(code: u16) -> Response<AnyBody> {
     let reason = match code {
@@ -208,12 +229,14 @@ fn refused(code: u16) -> Response<AnyBody> {
     let status = format!(
         r#"{{"kind":"Status","apiVersion":"v1","status":"Failure","code":{code},"message":"a simulated fault","reason":"{reason}"}}"#
     );
-    let mut response = Response::new(Full::new(Bytes::from(status)).boxed_unsync());
-    *response.status_mut() = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut refused = response(
+        StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
+        Bytes::from(status),
+    );
     if code == 429 {
-        response.headers_mut().insert("retry-after", http::HeaderValue::from_static("1"));
+        refused.headers_mut().insert("retry-after", http::HeaderValue::from_static("1"));
     }
-    response
+    refused
 }
 
 /// The line of a watch whose version has expired.

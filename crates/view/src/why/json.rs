@@ -14,7 +14,8 @@ pub fn render(report: &Report) -> String {
     format!("{:#}\n", value(report))
 }
 
-pub(super) fn value(report: &Report) -> Value {
+/// The report as a JSON value.
+pub fn value(report: &Report) -> Value {
     let pods = &report.pods;
     json!({
         "namespace": report.deployment.namespace.as_str(),
@@ -66,14 +67,14 @@ fn deadline(report: &Report) -> Value {
 
 fn cause(report: &Report, cause: &Cause) -> Value {
     let mut fields = Map::new();
-    fields.insert("code".to_owned(), cause.reason.code().into());
-    fields.insert("weight".to_owned(), cause.severity.as_str().into());
-    fields.insert("summary".to_owned(), cause.reason.sentence(report.now).into());
-    fields.insert("replicaSet".to_owned(), cause.set.as_ref().map(Name::as_str).into());
-    fields.insert("pods".to_owned(), cause.pods.iter().map(Name::as_str).collect());
-    fields.insert("container".to_owned(), cause.reason.container().into());
-    fields.insert("message".to_owned(), cause.message.clone().into());
-    fields.insert("details".to_owned(), details(&cause.reason));
+    fields.insert("code", cause.reason.code().into());
+    fields.insert("weight", cause.severity.as_str().into());
+    fields.insert("summary", cause.reason.sentence(report.now).into());
+    fields.insert("replicaSet", cause.set.as_ref().map(Name::as_str).into());
+    fields.insert("pods", cause.pods.iter().map(Name::as_str).collect());
+    fields.insert("container", cause.reason.container().into());
+    fields.insert("message", cause.message.clone().into());
+    fields.insert("details", details(&cause.reason));
     Value::Object(fields)
 }
 

@@ -26,7 +26,7 @@ mod several;
 mod text;
 
 pub use commands::{Advice, CommandFlags};
-pub use json::render as render_json;
+pub use json::{render as render_json, value as json_value};
 pub use missing::Missing;
 pub(crate) use pod_problem::pod_problem;
 pub use reason::{ProbeKind, Reason};

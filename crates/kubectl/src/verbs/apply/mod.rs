@@ -11,7 +11,7 @@ use super::result_printer::{ResultPrinter, Validation};
 use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::field::text;
-use crate::manifests::{self, NamespaceScope, ResolvedManifest};
+use crate::manifests::{self, Manifest, NamespaceScope, ResolvedManifest};
 use crate::three_way::{LAST_APPLIED, Shape, ThreeWayInputs, shape_of, three_way};
 use crate::verbs::result_printer::WriteParameters as _;
 use last_applied::last_applied;
@@ -63,11 +63,29 @@ pub async fn apply(ctx: &mut ClientContext, options: &ApplyOptions) -> Result<()
     if options.files.is_empty() {
         return Err(Failure::other("must specify one of -f and -k"));
     }
-    let (mut manifests, mut failures) = manifests::read_each(&options.files, options.recursive)?;
+    let (mut manifests, failures) = manifests::read_each(&options.files, options.recursive)?;
     manifests::select(&mut manifests, options.selector.as_deref())?;
     if manifests.is_empty() && failures.is_empty() {
         return Err(Failure::other("no objects passed to apply"));
     }
+    apply_each(ctx, options, manifests, failures).await
+}
+
+/// Applies these objects; the files of the options are not read.
+pub async fn apply_manifests(
+    ctx: &mut ClientContext,
+    options: &ApplyOptions,
+    manifests: Vec<Manifest>,
+) -> Result<(), Failure> {
+    apply_each(ctx, options, manifests, Vec::new()).await
+}
+
+async fn apply_each(
+    ctx: &mut ClientContext,
+    options: &ApplyOptions,
+    manifests: Vec<Manifest>,
+    mut failures: Vec<Failure>,
+) -> Result<(), Failure> {
     let resources = ctx.resources().await?;
     let namespace = ctx.namespace.clone();
     let place = NamespaceScope { namespace: &namespace, is_explicit: ctx.namespace_is_explicit };

@@ -39,8 +39,8 @@ impl Allocation<'_> {
         }
         if given.is_empty() {
             let address = self.free_address()?.to_string();
-            spec.insert("clusterIPs".to_owned(), json!([address]));
-            spec.insert("clusterIP".to_owned(), json!(address));
+            spec.insert("clusterIPs", json!([address]));
+            spec.insert("clusterIP", json!(address));
             return Ok(());
         }
         // Validation refuses invalid addresses.
@@ -100,7 +100,7 @@ impl Allocation<'_> {
             })?,
             None => given.next()?,
         };
-        spec.insert("healthCheckNodePort".to_owned(), json!(number));
+        spec.insert("healthCheckNodePort", json!(number));
         Ok(())
     }
 }
@@ -133,7 +133,7 @@ impl NodePorts<'_> {
                     node_port
                 }
             };
-            port.insert("nodePort".to_owned(), json!(node_port));
+            port.insert("nodePort", json!(node_port));
         }
         Ok(())
     }
@@ -150,7 +150,7 @@ impl NodePorts<'_> {
                 }
                 None if is_allocating => {
                     let number = self.next()?;
-                    port.insert("nodePort".to_owned(), json!(number));
+                    port.insert("nodePort", json!(number));
                 }
                 None => {}
             }

@@ -13,7 +13,7 @@ pub(super) fn choose(spec: &mut Object) {
     default(spec, "ipFamilyPolicy", if leads_anywhere { "RequireDualStack" } else { "SingleStack" });
     let names_other_family = text(spec, "clusterIP").parse::<Ipv6Addr>().is_ok();
     if is_empty(spec, "ipFamilies") && !names_other_family {
-        spec.insert("ipFamilies".to_owned(), json!(["IPv4"]));
+        spec.insert("ipFamilies", json!(["IPv4"]));
     }
     if leads_anywhere
         && spec["ipFamilyPolicy"] != json!("SingleStack")

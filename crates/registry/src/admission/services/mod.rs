@@ -72,7 +72,7 @@ pub(crate) fn complete(service: &mut Value, stored: Option<&Value>) {
     }
     let address = text(spec, "clusterIP").to_owned();
     if !address.is_empty() && is_empty(spec, "clusterIPs") {
-        spec.insert("clusterIPs".to_owned(), json!([address]));
+        spec.insert("clusterIPs", json!([address]));
     }
     if has_address(text(spec, "type")) {
         families::choose(spec);
@@ -124,15 +124,15 @@ fn keep_addresses(spec: &mut Object, before: &Value) {
         return;
     }
     if text(spec, "clusterIP").is_empty() && before["clusterIP"].is_string() {
-        spec.insert("clusterIP".to_owned(), before["clusterIP"].clone());
+        spec.insert("clusterIP", before["clusterIP"].clone());
     }
     let has_other = text(spec, "clusterIP") != text_of(before, "clusterIP");
     if has_other && spec.get("clusterIPs") == before.get("clusterIPs") {
         // If only the first address changes, the list becomes that address.
-        spec.insert("clusterIPs".to_owned(), json!([text(spec, "clusterIP")]));
+        spec.insert("clusterIPs", json!([text(spec, "clusterIP")]));
     }
     if is_empty(spec, "clusterIPs") && spec.get("clusterIP") == before.get("clusterIP") {
-        spec.insert("clusterIPs".to_owned(), before["clusterIPs"].clone());
+        spec.insert("clusterIPs", before["clusterIPs"].clone());
     }
     for field in ["ipFamilies", "ipFamilyPolicy"] {
         if is_empty(spec, field) && !before[field].is_null() {
@@ -158,12 +158,12 @@ fn keep_ports(spec: &mut Object, before: &Value) {
         each(spec, "ports").filter_map(|port| port.get("nodePort").map(Value::to_string)).collect();
     for port in each(spec, "ports").filter(|port| is_zero(port.get("nodePort"))) {
         if let Some(number) = port_before(port).filter(|number| used.insert(number.to_string())) {
-            port.insert("nodePort".to_owned(), number);
+            port.insert("nodePort", number);
         }
     }
     let health = &before["healthCheckNodePort"];
     if is_zero(spec.get("healthCheckNodePort")) && !is_zero(Some(health)) {
-        spec.insert("healthCheckNodePort".to_owned(), health.clone());
+        spec.insert("healthCheckNodePort", health.clone());
     }
 }
 

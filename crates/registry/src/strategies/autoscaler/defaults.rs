@@ -18,7 +18,7 @@ pub(crate) fn autoscaler(autoscaler: &mut Object) {
     if is_empty(spec, "metrics") {
         let target = json!({"type": "Utilization", "averageUtilization": 80});
         let processor = json!([{"type": "Resource", "resource": {"name": "cpu", "target": target}}]);
-        spec.insert("metrics".to_owned(), processor);
+        spec.insert("metrics", processor);
     }
     if let Some(behavior) = child(spec, "behavior") {
         let percent = json!({"type": "Percent", "value": 100, "periodSeconds": 15});
@@ -35,6 +35,6 @@ fn rules(behavior: &mut Object, direction: &str, window: Option<i64>, policies: 
         default(rules, "stabilizationWindowSeconds", seconds);
     }
     if is_unset(rules, "policies") {
-        rules.insert("policies".to_owned(), policies);
+        rules.insert("policies", policies);
     }
 }

@@ -26,7 +26,7 @@ pub(crate) fn definition(definition: &mut Object) {
     let stored = stored_version(definition);
     let Some(status) = child(definition, "status") else { return };
     if is_empty(status, "storedVersions") && !stored.is_null() {
-        status.insert("storedVersions".to_owned(), stored);
+        status.insert("storedVersions", stored);
     }
 }
 

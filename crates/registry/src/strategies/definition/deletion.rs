@@ -30,7 +30,7 @@ fn begin_deletion(stored: &Value, now: Timestamp) -> Value {
         held.push(CLEANUP.to_owned());
     }
     set_finalizers(&mut object, &held);
-    metadata_mut(&mut object).insert("deletionTimestamp".to_owned(), json!(now.to_string()));
+    metadata_mut(&mut object).insert("deletionTimestamp", json!(now.to_string()));
     let pending = DefinitionCondition {
         name: condition::TERMINATING,
         truth: Truth::True,

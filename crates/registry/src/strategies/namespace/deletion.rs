@@ -33,11 +33,11 @@ pub(crate) fn is_held(namespace: &Value) -> bool {
 fn begin_deletion(stored: &Value, finalizers: &[String], now: Timestamp) -> Value {
     let mut object = stored.clone();
     set_finalizers(&mut object, finalizers);
-    metadata_mut(&mut object).insert("deletionTimestamp".to_owned(), json!(now.to_string()));
+    metadata_mut(&mut object).insert("deletionTimestamp", json!(now.to_string()));
     if let Value::Object(whole) = &mut object {
         let status = whole.entry("status").or_insert_with(|| json!({}));
         if let Value::Object(status) = status {
-            status.insert("phase".to_owned(), json!("Terminating"));
+            status.insert("phase", json!("Terminating"));
         }
     }
     object

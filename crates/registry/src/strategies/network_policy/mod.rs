@@ -40,6 +40,6 @@ fn set_defaults(policy: &mut Object) {
     }
     if is_empty(spec, "policyTypes") {
         let types = if is_empty(spec, "egress") { json!(["Ingress"]) } else { json!(["Ingress", "Egress"]) };
-        spec.insert("policyTypes".to_owned(), types);
+        spec.insert("policyTypes", types);
     }
 }

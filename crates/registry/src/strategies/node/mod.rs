@@ -118,10 +118,10 @@ fn set_defaults(node: &mut Object) {
         let first = spec.get("podCIDRs").and_then(|ranges| ranges.get(0)).cloned();
         match first {
             Some(first) if range.is_empty() => {
-                spec.insert("podCIDR".to_owned(), first);
+                spec.insert("podCIDR", first);
             }
             first if !range.is_empty() && first.as_ref() != Some(&json!(range)) => {
-                spec.insert("podCIDRs".to_owned(), json!([range]));
+                spec.insert("podCIDRs", json!([range]));
             }
             _ => {}
         }
@@ -131,7 +131,7 @@ fn set_defaults(node: &mut Object) {
         && !is_empty(status, "capacity")
     {
         let capacity = status["capacity"].clone();
-        status.insert("allocatable".to_owned(), capacity);
+        status.insert("allocatable", capacity);
     }
 }
 

@@ -114,7 +114,7 @@ fn with_allowed_changes_undone(old: &Value, new: &Value) -> Value {
         let now = spec.get_mut(field).and_then(Value::as_array_mut);
         for (container, before) in now.into_iter().flatten().zip(before) {
             if let Some(container) = container.as_object_mut() {
-                container.insert("image".to_owned(), before["image"].clone());
+                container.insert("image", before["image"].clone());
             }
         }
     }

@@ -97,7 +97,7 @@ fn set_defaults(service: &mut Object) {
             || port["targetPort"] == json!("");
         if unset {
             let number = port.get("port").cloned().unwrap_or(json!(0));
-            port.insert("targetPort".to_owned(), number);
+            port.insert("targetPort", number);
         }
     }
     default_policies(spec);

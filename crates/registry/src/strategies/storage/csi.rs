@@ -103,6 +103,6 @@ fn set_driver_defaults(driver: &mut Object) {
     }
     default(spec, "fsGroupPolicy", "ReadWriteOnceWithFSType");
     if is_empty(spec, "volumeLifecycleModes") {
-        spec.insert("volumeLifecycleModes".to_owned(), json!(["Persistent"]));
+        spec.insert("volumeLifecycleModes", json!(["Persistent"]));
     }
 }

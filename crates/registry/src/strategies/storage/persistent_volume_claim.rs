@@ -103,7 +103,7 @@ fn unify_data_sources(claim: &mut Value, stored: Option<&Value>) {
     }
     match (spec.get("dataSource").cloned(), spec.get("dataSourceRef").cloned()) {
         (Some(source), None | Some(Value::Null)) if !source.is_null() => {
-            spec.insert("dataSourceRef".to_owned(), source);
+            spec.insert("dataSourceRef", source);
         }
         (None | Some(Value::Null), Some(reference))
             if !reference.is_null() && !namespace(Some(&reference)) =>
@@ -112,7 +112,7 @@ fn unify_data_sources(claim: &mut Value, stored: Option<&Value>) {
             if let Some(source) = source.as_object_mut() {
                 source.remove("namespace");
             }
-            spec.insert("dataSource".to_owned(), source);
+            spec.insert("dataSource", source);
         }
         _ => {}
     }

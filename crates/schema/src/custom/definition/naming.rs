@@ -83,7 +83,7 @@ pub fn end(definition: &Value, objects_left: usize, now: Timestamp) -> Ending {
         if kept.is_empty() {
             metadata.remove("finalizers");
         } else {
-            metadata.insert("finalizers".to_owned(), Value::Array(kept));
+            metadata.insert("finalizers", Value::Array(kept));
         }
     }
     Ending::Release(ended)

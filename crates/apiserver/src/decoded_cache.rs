@@ -1,0 +1,131 @@
+//! The decoded form of objects that were written a moment ago.
+//!
+//! An object that is written is often written again soon: a pod is created, bound, reported and deleted. The next write then
+//! decodes nothing, and shares the parts that it does not change. An entry is valid for one revision of its key, so a write of
+//! another server, or past this cache, never makes it stale.
+
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use gantry_json::Value;
+use gantry_registry::{conversion, strategies};
+use gantry_schema::kinds::{Kind, Nature};
+use gantry_store::{Key, Revision};
+
+/// The number of objects that are kept. A key has one place, which it shares with others: the last one written is kept.
+const PLACES: usize = 1024;
+
+/// A cache of decoded objects.
+pub(crate) struct DecodedCache {
+    places: Box<[Mutex<Option<Entry>>]>,
+    hasher: RandomState,
+}
+
+struct Entry {
+    key: Key,
+    revision: Revision,
+    object: Value,
+}
+
+impl DecodedCache {
+    /// The object of a key at this revision, as it would be decoded.
+    pub(crate) fn get(&self, kind: &Kind, key: &Key, revision: Revision) -> Option<Value> {
+        if !is_cached(kind) {
+            return None;
+        }
+        let entry = self.place(key);
+        let entry = entry.as_ref().filter(|entry| entry.revision == revision && entry.key == *key)?;
+        Some(entry.object.clone())
+    }
+
+    /// Keeps an object that was written at this revision.
+    pub(crate) fn insert(&self, kind: &Kind, key: &Key, revision: Revision, object: &Value) {
+        if is_cached(kind) {
+            *self.place(key) = Some(Entry { key: key.clone(), revision, object: object.clone() });
+        }
+    }
+
+    /// Drops an object that was deleted.
+    pub(crate) fn remove(&self, key: &Key) {
+        self.place(key).take_if(|entry| entry.key == *key);
+    }
+
+    fn place(&self, key: &Key) -> MutexGuard<'_, Option<Entry>> {
+        let hash = self.hasher.hash_one(key);
+        let place = usize::try_from(hash % PLACES as u64).unwrap_or_default();
+        self.places[place].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether objects of this kind are kept: those with a status are written again, and those that are stored as they are served
+/// need no conversion.
+pub(crate) fn is_cached(kind: &Kind) -> bool {
+    kind.has_status()
+        && matches!(kind.nature, Nature::BuiltIn(_))
+        && strategies::of(kind).stored_when_new.is_none()
+        && conversion::stored_kind(kind).is_none()
+}
+
+impl Default for DecodedCache {
+    fn default() -> Self {
+        let places = std::iter::repeat_with(Mutex::default).take(PLACES).collect();
+        Self { places, hasher: RandomState::new() }
+    }
+}
+
+impl std::fmt::Debug for DecodedCache {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("DecodedCache")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gantry_json::json;
+    use gantry_schema::kinds::kinds;
+
+    use super::*;
+
+    fn key(name: &str) -> Key {
+        Key::new(format!("/registry/pods/n/{name}")).unwrap()
+    }
+
+    fn revision(number: u64) -> Revision {
+        Revision::new(number).unwrap()
+    }
+
+    #[test]
+    fn an_entry_is_valid_for_one_revision_of_its_key() {
+        let (cache, pods) = (DecodedCache::default(), kinds().resource("", "v1", "pods").unwrap());
+        let pod = json!({"metadata": {"name": "a"}});
+        cache.insert(pods, &key("a"), revision(7), &pod);
+        assert_eq!(cache.get(pods, &key("a"), revision(7)), Some(pod));
+        assert_eq!(cache.get(pods, &key("a"), revision(8)), None);
+        cache.remove(&key("a"));
+        assert_eq!(cache.get(pods, &key("a"), revision(7)), None);
+    }
+
+    #[test]
+    fn keys_of_one_place_are_told_apart() {
+        let (cache, pods) = (DecodedCache::default(), kinds().resource("", "v1", "pods").unwrap());
+        let names: Vec<_> = (0..2 * PLACES).map(|number| number.to_string()).collect();
+        for name in &names {
+            cache.insert(pods, &key(name), revision(1), &json!(name));
+        }
+        let found = names.iter().filter_map(|name| Some((name, cache.get(pods, &key(name), revision(1))?)));
+        let found: Vec<_> = found.collect();
+        assert!(!found.is_empty() && found.len() <= PLACES);
+        assert!(found.into_iter().all(|(name, object)| object == json!(name)));
+    }
+
+    /// An event is written once, and a map of another version may be stored in another form.
+    #[test]
+    fn only_objects_that_are_written_again_are_kept() {
+        let is_cached =
+            |group, version, resource| is_cached(kinds().resource(group, version, resource).unwrap());
+        assert!(is_cached("", "v1", "pods") && is_cached("apps", "v1", "deployments"));
+        assert!(
+            !is_cached("", "v1", "events") && !is_cached("autoscaling", "v1", "horizontalpodautoscalers")
+        );
+    }
+}

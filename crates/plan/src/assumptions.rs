@@ -1,0 +1,85 @@
+//! What is assumed about pods and nodes.
+
+use gantry_kubectl::Manifest;
+use gantry_nodes::Capacity;
+use gantry_nodes::behaviour::{Profile, Traits};
+
+/// The most pods of one simulated node.
+const PODS_PER_NODE: u32 = 110;
+
+/// What is assumed about pods and nodes.
+#[derive(Clone, Debug)]
+pub struct Assumptions {
+    /// The behaviour of pods.
+    pub profile: Profile,
+    /// Traits of all pods, as `name=value`.
+    pub all_pods: Vec<String>,
+    /// Traits of pods with images that the change brings, as `name=value`.
+    pub new_pods: Vec<String>,
+    /// The number of nodes.
+    pub nodes: usize,
+    /// The capacity of each node.
+    pub capacity: Capacity,
+    /// How many pods fit, if that was given.
+    pub room: Option<u32>,
+}
+
+impl Assumptions {
+    /// The behaviour of pods in this change: the profile, traits of all pods, then those of new images.
+    pub(crate) fn profile(&self, before: &[Manifest], after: &[Manifest]) -> Result<Profile, String> {
+        let profile = self.profile.clone().with_rule("*", traits("--assume", &self.all_pods)?);
+        let new = traits("--assume-new", &self.new_pods)?;
+        if self.new_pods.is_empty() {
+            return Ok(profile);
+        }
+        let known = images(before);
+        let brought: Vec<_> = images(after).into_iter().filter(|image| !known.contains(image)).collect();
+        if brought.is_empty() {
+            return Err("--assume-new: the change brings no new image; use --assume for all pods".to_owned());
+        }
+        Ok(brought.iter().fold(profile, |profile, image| profile.with_rule(image, new)))
+    }
+
+    /// The assumptions in words.
+    pub(crate) fn described(&self) -> Vec<String> {
+        let new = self.new_pods.iter().map(|text| format!("{text} (new images)"));
+        let room = self.room.map(|room| format!("{room} pods fit"));
+        self.all_pods.iter().cloned().chain(new).chain(room).collect()
+    }
+
+    /// Nodes with room for that many pods.
+    #[must_use]
+    pub fn with_room_for(mut self, pods: u32) -> Self {
+        self.room = Some(pods);
+        let nodes = pods.div_ceil(PODS_PER_NODE).max(1);
+        // The number of nodes that shares the pods out evenly: the limit of a node is the same for all.
+        let nodes = (nodes..=pods.max(1)).find(|nodes| pods % nodes == 0).unwrap_or(1);
+        self.nodes = usize::try_from(nodes).unwrap_or(usize::MAX);
+        self.capacity.pods = pods / nodes;
+        self
+    }
+}
+
+fn traits(flag: &str, written: &[String]) -> Result<Traits, String> {
+    let mut traits = Traits::default();
+    for text in written {
+        let (name, value) = text.split_once('=').ok_or_else(|| {
+            format!("{flag}: {text:?} is not of the form TRAIT=VALUE; for example start-seconds=20±5")
+        })?;
+        traits.set(name, value).map_err(|error| format!("{flag}: {error}"))?;
+    }
+    Ok(traits)
+}
+
+/// The images of all pod templates.
+fn images(manifests: &[Manifest]) -> Vec<String> {
+    let mut images = Vec::new();
+    for manifest in manifests {
+        let spec = &manifest.object["spec"]["template"]["spec"];
+        for field in ["containers", "initContainers"] {
+            let containers = spec[field].as_array().into_iter().flatten();
+            images.extend(containers.filter_map(|it| it["image"].as_str().map(str::to_owned)));
+        }
+    }
+    images
+}

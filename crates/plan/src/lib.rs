@@ -1,0 +1,37 @@
+//! `gantry plan`: what a change of a Deployment will do, replayed in virtual time.
+//!
+//! - [`Recorder`] turns the objects of a running rollout into a [`Timeline`].
+//! - [`Summary`] and [`steps`] compute what a person wants to know about it; [`Warning`] what they should be told.
+//! - [`text`], [`json`], [`svg`] and [`html`] render one or several plans.
+//!
+//! *Invariant:* no terminal, no file, no clock. It observes a rollout and never counts what the rules count: the limits are
+//! those of `gantry_decide`.
+
+mod assumptions;
+mod changes;
+pub mod compare;
+mod dependencies;
+pub mod html;
+mod import;
+pub mod json;
+mod plan;
+mod replay;
+pub mod steps;
+mod summary;
+pub mod svg;
+pub mod text;
+mod time;
+mod timeline;
+mod variant;
+mod warnings;
+mod words;
+
+pub use assumptions::Assumptions;
+pub use changes::changes;
+pub use import::ClusterState;
+pub use plan::{Ending, Observation, RolloutPlan, StrategyText};
+pub use replay::{ReplayError, ReplayRequest, StartState, replay};
+pub use summary::{Extreme, Outage, Summary};
+pub use timeline::{ConditionChange, Counts, Recorder, Sample, SetInfo, Timeline};
+pub use variant::Variant;
+pub use warnings::Warning;

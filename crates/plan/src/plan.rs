@@ -1,0 +1,147 @@
+//! The plan of a rollout: what was asked, what was assumed, and what happened.
+
+use std::time::Duration;
+
+use gantry_model::{Deployment, ObjectKey, Strategy};
+use gantry_view::why::{Report, Severity, Verdict};
+
+use crate::steps::{self, Step};
+use crate::summary::Summary;
+use crate::timeline::{Timeline, deadline};
+use crate::warnings::{self, Warning};
+
+/// The plan of one Deployment's rollout.
+#[derive(Clone, Debug)]
+pub struct RolloutPlan {
+    /// Whose rollout.
+    pub deployment: ObjectKey,
+    /// What distinguishes this plan from others of the same Deployment, such as `maxSurge=1`; empty for the only one.
+    pub variant: String,
+    /// What the change changes, such as `image nginx:1 -> nginx:2`.
+    pub changes: Vec<String>,
+    /// The strategy, as written.
+    pub strategy: StrategyText,
+    /// The progress deadline, if there is one.
+    pub deadline: Option<Duration>,
+    /// What was assumed about pods and nodes, such as `start-seconds=20`.
+    pub assumptions: Vec<String>,
+    /// What happened.
+    pub timeline: Timeline,
+    /// How long it was observed.
+    pub observed_for: Duration,
+    /// The state at the end, explained.
+    pub report: Report,
+    /// What to warn about.
+    pub warnings: Vec<Warning>,
+    /// The extremes.
+    pub summary: Summary,
+}
+
+/// The strategy of a Deployment, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StrategyText {
+    /// `RollingUpdate` with `maxSurge` and `maxUnavailable` as written.
+    RollingUpdate {
+        /// Such as `25%`.
+        max_surge: String,
+        /// Such as `1`.
+        max_unavailable: String,
+    },
+    /// `Recreate`.
+    Recreate,
+}
+
+/// How a rollout ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// All wanted pods are available, and no others are left.
+    Complete(Duration),
+    /// It does not progress unless something is changed.
+    Stuck,
+    /// It is paused.
+    Paused,
+    /// It still moved when the observation ended.
+    Unfinished,
+}
+
+impl Ending {
+    /// The verdict of `gantry why` about it.
+    pub fn verdict(self) -> Verdict {
+        match self {
+            Self::Complete(_) => Verdict::Done,
+            Self::Stuck => Verdict::Stuck,
+            Self::Paused => Verdict::Paused,
+            Self::Unfinished => Verdict::Moving,
+        }
+    }
+}
+
+impl RolloutPlan {
+    /// Summarizes what was observed.
+    pub fn new(deployment: &Deployment, observed: Observation) -> Self {
+        let Observation { variant, changes, assumptions, timeline, observed_for, report } = observed;
+        let summary = Summary::of(&timeline, observed_for);
+        let mut plan = Self {
+            deployment: deployment.meta.key(),
+            variant,
+            changes,
+            strategy: StrategyText::of(&deployment.strategy),
+            deadline: deadline(deployment),
+            assumptions,
+            timeline,
+            observed_for,
+            report,
+            warnings: Vec::new(),
+            summary,
+        };
+        plan.warnings = warnings::warnings(deployment, &plan);
+        plan
+    }
+
+    /// How it ends.
+    pub fn ending(&self) -> Ending {
+        match (self.summary.complete_after, self.report.verdict) {
+            (Some(after), _) => Ending::Complete(after),
+            (None, Verdict::Paused) => Ending::Paused,
+            (None, Verdict::Stuck) => Ending::Stuck,
+            (None, _) if self.report.causes.iter().any(|cause| cause.severity == Severity::Blocks) => {
+                Ending::Stuck
+            }
+            (None, _) => Ending::Unfinished,
+        }
+    }
+
+    /// Its steps.
+    pub fn steps(&self) -> Vec<Step> {
+        steps::steps(&self.timeline)
+    }
+}
+
+/// What was observed of a rollout, see [`RolloutPlan`].
+#[derive(Clone, Debug)]
+pub struct Observation {
+    /// See [`RolloutPlan::variant`].
+    pub variant: String,
+    /// See [`RolloutPlan::changes`].
+    pub changes: Vec<String>,
+    /// See [`RolloutPlan::assumptions`].
+    pub assumptions: Vec<String>,
+    /// What happened.
+    pub timeline: Timeline,
+    /// How long it was observed.
+    pub observed_for: Duration,
+    /// The state at the end, explained.
+    pub report: Report,
+}
+
+impl StrategyText {
+    fn of(strategy: &Strategy) -> Self {
+        match strategy {
+            Strategy::RollingUpdate(Ok(limits)) => Self::RollingUpdate {
+                max_surge: limits.surge.to_string(),
+                max_unavailable: limits.unavailable.to_string(),
+            },
+            Strategy::RollingUpdate(Err(_)) | Strategy::Unknown(_) | Strategy::Recreate => Self::Recreate,
+        }
+    }
+}

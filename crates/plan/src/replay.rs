@@ -1,0 +1,457 @@
+//! Replays a change in a simulated cluster and observes the rollouts.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use gantry_json::Value;
+use gantry_kubectl::verbs::{ApplyOptions, apply_manifests};
+use gantry_kubectl::{ClientContext, Failure, Manifest, OutputStreams};
+use gantry_model::{Deployment, Name, ReplicaSet, Timestamp};
+use gantry_sim::{Commit, RequestInfo, SimCluster, SimObserver, SimOptions, simulate, simulate_prepared};
+use gantry_view::why::{self, CommandFlags, Report};
+use gantry_view::{ApiObjects, Snapshot};
+use k8s_openapi::api::{apps::v1 as apps, core::v1 as core};
+use k8s_openapi::serde::de::DeserializeOwned;
+
+use crate::assumptions::Assumptions;
+use crate::changes::changes;
+use crate::dependencies;
+use crate::import::ClusterState;
+use crate::plan::{Observation, RolloutPlan};
+use crate::timeline::{Recorder, Sample, Timeline};
+use crate::variant::Variant;
+
+/// How long nothing may change until a rollout that is stuck or paused counts as ended.
+const QUIET: Duration = Duration::from_secs(60);
+/// How often the observation decides whether the rollouts have ended, in virtual time.
+const POLL: Duration = Duration::from_secs(1);
+
+/// A change, and the cluster in which it is replayed.
+#[derive(Clone, Debug)]
+pub struct ReplayRequest {
+    /// What there is before the change.
+    pub before: StartState,
+    /// The objects to apply.
+    pub after: Vec<Manifest>,
+    /// The namespace of objects without one.
+    pub namespace: String,
+    /// What is assumed about pods and nodes.
+    pub assumptions: Assumptions,
+    /// How long rollouts are observed at most, in virtual time.
+    pub horizon: Duration,
+    /// Decides everything random.
+    pub seed: u64,
+}
+
+/// What there is before a change.
+#[derive(Clone, Debug)]
+pub enum StartState {
+    /// These objects, rolled out; there may be none.
+    Manifests(Vec<Manifest>),
+    /// The state of a running cluster, at this time.
+    Cluster(ClusterState, Timestamp),
+}
+
+/// Why a change cannot be replayed.
+#[derive(Debug)]
+pub enum ReplayError {
+    /// There is no Deployment among the objects.
+    NoDeployment,
+    /// The API refuses an object; before the change, or the change itself.
+    Refused {
+        /// Whether it is an object of the change.
+        is_change: bool,
+        /// The failures of `apply`.
+        failure: Failure,
+    },
+    /// The assumptions do not fit the change.
+    Assumptions(String),
+}
+
+/// A Deployment by namespace and name.
+type DeploymentKey = (String, String);
+
+/// The recorders of all observed Deployments.
+type Recorders = BTreeMap<DeploymentKey, Observed>;
+
+struct Observed {
+    recorder: Recorder,
+    uid: Option<String>,
+}
+
+/// Records the commits of a simulation.
+struct RolloutObserver {
+    recorders: Arc<Mutex<Recorders>>,
+    /// When the change was made, since the beginning of the simulation.
+    began: Duration,
+}
+
+impl SimObserver for RolloutObserver {
+    fn committed(&mut self, commit: &Commit, at: Duration, _: RequestInfo) {
+        let mut recorders = self.recorders.lock().unwrap_or_else(PoisonError::into_inner);
+        record(&mut recorders, commit, at.saturating_sub(self.began));
+    }
+
+    fn lost_creation(&mut self, _: Duration) {}
+}
+
+/// Replays a change with a variant of its strategy; returns a plan for each of its Deployments, in their order.
+pub fn replay(request: &ReplayRequest, variant: &Variant) -> Result<Vec<RolloutPlan>, ReplayError> {
+    let keys = deployments(&request.after, &request.namespace);
+    if keys.is_empty() {
+        return Err(ReplayError::NoDeployment);
+    }
+    let profile = request.assumptions.profile(&request.before.templates(), &request.after);
+    let options = SimOptions {
+        seed: request.seed,
+        nodes: request.assumptions.nodes,
+        capacity: request.assumptions.capacity.clone(),
+        profile: profile.map_err(ReplayError::Assumptions)?,
+        resolution: resolution(&request.after),
+        normal_events: false,
+        ..SimOptions::default()
+    };
+    match &request.before {
+        StartState::Manifests(before) => simulate(options, async |cluster| {
+            Replay { request, variant, keys, cluster }.run_from(before).await
+        }),
+        StartState::Cluster(state, now) => {
+            let begin = before(*now, state.import_time());
+            let preparation = SimOptions { start: begin, ..options.clone() };
+            let nodes = options.nodes;
+            let prepare = async |cluster: &SimCluster| {
+                create_namespaces(cluster, request).await;
+                create_dependencies(cluster, request).await;
+                state.import(cluster, nodes).await;
+            };
+            simulate_prepared(preparation, prepare, SimOptions { start: *now, ..options }, async |cluster| {
+                Replay { request, variant, keys, cluster }.run(Vec::new()).await
+            })
+        }
+    }
+}
+
+impl StartState {
+    /// The pod templates before the change.
+    fn templates(&self) -> Vec<Manifest> {
+        match self {
+            Self::Manifests(manifests) => manifests.clone(),
+            Self::Cluster(state, _) => {
+                let manifest = |object: &Value| Manifest { source: String::new(), object: object.clone() };
+                state.deployments.iter().map(manifest).collect()
+            }
+        }
+    }
+}
+
+struct Replay<'r, 'c> {
+    request: &'r ReplayRequest,
+    variant: &'r Variant,
+    keys: Vec<DeploymentKey>,
+    cluster: &'c mut SimCluster,
+}
+
+impl Replay<'_, '_> {
+    /// Applies the objects before the change, and waits until they are rolled out.
+    async fn run_from(self, before: &[Manifest]) -> Result<Vec<RolloutPlan>, ReplayError> {
+        create_namespaces(self.cluster, self.request).await;
+        let assumed = create_dependencies(self.cluster, self.request).await;
+        self.cluster.settle().await;
+        self.apply(before.to_vec(), false).await?;
+        self.wait_until_rolled_out().await;
+        self.run(assumed).await
+    }
+
+    /// Makes the change and observes the rollouts.
+    async fn run(self, assumed: Vec<String>) -> Result<Vec<RolloutPlan>, ReplayError> {
+        let mut before = BTreeMap::new();
+        let mut recorders = Recorders::new();
+        for key in &self.keys {
+            let deployment = self.deployment(key).await;
+            recorders.insert(key.clone(), self.recorder(key, deployment.as_ref()).await);
+            before.insert(key.clone(), deployment);
+        }
+        let recorders = Arc::new(Mutex::new(recorders));
+        let began = self.cluster.now();
+        self.observe(&recorders, began);
+        self.apply(self.variant.applied_to(self.request.after.clone()), true).await?;
+        let observed_for = self.wait_until_ended(&recorders, began).await;
+        let mut recorders = std::mem::take(&mut *recorders.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut plans = Vec::new();
+        for key in &self.keys {
+            let Some(observed) = recorders.remove(key) else { continue };
+            let timeline = observed.recorder.finish();
+            plans.extend(self.plan(key, before[key].as_ref(), timeline, observed_for, &assumed).await);
+        }
+        Ok(plans)
+    }
+
+    async fn apply(&self, manifests: Vec<Manifest>, is_change: bool) -> Result<(), ReplayError> {
+        if manifests.is_empty() {
+            return Ok(());
+        }
+        let streams = OutputStreams { out: Box::new(io::sink()), err: Box::new(io::sink()) };
+        let clock = || gantry_primitives::Timestamp::from_secs(0);
+        let mut context = ClientContext::new(self.cluster.client(), "the simulated cluster", streams, clock);
+        context.namespace.clone_from(&self.request.namespace);
+        let applied = apply_manifests(&mut context, &ApplyOptions::default(), manifests).await;
+        applied.map_err(|failure| ReplayError::Refused { is_change, failure })
+    }
+
+    /// Waits until the Deployments that exist are rolled out, or nothing more happens.
+    async fn wait_until_rolled_out(&self) {
+        let began = self.cluster.now();
+        while self.cluster.now().since(began) < self.request.horizon {
+            let mut is_done = true;
+            for key in &self.keys {
+                let deployment = self.deployment(key).await;
+                is_done &= deployment.is_none_or(|it| is_rolled_out(&it));
+            }
+            if is_done {
+                return;
+            }
+            let writes = self.cluster.writes();
+            self.cluster.advance(QUIET).await;
+            if self.cluster.writes() == writes {
+                return;
+            }
+        }
+    }
+
+    async fn deployment(&self, (namespace, name): &DeploymentKey) -> Option<Value> {
+        let path = format!("/apis/apps/v1/namespaces/{namespace}/deployments/{name}");
+        let (status, object) = self.cluster.try_send("GET", &path, &Value::Null).await;
+        (status == 200).then_some(object)
+    }
+
+    async fn list<T: DeserializeOwned>(&self, api: &str, namespace: &str, plural: &str) -> Vec<T> {
+        let mut list = self.cluster.get(&format!("{api}/namespaces/{namespace}/{plural}")).await;
+        let items = list["items"].as_array_mut().map(std::mem::take).unwrap_or_default();
+        items.into_iter().filter_map(|item| gantry_json::from_value(item).ok()).collect()
+    }
+
+    /// A recorder that begins with the state before the change.
+    async fn recorder(&self, (namespace, _): &DeploymentKey, deployment: Option<&Value>) -> Observed {
+        let parsed = deployment.and_then(|it| gantry_json::from_value::<apps::Deployment>(it.clone()).ok());
+        let uid = parsed.as_ref().and_then(|it| it.metadata.uid.clone());
+        let sets: Vec<apps::ReplicaSet> = self.list("/apis/apps/v1", namespace, "replicasets").await;
+        let own = sets.into_iter().filter(|set| uid.is_some() && owner(set) == uid);
+        let sets: Vec<_> = own.filter_map(|set| ReplicaSet::parse(set).ok()).collect();
+        let deployment = parsed.and_then(|it| Deployment::parse(it).ok());
+        Observed { recorder: Recorder::new(deployment.as_ref(), sets), uid }
+    }
+
+    /// The time at which the simulation began.
+    fn start(&self) -> Timestamp {
+        match &self.request.before {
+            StartState::Manifests(_) => SimOptions::default().start,
+            StartState::Cluster(_, now) => *now,
+        }
+    }
+
+    /// Has every commit from now on recorded.
+    fn observe(&self, recorders: &Arc<Mutex<Recorders>>, began: Timestamp) {
+        let began = began.since(self.start());
+        self.cluster.observe(Box::new(RolloutObserver { recorders: Arc::clone(recorders), began }));
+    }
+
+    /// Waits until all rollouts have ended, or the horizon is reached; returns how long that took.
+    async fn wait_until_ended(&self, recorders: &Arc<Mutex<Recorders>>, began: Timestamp) -> Duration {
+        loop {
+            self.cluster.advance(POLL).await;
+            let elapsed = self.cluster.now().since(began);
+            let recorders = recorders.lock().unwrap_or_else(PoisonError::into_inner);
+            let has_ended = recorders.values().all(|observed| has_ended(&observed.recorder, elapsed));
+            if has_ended || elapsed >= self.request.horizon {
+                return elapsed;
+            }
+        }
+    }
+
+    async fn plan(
+        &self,
+        key: &DeploymentKey,
+        before: Option<&Value>,
+        timeline: Timeline,
+        observed_for: Duration,
+        assumed: &[String],
+    ) -> Option<RolloutPlan> {
+        let after = self.deployment(key).await?;
+        let report = self.report(key, &after).await?;
+        let deployment = Deployment::parse(gantry_json::from_value(after.clone()).ok()?).ok()?;
+        Some(RolloutPlan::new(
+            &deployment,
+            Observation {
+                variant: self.variant.to_string(),
+                changes: changes(before, &after),
+                assumptions: self
+                    .request
+                    .assumptions
+                    .described()
+                    .into_iter()
+                    .chain(assumed.to_vec())
+                    .collect(),
+                timeline,
+                observed_for,
+                report,
+            },
+        ))
+    }
+
+    /// Explains the state at the end.
+    async fn report(&self, (namespace, _): &DeploymentKey, deployment: &Value) -> Option<Report> {
+        let objects = ApiObjects {
+            deployment: gantry_json::from_value(deployment.clone()).ok()?,
+            sets: self.list("/apis/apps/v1", namespace, "replicasets").await,
+            pods: self.list("/api/v1", namespace, "pods").await,
+            events: self.list("/api/v1", namespace, "events").await,
+            deployments: self.list("/apis/apps/v1", namespace, "deployments").await,
+            nodes: Vec::<core::Node>::new(),
+        };
+        let snapshot = Snapshot::parse(objects).ok()?;
+        Some(why::explain(self.cluster.now(), &snapshot, &CommandFlags::default()))
+    }
+}
+
+/// Creates the namespaces of all objects: a manifest need not have them.
+async fn create_namespaces(cluster: &SimCluster, request: &ReplayRequest) {
+    let mut namespaces: Vec<_> = request.objects().map(|it| namespace_of(&it, &request.namespace)).collect();
+    namespaces.sort();
+    namespaces.dedup();
+    for namespace in namespaces.into_iter().filter(|namespace| namespace != "default") {
+        let object = gantry_json::json!({"metadata": {"name": namespace}});
+        // One that exists already is as good.
+        cluster.try_send("POST", "/api/v1/namespaces", &object).await;
+    }
+}
+
+/// Creates what pods depend on and no file has; returns what was created, in words.
+async fn create_dependencies(cluster: &SimCluster, request: &ReplayRequest) -> Vec<String> {
+    let mut namespaces: BTreeMap<String, Vec<Manifest>> = BTreeMap::new();
+    for manifest in request.objects() {
+        namespaces.entry(namespace_of(&manifest, &request.namespace)).or_default().push(manifest);
+    }
+    let mut created = Vec::new();
+    for (namespace, manifests) in namespaces {
+        for ((kind, name), keys) in dependencies::missing(&manifests) {
+            let path = format!("/api/v1/namespaces/{namespace}/{}", kind.plural());
+            cluster.try_send("POST", &path, &kind.object(&name, &keys)).await;
+            created.push(format!("{}/{name} exists", kind.singular()));
+        }
+    }
+    created
+}
+
+impl ReplayRequest {
+    /// All objects, before and after the change.
+    fn objects(&self) -> impl Iterator<Item = Manifest> {
+        self.before.templates().into_iter().chain(self.after.iter().cloned())
+    }
+}
+
+/// Records what a commit changes about the observed Deployments.
+fn record(recorders: &mut Recorders, commit: &Commit, at: Duration) {
+    for write in &commit.writes {
+        let mut parts = write.key.trim_start_matches("/registry/").split('/');
+        let (Some(resource), Some(namespace), Some(name)) = (parts.next(), parts.next(), parts.next()) else {
+            continue;
+        };
+        match (resource, &write.value) {
+            ("deployments", Some(value)) => {
+                let Some(observed) = recorders.get_mut(&(namespace.to_owned(), name.to_owned())) else {
+                    continue;
+                };
+                let Ok(object) = gantry_json::from_slice::<apps::Deployment>(value) else { continue };
+                observed.uid.clone_from(&object.metadata.uid);
+                if let Ok(deployment) = Deployment::parse(object) {
+                    observed.recorder.deployment(at, &deployment);
+                }
+            }
+            ("replicasets", Some(value)) => {
+                let Ok(object) = gantry_json::from_slice::<apps::ReplicaSet>(value) else { continue };
+                let owner = owner(&object);
+                let observed =
+                    recorders.values_mut().find(|observed| owner.is_some() && observed.uid == owner);
+                if let (Some(observed), Ok(set)) = (observed, ReplicaSet::parse(object)) {
+                    observed.recorder.set(at, set);
+                }
+            }
+            ("replicasets", None) => {
+                for observed in recorders.values_mut() {
+                    observed.recorder.set_deleted(at, &Name::from(name));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The time that long before another.
+fn before(now: Timestamp, by: Duration) -> Timestamp {
+    let nanos = i64::try_from(by.as_nanos()).unwrap_or(i64::MAX);
+    Timestamp::from_nanos(now.as_nanos().saturating_sub(nanos))
+}
+
+fn owner(set: &apps::ReplicaSet) -> Option<String> {
+    let owners = set.metadata.owner_references.iter().flatten();
+    owners.into_iter().find(|owner| owner.controller == Some(true)).map(|owner| owner.uid.clone())
+}
+
+/// Whether a rollout has ended: complete with no pod left to terminate, or without a change for so long that none will come.
+fn has_ended(recorder: &Recorder, elapsed: Duration) -> bool {
+    let is_gone = |sample: &Sample| sample.terminating() == 0;
+    let quiet = elapsed.saturating_sub(recorder.last_change());
+    if recorder.is_complete() {
+        return recorder.last().is_none_or(is_gone);
+    }
+    let deadline = recorder.deadline().filter(|_| !recorder.is_deadline_exceeded() && !recorder.is_paused());
+    quiet > deadline.unwrap_or_default() + QUIET
+}
+
+fn is_rolled_out(deployment: &Value) -> bool {
+    let conditions = deployment["status"]["conditions"].as_array();
+    let is_observed = deployment["status"]["observedGeneration"] == deployment["metadata"]["generation"];
+    is_observed && conditions.is_some_and(|all| all.iter().any(|it| it["reason"] == "NewReplicaSetAvailable"))
+}
+
+/// The Deployments among these objects.
+fn deployments(manifests: &[Manifest], namespace: &str) -> Vec<DeploymentKey> {
+    let is_deployment = |it: &&Manifest| it.object["kind"] == "Deployment";
+    let name = |it: &Manifest| it.object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+    manifests.iter().filter(is_deployment).map(|it| (namespace_of(it, namespace), name(it))).collect()
+}
+
+/// How finely the times of pods are distinguished: large rollouts are replayed in coarser steps.
+fn resolution(manifests: &[Manifest]) -> Duration {
+    let replicas = manifests.iter().filter_map(|it| it.object["spec"]["replicas"].as_u64()).max();
+    match replicas.unwrap_or(0) {
+        0..=100 => Duration::ZERO,
+        101..=500 => Duration::from_millis(100),
+        _ => Duration::from_millis(250),
+    }
+}
+
+fn namespace_of(manifest: &Manifest, default: &str) -> String {
+    manifest.object["metadata"]["namespace"].as_str().unwrap_or(default).to_owned()
+}
+
+impl std::fmt::Display for ReplayError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NoDeployment => {
+                f.write_str("there is no Deployment among the objects, so there is no rollout to plan")
+            }
+            Self::Refused { is_change: true, failure } => {
+                write!(f, "the change would be refused:\n{}", failure.lines().trim_end())
+            }
+            Self::Refused { is_change: false, failure } => {
+                write!(f, "the objects before the change are refused:\n{}", failure.lines().trim_end())
+            }
+            Self::Assumptions(message) => f.write_str(message),
+        }
+    }
+}
+
+impl std::error::Error for ReplayError {}
