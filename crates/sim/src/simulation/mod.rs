@@ -22,7 +22,7 @@ pub use cluster::SimCluster;
 pub use faults::Faults;
 pub use network::{Component, RequestInfo, SimObserver};
 pub use options::{ControllerProcesses, SimOptions};
-pub use store::{Commit, Write};
+pub use store::{Commit, KeyWrite};
 
 use std::sync::OnceLock;
 
