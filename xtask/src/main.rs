@@ -15,6 +15,7 @@ mod lint;
 mod mutants;
 mod search;
 mod sim;
+mod sim_mutants;
 mod stories;
 mod test;
 mod tidy;

@@ -3,7 +3,7 @@
 use crate::cargo::{self, cargo};
 use crate::console;
 use crate::failure::Failure;
-use crate::{dependencies, install, sim};
+use crate::{dependencies, install, sim, sim_mutants};
 use std::path::Path;
 use std::process::Command;
 
@@ -161,7 +161,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
             Run::Tests { words, cases } => tests(&root, words, *cases)?,
             Run::Attack(command) => attack(&root, command, &[])?,
             Run::Explore => explore(&root, &[])?,
-            Run::Scenarios => sim::play(&root, &["--seeds", SCENARIO_SEEDS])?,
+            Run::Scenarios => {
+                sim::play(&root, &["--seeds", SCENARIO_SEEDS])?;
+                sim_mutants::run(&root)?;
+            }
             Run::Dependencies => dependencies::check(&root)?,
         }
     }

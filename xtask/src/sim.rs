@@ -2,12 +2,14 @@
 
 use crate::cargo::{self, cargo};
 use crate::failure::Failure;
+use crate::sim_mutants;
 use std::path::Path;
 
 /// How `sim` is typed.
 pub(crate) const USAGE: &str = "\
 Usage: cargo xtask sim [--seeds N] [--from S] [--minutes M] [--jobs N] [--broken N]
        cargo xtask sim --seed S
+       cargo xtask sim --mutants
 
 Play scenarios on the shipped cluster in virtual time, optimised: a seed decides what users do, which requests fail and how, when
 controllers crash and nodes fail, and how pods behave. Every write is judged; exit status 1 if a rule is broken.
@@ -17,12 +19,16 @@ controllers crash and nodes fail, and how pods behave. Every write is judged; ex
   --minutes M   How long to play, instead of a number of seeds
   --jobs N      How many scenarios to play at a time (default: 2)
   --broken N    Stop after this many broken scenarios (default: 10)
+  --mutants     Break one rule after the other on purpose; exit status 1 if the simulator does not notice one within 10,000 seeds
   --seed S      Play one seed; print its writes, and the smallest scenario found in which the same rule is broken
 ";
 
 /// Builds and starts the simulator, which reads its options itself.
 pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     let root = cargo::repository_root()?;
+    if matches!(arguments, [only] if only == "--mutants") {
+        return sim_mutants::run(&root);
+    }
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     play(&root, &arguments)
 }

@@ -18,7 +18,7 @@ mod world;
 
 pub use cluster::{NewDeployment, NewReplicaSet, PlainCluster, Propagation, WorkloadKind};
 pub use simulation::{
-    Commit, Component, ControllerProcesses, Faults, RequestInfo, SimCluster, SimObserver, SimOptions, Write,
-    simulate, simulate_prepared,
+    Commit, Component, ControllerProcesses, Faults, KeyWrite, RequestInfo, SimCluster, SimObserver,
+    SimOptions, simulate, simulate_prepared,
 };
 pub use world::{Interleaving, World};

@@ -7,7 +7,7 @@ use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use gantry_sim::scenario::{Played, Scenario, minimise, play, play_with_journal};
+use gantry_sim::scenario::{Played, SimScenario, minimise, play, play_with_journal};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -71,7 +71,7 @@ fn play_many(command: &Command) -> ExitCode {
                     if seed >= last || is_late || count(&progress).broken.len() >= command.broken {
                         return;
                     }
-                    note(&progress, seed, &play(&Scenario::of_seed(seed)), began);
+                    note(&progress, seed, &play(&SimScenario::of_seed(seed)), began);
                 }
             });
         }
@@ -111,7 +111,7 @@ fn summary(progress: &Progress, began: Instant) -> String {
 }
 
 fn play_one(seed: u64) -> ExitCode {
-    let scenario = Scenario::of_seed(seed);
+    let scenario = SimScenario::of_seed(seed);
     let played = play_with_journal(&scenario);
     say(&played.journal);
     say(&format!("{scenario}"));

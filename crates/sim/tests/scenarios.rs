@@ -6,12 +6,12 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use gantry_sim::Faults;
-use gantry_sim::scenario::{Scenario, ScenarioStep, TimedStep, play};
+use gantry_sim::scenario::{SimScenario, SimStep, TimedStep, play};
 
 /// The seeds that every test run plays.
 const SEEDS: std::ops::Range<u64> = 1..13;
 
-fn holds(scenario: &Scenario) {
+fn holds(scenario: &SimScenario) {
     if let Some((at, finding)) = play(scenario).violation {
         panic!(
             "after {:.3} s: {finding}\n{scenario}\nagain: cargo xtask sim --seed {}",
@@ -21,7 +21,7 @@ fn holds(scenario: &Scenario) {
     }
 }
 
-fn at(seconds: u64, step: ScenarioStep) -> TimedStep {
+fn at(seconds: u64, step: SimStep) -> TimedStep {
     TimedStep { at: Duration::from_secs(seconds), step }
 }
 
@@ -33,7 +33,7 @@ fn no_rule_is_broken_by_any_of_these_seeds() {
             scope.spawn(|| {
                 loop {
                     let Some(seed) = next.lock().unwrap().next() else { return };
-                    holds(&Scenario::of_seed(seed));
+                    holds(&SimScenario::of_seed(seed));
                 }
             });
         }
@@ -43,15 +43,15 @@ fn no_rule_is_broken_by_any_of_these_seeds() {
 /// A node reported a pod no more after one patch of its status had conflicted, so that the rollout never ended.
 #[test]
 fn a_pod_becomes_ready_although_patches_of_its_status_conflict() {
-    holds(&Scenario {
+    holds(&SimScenario {
         seed: 50,
         nodes: 2,
         replicas: 1,
         faults: Faults { delay_ms: 50, conflicts: 200, ..Faults::default() },
         steps: vec![
-            at(4, ScenarioStep::Create("api", 7)),
-            at(60, ScenarioStep::Scale("api", 3)),
-            at(90, ScenarioStep::Image("api", "app:2")),
+            at(4, SimStep::Create("api", 7)),
+            at(60, SimStep::Scale("api", 3)),
+            at(90, SimStep::Image("api", "app:2")),
         ],
         duration: Duration::from_secs(112),
     });
@@ -59,7 +59,7 @@ fn a_pod_becomes_ready_although_patches_of_its_status_conflict() {
 
 #[test]
 fn the_same_scenario_breaks_the_same_rule_at_the_same_time() {
-    let scenario = Scenario::of_seed(5);
+    let scenario = SimScenario::of_seed(5);
     let (once, again) = (play(&scenario), play(&scenario));
     assert_eq!((once.writes, once.simulated), (again.writes, again.simulated));
 }

@@ -236,17 +236,14 @@ impl Judge {
 
     /// Keeps track of which uids exist and who owns what.
     fn follow_identity(&mut self, write: &ObservedWrite<'_>) {
-        match write.object {
-            Some(object) => {
-                let uid = object["metadata"]["uid"].as_str().unwrap_or_default().to_owned();
-                self.uids.insert(write.key.to_owned(), uid);
-                self.owners.insert(write.key.to_owned(), views::owners(object));
-            }
-            None => {
-                self.uids.remove(write.key);
-                self.owners.remove(write.key);
-            }
-        }
+        let Some(object) = write.object else {
+            self.uids.remove(write.key);
+            self.owners.remove(write.key);
+            return;
+        };
+        let uid = object["metadata"]["uid"].as_str().unwrap_or_default().to_owned();
+        self.uids.insert(write.key.to_owned(), uid);
+        self.owners.insert(write.key.to_owned(), views::owners(object));
     }
 
     fn owner_of(&self, set: &SetView) -> Option<&Followed<DeploymentView, DeploymentHistory>> {

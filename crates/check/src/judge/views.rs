@@ -4,6 +4,7 @@ use gantry_json::Value;
 
 /// A Deployment.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "the fields of the object are independent of each other")]
 pub(super) struct DeploymentView {
     pub(super) name: String,
     pub(super) uid: String,

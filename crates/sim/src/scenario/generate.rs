@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use gantry_rng::Rng;
 
-use super::{Scenario, ScenarioStep, TimedStep};
+use super::{SimScenario, SimStep, TimedStep};
 use crate::Faults;
 
 /// The Deployments of a scenario.
@@ -13,7 +13,7 @@ const NAMES: [&str; 2] = ["web", "api"];
 const IMAGES: [&str; 8] =
     ["app:1", "app:2", "app:3", "app:slow", "app:never", "app:crash", "app:flap", "app:broken"];
 
-impl Scenario {
+impl SimScenario {
     /// The scenario of a seed.
     pub fn of_seed(seed: u64) -> Self {
         let mut rng = Rng::new(seed ^ 0x5ca1_ab1e);
@@ -24,7 +24,7 @@ impl Scenario {
         let mut steps = Vec::new();
         for name in NAMES.iter().take(rng.between(1, 2)) {
             at += gap(&mut rng);
-            steps.push(TimedStep { at, step: ScenarioStep::Create(name, size(&mut rng)) });
+            steps.push(TimedStep { at, step: SimStep::Create(name, size(&mut rng)) });
         }
         for _ in 0..rng.between(4, 40) {
             at += gap(&mut rng);
@@ -74,25 +74,25 @@ fn size(rng: &mut Rng) -> u32 {
     u32::try_from(rng.pick(&[0, 1, 2, 3, 4, 5, 7, 10])).unwrap_or(0)
 }
 
-fn step(rng: &mut Rng, replicas: usize, nodes: usize) -> ScenarioStep {
+fn step(rng: &mut Rng, replicas: usize, nodes: usize) -> SimStep {
     let name = rng.pick(&NAMES);
     match rng.below(100) {
-        0..18 => ScenarioStep::Scale(name, size(rng)),
-        18..44 => ScenarioStep::Image(name, rng.pick(&IMAGES)),
-        44..54 => ScenarioStep::Limits(name, limit(rng, 150), limit(rng, 100)),
-        54..57 => ScenarioStep::Recreate(name),
-        57..60 => ScenarioStep::Set(name, "revisionHistoryLimit", u32::try_from(rng.below(4)).unwrap_or(0)),
-        60..63 => ScenarioStep::Set(name, "minReadySeconds", u32::try_from(rng.below(20)).unwrap_or(0)),
-        63..67 => ScenarioStep::Pause(name, true),
-        67..72 => ScenarioStep::Pause(name, false),
-        72..77 => ScenarioStep::Undo(name),
-        77..79 => ScenarioStep::Rollback(name, u32::try_from(rng.below(4)).unwrap_or(0)),
-        79..81 => ScenarioStep::Delete(name, rng.pick(&["Background", "Foreground", "Orphan"])),
-        81..84 => ScenarioStep::Create(name, size(rng)),
-        84..89 => ScenarioStep::DeletePod(rng.below(10)),
-        89..95 => ScenarioStep::Crash(rng.index(replicas), outage(rng)),
-        95..97 => ScenarioStep::Restart(rng.index(replicas), outage(rng)),
-        _ => ScenarioStep::FailNode(1 + rng.index(nodes), outage(rng)),
+        0..18 => SimStep::Scale(name, size(rng)),
+        18..44 => SimStep::Image(name, rng.pick(&IMAGES)),
+        44..54 => SimStep::Limits(name, limit(rng, 150), limit(rng, 100)),
+        54..57 => SimStep::Recreate(name),
+        57..60 => SimStep::Set(name, "revisionHistoryLimit", u32::try_from(rng.below(4)).unwrap_or(0)),
+        60..63 => SimStep::Set(name, "minReadySeconds", u32::try_from(rng.below(20)).unwrap_or(0)),
+        63..67 => SimStep::Pause(name, true),
+        67..72 => SimStep::Pause(name, false),
+        72..77 => SimStep::Undo(name),
+        77..79 => SimStep::Rollback(name, u32::try_from(rng.below(4)).unwrap_or(0)),
+        79..81 => SimStep::Delete(name, rng.pick(&["Background", "Foreground", "Orphan"])),
+        81..84 => SimStep::Create(name, size(rng)),
+        84..89 => SimStep::DeletePod(rng.below(10)),
+        89..95 => SimStep::Crash(rng.index(replicas), outage(rng)),
+        95..97 => SimStep::Restart(rng.index(replicas), outage(rng)),
+        _ => SimStep::FailNode(1 + rng.index(nodes), outage(rng)),
     }
 }
 

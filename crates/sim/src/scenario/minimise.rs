@@ -1,13 +1,13 @@
 //! Makes a scenario smaller while the same rule stays broken.
 
-use super::{Scenario, play};
+use super::{SimScenario, play};
 use crate::Faults;
 
 /// The most scenarios that are tried.
 const TRIES_MAX: usize = 300;
 
 /// Returns the smallest scenario found in which the same rule is broken, by leaving out steps and faults.
-pub fn minimise(scenario: &Scenario) -> Scenario {
+pub fn minimise(scenario: &SimScenario) -> SimScenario {
     let Some((_, finding)) = play(scenario).violation else { return scenario.clone() };
     let mut search = Search { broken: finding.broken, tries: 0, smallest: scenario.clone() };
     search.reduce();
@@ -17,7 +17,7 @@ pub fn minimise(scenario: &Scenario) -> Scenario {
 struct Search {
     broken: &'static str,
     tries: usize,
-    smallest: Scenario,
+    smallest: SimScenario,
 }
 
 impl Search {
@@ -49,7 +49,7 @@ impl Search {
 
     /// Switches kinds of faults off, and replicas of the controllers.
     fn without_faults(&mut self) -> bool {
-        let switches: [fn(&mut Scenario); 9] = [
+        let switches: [fn(&mut SimScenario); 9] = [
             |scenario| scenario.faults = Faults::default(),
             |scenario| scenario.faults.delay_ms = 0,
             |scenario| scenario.faults.refused = 0,
@@ -71,7 +71,7 @@ impl Search {
         shrank
     }
 
-    fn is_broken(&mut self, scenario: &Scenario) -> bool {
+    fn is_broken(&mut self, scenario: &SimScenario) -> bool {
         self.tries += 1;
         self.tries <= TRIES_MAX
             && play(scenario).violation.is_some_and(|(_, finding)| finding.broken == self.broken)

@@ -1,6 +1,6 @@
 //! Scenarios: what users, crashes and nodes do to a simulated cluster, and how its connections fail, as a value.
 //!
-//! A seed is turned into a [`Scenario`] first. It can be printed, played again and made smaller; the seed then only decides what is
+//! A seed is turned into a [`SimScenario`] first. It can be printed, played again and made smaller; the seed then only decides what is
 //! left: uids, delays, and which request a fault hits.
 
 mod generate;
@@ -11,7 +11,7 @@ mod step;
 
 pub use minimise::minimise;
 pub use play::{Played, play, play_with_journal};
-pub use step::{ScenarioStep, TimedStep};
+pub use step::{SimStep, TimedStep};
 
 use std::fmt;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use crate::Faults;
 
 /// What happens to a simulated cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Scenario {
+pub struct SimScenario {
     /// Decides what the scenario leaves open.
     pub seed: u64,
     /// The number of nodes.
@@ -35,7 +35,7 @@ pub struct Scenario {
     pub duration: Duration,
 }
 
-impl fmt::Display for Scenario {
+impl fmt::Display for SimScenario {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { seed, nodes, replicas, faults, steps, duration } = self;
         writeln!(f, "seed {seed}, {nodes} nodes, {replicas} controllers, {} s", duration.as_secs())?;

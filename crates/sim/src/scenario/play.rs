@@ -9,7 +9,7 @@ use gantry_cluster::Profile;
 use gantry_json::{Value, json};
 
 use super::journal::Journal;
-use super::{Scenario, ScenarioStep};
+use super::{SimScenario, SimStep};
 use crate::{
     Commit, Component, ControllerProcesses, Faults, RequestInfo, SimCluster, SimObserver, SimOptions,
     simulate,
@@ -60,16 +60,16 @@ struct Bench {
 struct SharedBench(Arc<Mutex<Bench>>);
 
 /// Plays a scenario to its end, or until a rule is broken.
-pub fn play(scenario: &Scenario) -> Played {
+pub fn play(scenario: &SimScenario) -> Played {
     run(scenario, false)
 }
 
 /// Plays a scenario and notes all writes.
-pub fn play_with_journal(scenario: &Scenario) -> Played {
+pub fn play_with_journal(scenario: &SimScenario) -> Played {
     run(scenario, true)
 }
 
-fn run(scenario: &Scenario, has_journal: bool) -> Played {
+fn run(scenario: &SimScenario, has_journal: bool) -> Played {
     let options = SimOptions {
         seed: scenario.seed,
         nodes: scenario.nodes,
@@ -99,13 +99,13 @@ fn run(scenario: &Scenario, has_journal: bool) -> Played {
 /// What is due later because of an earlier step.
 #[derive(Clone, Debug)]
 enum Due {
-    Step(ScenarioStep),
+    Step(SimStep),
     StartControllers(usize),
     RecoverNode(usize),
 }
 
 struct Player<'a> {
-    scenario: &'a Scenario,
+    scenario: &'a SimScenario,
     bench: SharedBench,
     due: BTreeMap<(Duration, usize), Due>,
 }
@@ -152,7 +152,9 @@ impl Player<'_> {
                 deployment["spec"]["template"]["spec"]["containers"][0]["image"].as_str().unwrap_or_default();
             let is_healthy = ["app:1", "app:2", "app:3", "app:slow"].contains(&image);
             let image = if is_healthy { image } else { "app:1" };
-            let patch = json!({"spec": {"paused": false, "template": template(name, image)}});
+            let annotations = json!({"deprecated.deployment.rollback.to": null});
+            let spec = json!({"paused": false, "template": template(name, image)});
+            let patch = json!({"metadata": {"annotations": annotations}, "spec": spec});
             cluster.try_send("PATCH", &format!("{DEPLOYMENTS}/{name}"), &patch).await;
         }
         let sets = cluster.get(SETS).await;
@@ -209,15 +211,15 @@ impl Player<'_> {
                 }
             }
             Due::RecoverNode(node) => fail_node(cluster, node, &Value::Null).await,
-            Due::Step(ScenarioStep::Crash(replica, down)) => {
+            Due::Step(SimStep::Crash(replica, down)) => {
                 cluster.kill_controllers(replica).await;
                 self.later(at + down, Due::StartControllers(replica));
             }
-            Due::Step(ScenarioStep::Restart(replica, down)) => {
+            Due::Step(SimStep::Restart(replica, down)) => {
                 cluster.stop_controllers(replica).await;
                 self.later(at + down, Due::StartControllers(replica));
             }
-            Due::Step(ScenarioStep::FailNode(node, down)) => {
+            Due::Step(SimStep::FailNode(node, down)) => {
                 fail_node(cluster, node, &json!("true")).await;
                 self.later(at + down, Due::RecoverNode(node));
             }
@@ -237,46 +239,46 @@ async fn fail_node(cluster: &SimCluster, node: usize, value: &Value) {
 }
 
 /// Does what a user does. What cannot be done now, such as scaling what does not exist, is left out.
-async fn act(cluster: &SimCluster, step: &ScenarioStep) {
+async fn act(cluster: &SimCluster, step: &SimStep) {
     let patch = async |name: &str, patch: Value| {
         cluster.try_send("PATCH", &format!("{DEPLOYMENTS}/{name}"), &patch).await;
     };
     match step {
-        ScenarioStep::Create(name, replicas) => {
+        SimStep::Create(name, replicas) => {
             let deployment = json!({
                 "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name},
                 "spec": {"replicas": replicas, "selector": {"matchLabels": {"app": name}}, "template": template(name, "app:1")},
             });
             cluster.try_send("POST", DEPLOYMENTS, &deployment).await;
         }
-        ScenarioStep::Scale(name, replicas) => patch(name, json!({"spec": {"replicas": replicas}})).await,
-        ScenarioStep::Image(name, image) => {
-            patch(name, json!({"spec": {"template": template(name, image)}})).await
+        SimStep::Scale(name, replicas) => patch(name, json!({"spec": {"replicas": replicas}})).await,
+        SimStep::Image(name, image) => {
+            patch(name, json!({"spec": {"template": template(name, image)}})).await;
         }
-        ScenarioStep::Limits(name, surge, unavailable) => {
+        SimStep::Limits(name, surge, unavailable) => {
             let rolling = json!({"maxSurge": limit(surge), "maxUnavailable": limit(unavailable)});
             patch(name, json!({"spec": {"strategy": {"type": "RollingUpdate", "rollingUpdate": rolling}}}))
                 .await;
         }
-        ScenarioStep::Recreate(name) => {
+        SimStep::Recreate(name) => {
             patch(name, json!({"spec": {"strategy": {"type": "Recreate", "rollingUpdate": null}}})).await;
         }
-        ScenarioStep::Set(name, field, value) => {
+        SimStep::Set(name, field, value) => {
             let mut change = json!({"spec": {}});
             change["spec"][*field] = json!(value);
             patch(name, change).await;
         }
-        ScenarioStep::Pause(name, paused) => patch(name, json!({"spec": {"paused": paused}})).await,
-        ScenarioStep::Undo(name) => undo(cluster, name).await,
-        ScenarioStep::Rollback(name, revision) => {
+        SimStep::Pause(name, paused) => patch(name, json!({"spec": {"paused": paused}})).await,
+        SimStep::Undo(name) => undo(cluster, name).await,
+        SimStep::Rollback(name, revision) => {
             let annotation = json!({"deprecated.deployment.rollback.to": revision.to_string()});
             patch(name, json!({"metadata": {"annotations": annotation}})).await;
         }
-        ScenarioStep::Delete(name, policy) => {
+        SimStep::Delete(name, policy) => {
             let options = json!({"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": policy});
             cluster.try_send("DELETE", &format!("{DEPLOYMENTS}/{name}"), &options).await;
         }
-        ScenarioStep::DeletePod(number) => {
+        SimStep::DeletePod(number) => {
             let list = cluster.get(PODS).await;
             let pods = list["items"].as_array().cloned().unwrap_or_default();
             let pod = pods.get(usize::try_from(*number).unwrap_or(0) % pods.len().max(1));
@@ -284,7 +286,7 @@ async fn act(cluster: &SimCluster, step: &ScenarioStep) {
                 cluster.try_send("DELETE", &format!("{PODS}/{name}"), &Value::Null).await;
             }
         }
-        ScenarioStep::Crash(..) | ScenarioStep::Restart(..) | ScenarioStep::FailNode(..) => {}
+        SimStep::Crash(..) | SimStep::Restart(..) | SimStep::FailNode(..) => {}
     }
 }
 

@@ -9,12 +9,12 @@ pub struct TimedStep {
     /// The time since the beginning.
     pub at: Duration,
     /// What happens.
-    pub step: ScenarioStep,
+    pub step: SimStep,
 }
 
 /// What a user, a crash or a node does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ScenarioStep {
+pub enum SimStep {
     /// Create a Deployment of this name, with this many replicas.
     Create(&'static str, u32),
     /// Scale it.
@@ -51,7 +51,7 @@ impl fmt::Display for TimedStep {
     }
 }
 
-impl fmt::Display for ScenarioStep {
+impl fmt::Display for SimStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Create(name, replicas) => write!(f, "create {name} with {replicas} replicas"),

@@ -114,6 +114,9 @@ impl SimCluster {
     }
 
     /// Sends a request as a user and returns the status and the body, whatever they are. Patches are merge patches.
+    ///
+    /// # Panics
+    /// If the method or the path is malformed.
     pub async fn try_send(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
         let content = if method == "PATCH" { "application/merge-patch+json" } else { "application/json" };
         let bytes = if body.is_null() { Bytes::new() } else { Bytes::from(body.to_string()) };

@@ -22,7 +22,7 @@ pub use cluster::SimCluster;
 pub use faults::Faults;
 pub use network::{Component, RequestInfo, SimObserver};
 pub use options::{ControllerProcesses, SimOptions};
-pub use store::{Commit, Write};
+pub use store::{Commit, KeyWrite};
 
 use std::sync::OnceLock;
 
@@ -51,7 +51,9 @@ pub fn simulate_prepared<T>(
     options: SimOptions,
     work: impl AsyncFnOnce(&mut SimCluster) -> T,
 ) -> T {
-    let preparation = SimOptions { nodes: 0, controllers: ControllerProcesses::None, ..preparation };
+    // With the same seed, uids of the preparation would come up again.
+    let seed = !preparation.seed;
+    let preparation = SimOptions { seed, nodes: 0, controllers: ControllerProcesses::None, ..preparation };
     let content = runtime().block_on(async {
         let cluster = SimCluster::start(preparation, Some(prepared())).await;
         prepare(&cluster).await;

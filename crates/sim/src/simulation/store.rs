@@ -24,12 +24,12 @@ pub struct Commit {
     /// The revision of the store after it.
     pub revision: u64,
     /// The keys and their new values, in the order of keys.
-    pub writes: Vec<Write>,
+    pub writes: Vec<KeyWrite>,
 }
 
 /// One written key.
 #[derive(Clone, Debug)]
-pub struct Write {
+pub struct KeyWrite {
     /// The key, such as `/registry/pods/default/web-1`.
     pub key: String,
     /// The object as JSON; `None` if the key was deleted.
@@ -66,11 +66,15 @@ impl SimStore {
 
     fn commit_now(&self, transaction: &Transaction) -> Result<Revision, gantry_store::Error> {
         let millis = u64::try_from(self.clock.now().as_nanos() / 1_000_000).unwrap_or(0);
-        let mut writes: Vec<Write> =
-            transaction.ops().map(|(key, op)| Write { key: text(key), value: op.value().cloned() }).collect();
+        let mut writes: Vec<KeyWrite> = transaction
+            .ops()
+            .map(|(key, op)| KeyWrite { key: text(key), value: op.value().cloned() })
+            .collect();
         let (revision, wakes) = self.live.commit(transaction.detached(), millis)?;
         if transaction.following_deletion(revision).is_some() {
-            writes.iter_mut().for_each(|write| write.value = None);
+            for write in &mut writes {
+                write.value = None;
+            }
         }
         (self.observer)(Commit { revision: revision.get(), writes });
         wakes.wake();
