@@ -29,6 +29,7 @@ mod clock;
 mod election;
 mod events;
 pub mod informer;
+mod latch;
 mod log_throttle;
 mod metrics;
 mod queue;

@@ -1,39 +1,45 @@
 //! Shutdown as a value: the switch requests it, the signal waits for it.
 
-use tokio::sync::watch;
+use std::sync::Arc;
+
+use crate::latch::Latch;
 
 /// Requests the shutdown. Dropping it does the same, so that nothing outlives its host.
 #[derive(Debug)]
-pub struct Switch(watch::Sender<bool>);
+pub struct Switch(Arc<Latch>);
 
 /// The signal.
 #[derive(Clone, Debug)]
-pub struct Shutdown(watch::Receiver<bool>);
+pub struct Shutdown(Arc<Latch>);
 
 /// A switch and its signal.
 pub fn shutdown() -> (Switch, Shutdown) {
-    let (sender, receiver) = watch::channel(false);
-    (Switch(sender), Shutdown(receiver))
+    let latch = Arc::new(Latch::default());
+    (Switch(latch.clone()), Shutdown(latch))
 }
 
 impl Switch {
     /// Requests the shutdown.
     pub fn turn(&self) {
-        self.0.send_replace(true);
+        self.0.set();
+    }
+}
+
+impl Drop for Switch {
+    fn drop(&mut self) {
+        self.turn();
     }
 }
 
 impl Shutdown {
     /// Returns when shutdown is requested.
     pub async fn wait(&self) {
-        let mut receiver = self.0.clone();
-        // An error means that the switch was dropped, which requests the shutdown.
-        let _ = receiver.wait_for(|over| *over).await;
+        self.0.wait().await;
     }
 
     /// Whether shutdown is requested.
     pub fn is_over(&self) -> bool {
-        *self.0.borrow() || self.0.has_changed().is_err()
+        self.0.is_set()
     }
 
     /// Runs a future until it ends or shutdown is requested, whichever is first; `None` for the latter.

@@ -43,6 +43,7 @@ use tokio::sync::watch;
 
 use crate::api::Api;
 use crate::clock::Clock;
+use crate::latch::Latch;
 use crate::shutdown::Shutdown;
 use source::{Decoder, Source};
 
@@ -75,7 +76,7 @@ struct Shared<T> {
     store: RwLock<Store<T>>,
     /// Locked while a change is made and notified, so that subscribers get changes in order.
     subscribers: Mutex<Vec<Subscriber<T>>>,
-    synced: watch::Sender<bool>,
+    synced: Latch,
     /// The failure of the last request to the server.
     error: watch::Sender<Option<RequestError>>,
 }
@@ -93,7 +94,7 @@ impl<T: Cached> Informer<T> {
             scope,
             store: RwLock::new(Store::new()),
             subscribers: Mutex::new(Vec::new()),
-            synced: watch::channel(false).0,
+            synced: Latch::default(),
             error: watch::channel(None).0,
         };
         Self { shared: Arc::new(shared) }
@@ -123,12 +124,12 @@ impl<T: Cached> Informer<T> {
 
     /// Whether the initial list has arrived.
     pub fn is_synced(&self) -> bool {
-        *self.shared.synced.borrow()
+        self.shared.synced.is_set()
     }
 
     /// Returns when the initial list has arrived.
     pub async fn synced(&self) {
-        until_true(self.shared.synced.subscribe()).await;
+        self.shared.synced.wait().await;
     }
 
     /// The failure of the last request to the server; `None` while the connection is up. Requests are repeated.
@@ -161,7 +162,7 @@ impl<T: Cached> Informer<T> {
         let changes = self.write().replace(all, version);
         notify(&subscribers, &changes);
         drop(subscribers);
-        self.shared.synced.send_replace(true);
+        self.shared.synced.set();
     }
 
     fn advance_to(&self, version: ResourceVersion) {
@@ -185,11 +186,6 @@ fn notify<T>(subscribers: &[Subscriber<T>], changes: &[InformerEvent<T>]) {
             subscriber(change);
         }
     }
-}
-
-/// Returns when the value is true. The sender is kept by the caller, so waiting cannot fail.
-async fn until_true(mut value: watch::Receiver<bool>) {
-    let _ = value.wait_for(|value| *value).await;
 }
 
 /// Sets the error; notifies of it if there is or was one.
