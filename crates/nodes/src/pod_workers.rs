@@ -244,12 +244,16 @@ impl PodWorker {
 
     /// Returns the worker with a newer object.
     ///
-    /// Once the informer has shown the last written status, a newer object was written by others. Its status is then the
-    /// one to compare with, so that what the node controller wrote about a failed node is corrected.
+    /// An object that is newer than the last written status was written by others. Its status is then the one to compare
+    /// with, so that what the node controller wrote about a failed node is corrected.
     fn updated(self, object: Arc<CachedPod>, profile: &Profile) -> Self {
-        let write_was_observed = self.written_version.as_ref() == Some(self.object.version());
+        let is_by_others = self.written_version.as_ref().is_some_and(|written| {
+            // The informer may show both writes at once, so that the own one is never seen.
+            let is_newer = object.version().has_reached(written) == Some(true) && object.version() != written;
+            is_newer || written == self.object.version()
+        });
         let stored = object.wire.status.as_ref();
-        let stored = stored.filter(|status| write_was_observed && !is_terminated(status));
+        let stored = stored.filter(|status| is_by_others && !is_terminated(status));
         let reported = stored.cloned().unwrap_or(self.reported);
         Self { pod: Pod::parse(&object.wire, profile).0, object, reported, ..self }
     }

@@ -57,6 +57,12 @@ fn a_pod_becomes_ready_although_patches_of_its_status_conflict() {
     });
 }
 
+/// The informer of the node showed its own report and that of the node controller at once.
+#[test]
+fn a_pod_becomes_ready_again_although_its_node_and_the_node_controller_report_at_the_same_time() {
+    holds(&SimScenario::of_seed(485));
+}
+
 #[test]
 fn the_same_scenario_breaks_the_same_rule_at_the_same_time() {
     let scenario = SimScenario::of_seed(5);

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use gantry_check::{Finding, Judge, ObservedWrite, Writer};
 use gantry_cluster::Profile;
+use gantry_controllers::Repairs;
 use gantry_json::{Value, json};
 
 use super::journal::Journal;
@@ -71,6 +72,8 @@ pub fn play_with_journal(scenario: &SimScenario) -> Played {
 
 fn run(scenario: &SimScenario, has_journal: bool) -> Played {
     let options = SimOptions {
+        // Kubernetes' own defects would break the rules.
+        repairs: Repairs::ALL,
         seed: scenario.seed,
         nodes: scenario.nodes,
         profile: Profile::read(PROFILE).expect("the profile of scenarios is valid"),

@@ -75,6 +75,7 @@ impl SimCluster {
             capacity: options.capacity,
             profile: options.profile,
             resolution: options.resolution,
+            repairs: options.repairs,
             controllers: is_shared,
             storage: Storage::Own(store.clone()),
             service_accounts: options.service_accounts,

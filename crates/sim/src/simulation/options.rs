@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use gantry_cluster::{Capacity, Profile, ServiceAccounts};
+use gantry_controllers::Repairs;
 use gantry_model::Timestamp;
 
 /// The options of a simulation.
@@ -22,6 +23,8 @@ pub struct SimOptions {
     pub resolution: Duration,
     /// Whether events of type Normal are recorded. They are the larger part of all requests.
     pub normal_events: bool,
+    /// The repairs of Kubernetes' defects that are on.
+    pub repairs: Repairs,
     /// How the controllers run.
     pub controllers: ControllerProcesses,
     /// Whether pods need an existing service account.
@@ -55,6 +58,7 @@ impl Default for SimOptions {
             profile: Profile::built_in(),
             resolution: Duration::ZERO,
             normal_events: true,
+            repairs: Repairs::default(),
             controllers: ControllerProcesses::Shared,
             service_accounts: ServiceAccounts::Required,
             trace: false,
