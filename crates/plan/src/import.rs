@@ -30,15 +30,15 @@ impl ClusterObjects {
         STEP * u32::try_from(objects).unwrap_or(u32::MAX)
     }
 
-    /// Creates all objects; pods are spread over that many nodes as they are in reality.
-    pub(crate) async fn import(&self, cluster: &SimCluster, nodes: usize) {
+    /// Creates all objects; pods are spread over that many nodes as they are in reality. Fails with what the API refuses.
+    pub(crate) async fn import(&self, cluster: &SimCluster, nodes: usize) -> Result<(), String> {
         let mut uids = BTreeMap::new();
         let mut node_names = NodeNames { nodes, known: BTreeMap::new() };
         for deployment in &self.deployments {
-            create(cluster, "/apis/apps/v1", "deployments", deployment, &mut uids).await;
+            create(cluster, "/apis/apps/v1", "deployments", deployment, &mut uids).await?;
         }
         for set in in_order_of_creation(&self.sets) {
-            create(cluster, "/apis/apps/v1", "replicasets", set, &mut uids).await;
+            create(cluster, "/apis/apps/v1", "replicasets", set, &mut uids).await?;
         }
         for pod in in_order_of_creation(&self.pods) {
             let mut pod = pod.clone();
@@ -46,8 +46,9 @@ impl ClusterObjects {
                 let node = node_names.of(node);
                 pod["spec"]["nodeName"] = json!(node);
             }
-            create(cluster, "/api/v1", "pods", &pod, &mut uids).await;
+            create(cluster, "/api/v1", "pods", &pod, &mut uids).await?;
         }
+        Ok(())
     }
 }
 
@@ -77,17 +78,14 @@ async fn create(
     plural: &str,
     object: &Value,
     uids: &mut BTreeMap<String, String>,
-) {
+) -> Result<(), String> {
     cluster.advance(STEP).await;
     let meta = &object["metadata"];
     let mut new = object.clone();
     new["metadata"] = metadata(meta, uids);
     let namespace = meta["namespace"].as_str().unwrap_or("default");
     let path = format!("{api}/namespaces/{namespace}/{plural}");
-    let (code, mut created) = cluster.try_send("POST", &path, &new).await;
-    if code >= 300 {
-        return;
-    }
+    let mut created = accepted(cluster.try_send("POST", &path, &new).await)?;
     if let (Some(old), Some(uid)) = (meta["uid"].as_str(), created["metadata"]["uid"].as_str()) {
         uids.insert(old.to_owned(), uid.to_owned());
     }
@@ -99,10 +97,16 @@ async fn create(
     } else if created["status"]["observedGeneration"].is_number() {
         created["status"]["observedGeneration"] = json!(0);
     }
-    cluster.try_send("PUT", &format!("{path}/{name}/status"), &created).await;
+    accepted(cluster.try_send("PUT", &format!("{path}/{name}/status"), &created).await)?;
     if !meta["deletionTimestamp"].is_null() {
-        cluster.try_send("DELETE", &format!("{path}/{name}"), &Value::Null).await;
+        accepted(cluster.try_send("DELETE", &format!("{path}/{name}"), &Value::Null).await)?;
     }
+    Ok(())
+}
+
+/// The object of a response, or the message of an error.
+fn accepted((code, body): (u16, Value)) -> Result<Value, String> {
+    if code < 300 { Ok(body) } else { Err(body["message"].as_str().unwrap_or("unknown error").to_owned()) }
 }
 
 /// The metadata that a user can set, with the new uids of owners.

@@ -1,5 +1,6 @@
 //! Replays a change in a simulated cluster and observes the rollouts.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -68,6 +69,8 @@ pub enum ReplayError {
     },
     /// The assumptions do not fit the change.
     Assumptions(String),
+    /// An object of the running cluster is refused by the simulated one.
+    Import(String),
 }
 
 /// A Deployment by namespace and name.
@@ -121,12 +124,16 @@ pub fn replay(request: &ReplayRequest, variant: &Variant) -> Result<Vec<RolloutP
             let begin = before(*now, state.import_time());
             let preparation = SimOptions { start: begin, ..options.clone() };
             let nodes = options.nodes;
+            let failure = RefCell::new(None);
             let prepare = async |cluster: &SimCluster| {
                 create_namespaces(cluster, request).await;
                 create_dependencies(cluster, request).await;
-                state.import(cluster, nodes).await;
+                failure.replace(state.import(cluster, nodes).await.err());
             };
             simulate_prepared(preparation, prepare, SimOptions { start: *now, ..options }, async |cluster| {
+                if let Some(message) = failure.take() {
+                    return Err(ReplayError::Import(message));
+                }
                 Replay { request, variant, keys, cluster }.run(Vec::new()).await
             })
         }
@@ -450,6 +457,7 @@ impl std::fmt::Display for ReplayError {
                 write!(f, "the objects before the change are refused:\n{}", failure.lines().trim_end())
             }
             Self::Assumptions(message) => f.write_str(message),
+            Self::Import(message) => write!(f, "the state of the cluster cannot be replayed: {message}"),
         }
     }
 }

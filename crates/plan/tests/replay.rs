@@ -7,11 +7,13 @@ use std::time::Duration;
 use gantry_cluster::{Capacity, Profile};
 use gantry_json::{Value, json};
 use gantry_kubectl::Manifest;
+use gantry_model::Timestamp;
 use gantry_plan::text::Detail;
 use gantry_plan::{
-    Assumptions, ReplayError, ReplayRequest, RolloutEnding, RolloutPlan, StartState, Variant, Warning, html,
-    replay, svg, text,
+    Assumptions, ClusterObjects, ReplayError, ReplayRequest, RolloutEnding, RolloutPlan, StartState, Variant,
+    Warning, html, replay, svg, text,
 };
+use gantry_sim::{SimOptions, simulate};
 
 /// A Deployment of this many replicas of an image, with the fields of `spec` on top.
 fn web(replicas: u32, image: &str, spec: &Value) -> Manifest {
@@ -168,4 +170,60 @@ fn strategies_are_compared_with_the_same_pods() {
     assert!(page.contains("maxSurge=100%") && page.contains("</html>"));
     let picture = svg::render(&slow, svg::Axes::of(std::slice::from_ref(&slow)));
     assert!(picture.starts_with("<svg") && picture.trim_end().ends_with("</svg>"));
+}
+
+/// The objects of a rollout on a cluster, in the middle of it or after it.
+fn running(manifests: Vec<Manifest>, last_for: Duration) -> (ClusterObjects, Timestamp) {
+    simulate(SimOptions::default(), async |cluster| {
+        let (deployments, sets) =
+            ("/apis/apps/v1/namespaces/default/deployments", "/apis/apps/v1/namespaces/default/replicasets");
+        let last = manifests.len() - 1;
+        for (index, manifest) in manifests.into_iter().enumerate() {
+            if index == 0 {
+                cluster.send("POST", deployments, manifest.object).await;
+            } else {
+                cluster.send("PATCH", &format!("{deployments}/web"), manifest.object).await;
+            }
+            cluster.advance(if index == last { last_for } else { Duration::from_mins(1) }).await;
+        }
+        let mut objects = ClusterObjects::default();
+        for (path, list) in [
+            (deployments, &mut objects.deployments),
+            (sets, &mut objects.sets),
+            ("/api/v1/namespaces/default/pods", &mut objects.pods),
+        ] {
+            list.extend(cluster.get(path).await["items"].as_array().unwrap().iter().cloned());
+        }
+        (objects, cluster.now())
+    })
+}
+
+#[test]
+fn a_plan_begins_with_the_state_of_a_running_cluster() {
+    let (objects, now) = running(vec![web(4, "nginx:1", &rolling(1, 1))], Duration::from_mins(1));
+    let mut request = request(Vec::new(), web(4, "nginx:2", &rolling(1, 1)));
+    request.before = StartState::Cluster(objects, now);
+    let plan = planned(&request);
+    let sizes = sizes(&plan);
+    assert_eq!(
+        (&sizes[..2], sizes.last()),
+        (&[vec![4, 0], vec![3, 2]][..], Some(&vec![0, 4])),
+        "{}",
+        shown(&plan)
+    );
+    assert_eq!(plan.changes, ["image nginx:1 -> nginx:2"]);
+    assert!(matches!(plan.ending(), RolloutEnding::Complete(_)), "{}", shown(&plan));
+}
+
+#[test]
+fn a_plan_begins_in_the_middle_of_a_rollout_that_is_stuck() {
+    let versions = vec![web(4, "nginx:1", &rolling(1, 0)), web(4, "nginx:broken", &rolling(1, 0))];
+    let (objects, now) = running(versions, Duration::from_secs(5));
+    assert_eq!((objects.sets.len(), objects.pods.len()), (2, 5));
+    let mut request = request(Vec::new(), web(4, "nginx:2", &rolling(1, 0)));
+    request.before = StartState::Cluster(objects, now);
+    let plan = planned(&request);
+    assert_eq!(sizes(&plan)[0], [4, 1, 0], "{}", shown(&plan));
+    assert_eq!(sizes(&plan).last(), Some(&vec![0, 0, 4]), "{}", shown(&plan));
+    assert_eq!(plan.summary.fewest_available.value, 4, "{}", shown(&plan));
 }
