@@ -54,8 +54,10 @@ pub fn simulate_prepared<T>(
     // With the same seed, uids of the preparation would come up again.
     let seed = !preparation.seed;
     let preparation = SimOptions { seed, nodes: 0, controllers: ControllerProcesses::None, ..preparation };
+    // Before the first runtime: it has one of its own.
+    let empty = prepared();
     let content = runtime().block_on(async {
-        let cluster = SimCluster::start(preparation, Some(prepared())).await;
+        let cluster = SimCluster::start(preparation, Some(empty)).await;
         prepare(&cluster).await;
         cluster.content()
     });
