@@ -108,13 +108,18 @@ impl Objects {
 
     /// Returns the stored bytes of an object.
     pub(crate) async fn fetch(&self, object_ref: ObjectRef<'_>) -> Result<Versioned, ApiError> {
-        let fetched = self.store.get(&key(object_ref)?).await?;
+        self.fetch_key(object_ref, &key(object_ref)?).await
+    }
+
+    async fn fetch_key(&self, object_ref: ObjectRef<'_>, key: &Key) -> Result<Versioned, ApiError> {
+        let fetched = self.store.get(key).await?;
         fetched.found.ok_or_else(|| ApiError::not_found(object_ref))
     }
 
     pub(crate) async fn get(&self, object_ref: ObjectRef<'_>) -> Result<Value, ApiError> {
-        let found = self.fetch(object_ref).await?;
-        self.decode(object_ref.kind, &key(object_ref)?, &found)
+        let key = key(object_ref)?;
+        let found = self.fetch_key(object_ref, &key).await?;
+        self.decode(object_ref.kind, &key, &found)
     }
 
     /// Decodes a stored object, unless it was written a moment ago.

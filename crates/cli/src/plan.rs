@@ -1,11 +1,11 @@
 //! `gantry plan`: replays a change in virtual time and shows what it will do.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use gantry_cluster::Capacity;
 use gantry_json::{Value, json};
 use gantry_kubectl::{Failure, Manifest, read_manifests};
 use gantry_plan::svg::Axes;
@@ -71,11 +71,6 @@ pub(crate) struct PlanFlags {
 /// The heading of the flags about assumptions.
 const ASSUMPTIONS: &str = "Assumptions";
 
-/// The most pods of a node.
-const PODS_PER_NODE: usize = 110;
-/// Pods for which there is room beyond those that are wanted, for those that terminate.
-const SPARE_NODES: usize = 3;
-
 /// How a plan is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Output {
@@ -119,14 +114,13 @@ fn request(flags: &PlanFlags, is_from_cluster: bool) -> Result<ReplayRequest, Fa
 }
 
 fn assumptions(flags: &PlanFlags, pods: usize) -> Result<Assumptions, String> {
-    let assumptions = Assumptions {
-        profile: sim_profile::read(flags.sim_profile.as_deref())?,
-        all_pods: flags.assume.clone(),
-        new_pods: flags.assume_new.clone(),
-        nodes: flags.nodes.unwrap_or(pods.div_ceil(PODS_PER_NODE) + SPARE_NODES),
-        capacity: Capacity::default(),
-        room: None,
-    };
+    let profile = sim_profile::read(flags.sim_profile.as_deref())?;
+    let mut assumptions = Assumptions::new(profile, pods);
+    assumptions.all_pods.clone_from(&flags.assume);
+    assumptions.new_pods.clone_from(&flags.assume_new);
+    if let Some(nodes) = flags.nodes {
+        assumptions.nodes = nodes;
+    }
     Ok(match flags.room {
         Some(room) => assumptions.with_room_for(room),
         None => assumptions,
@@ -151,29 +145,30 @@ async fn cluster_state(
 ) -> Result<(ClusterObjects, String), Failure> {
     let cluster = flags.open().await?;
     let mut state = ClusterObjects::default();
+    let mut wanted: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
     for manifest in after.iter().filter(|manifest| manifest.object["kind"] == "Deployment") {
         let meta = &manifest.object["metadata"];
         let namespace = meta["namespace"].as_str().unwrap_or(&cluster.namespace);
-        let all = fetch::raw(&cluster, "apps/v1", namespace, "deployments").await?;
-        let Some(deployment) = all.into_iter().find(|it| it["metadata"]["name"] == meta["name"]) else {
-            continue;
-        };
-        let owned = |objects: Vec<Value>, owners: &[Value]| -> Vec<Value> {
-            let is_owned = |object: &Value| {
-                let references = object["metadata"]["ownerReferences"].as_array().into_iter().flatten();
-                references
-                    .into_iter()
-                    .any(|it| owners.iter().any(|owner| owner["metadata"]["uid"] == it["uid"]))
-            };
-            objects.into_iter().filter(is_owned).collect()
-        };
-        let sets = fetch::raw(&cluster, "apps/v1", namespace, "replicasets").await?;
-        let sets = owned(sets, std::slice::from_ref(&deployment));
-        state.pods.extend(owned(fetch::raw(&cluster, "v1", namespace, "pods").await?, &sets));
+        wanted.entry(namespace).or_default().push(&meta["name"]);
+    }
+    for (namespace, names) in wanted {
+        let mut deployments = fetch::raw(&cluster, "apps/v1", namespace, "deployments").await?;
+        deployments.retain(|deployment| names.contains(&&deployment["metadata"]["name"]));
+        let mut sets = fetch::raw(&cluster, "apps/v1", namespace, "replicasets").await?;
+        sets.retain(|set| is_owned(set, &deployments));
+        let mut pods = fetch::raw(&cluster, "v1", namespace, "pods").await?;
+        pods.retain(|pod| is_owned(pod, &sets));
+        state.deployments.extend(deployments);
         state.sets.extend(sets);
-        state.deployments.push(deployment);
+        state.pods.extend(pods);
     }
     Ok((state, cluster.namespace))
+}
+
+/// Whether one of these objects is an owner of the other.
+fn is_owned(object: &Value, owners: &[Value]) -> bool {
+    let references = object["metadata"]["ownerReferences"].as_array().into_iter().flatten();
+    references.into_iter().any(|it| owners.iter().any(|owner| owner["metadata"]["uid"] == it["uid"]))
 }
 
 fn plans(flags: &PlanFlags, request: &ReplayRequest) -> Result<Vec<RolloutPlan>, Failure> {

@@ -11,8 +11,8 @@ use gantry_decide::replica_set::{
 };
 use gantry_decide::written_versions::{CachedResource, ReadVersions};
 use gantry_model::{
-    Name, ObjectKey, Phase, Pod, PodDraft, PodNetwork, Readiness, Refusal, ReplicaSet, ReplicaSetStatus,
-    ResourceVersion, Restarts, Timestamp,
+    Name, ObjectKey, Phase, Pod, PodDraft, Readiness, Refusal, ReplicaSet, ReplicaSetStatus, ResourceVersion,
+    Timestamp,
 };
 
 use crate::deployment_sync::whole_seconds;
@@ -261,16 +261,7 @@ impl State {
         let mut meta = drafts::meta(&name, &format!("pod-{:04}", self.created));
         meta.labels = draft.template.labels().cloned().unwrap_or_default();
         meta.owners = vec![draft.owner.clone()];
-        self.put_pod(Pod {
-            meta,
-            phase: Phase::Pending,
-            node: None,
-            readiness: Readiness::NotReady,
-            readiness_changed: None,
-            network: PodNetwork::default(),
-            restarts: Restarts::default(),
-            deletion_cost: 0,
-        })
+        self.put_pod(Pod::pending(meta))
     }
 
     fn wrote(&mut self, set: &ReplicaSet, resource: CachedResource, version: u64) {

@@ -87,6 +87,20 @@ pub struct Restarts {
 }
 
 impl Pod {
+    /// A pod that was just created: pending, and assigned to no node.
+    pub fn pending(meta: Meta) -> Self {
+        Self {
+            meta,
+            phase: Phase::Pending,
+            node: None,
+            readiness: Readiness::NotReady,
+            readiness_changed: None,
+            network: PodNetwork::default(),
+            restarts: Restarts::default(),
+            deletion_cost: 0,
+        }
+    }
+
     /// Parses a Pod.
     pub fn parse(pod: &wire::Pod) -> Result<Self, ParseError> {
         let meta = Meta::parse(ObjectMeta { managed_fields: None, ..pod.metadata.clone() })?;

@@ -4,8 +4,8 @@ use gantry_kubectl::Manifest;
 use gantry_nodes::Capacity;
 use gantry_nodes::behaviour::{Profile, Traits};
 
-/// The most pods of one simulated node.
-const PODS_PER_NODE: u32 = 110;
+/// The nodes beyond those that hold all pods, for pods that terminate.
+const SPARE_NODES: usize = 3;
 
 /// What is assumed about pods and nodes.
 #[derive(Clone, Debug)]
@@ -25,6 +25,13 @@ pub struct Assumptions {
 }
 
 impl Assumptions {
+    /// Pods that behave as the profile says, and nodes of the default capacity with room for all of this many pods.
+    pub fn new(profile: Profile, pods: usize) -> Self {
+        let capacity = Capacity::default();
+        let nodes = pods.div_ceil(capacity.pods.try_into().unwrap_or(1)) + SPARE_NODES;
+        Self { profile, all_pods: Vec::new(), new_pods: Vec::new(), nodes, capacity, room: None }
+    }
+
     /// The behaviour of pods in this change: the profile, traits of all pods, then those of new images.
     pub(crate) fn profile(&self, before: &[Manifest], after: &[Manifest]) -> Result<Profile, String> {
         let profile = self.profile.clone().with_rule("*", traits("--assume", &self.all_pods)?);
@@ -51,7 +58,7 @@ impl Assumptions {
     #[must_use]
     pub fn with_room_for(mut self, pods: u32) -> Self {
         self.room = Some(pods);
-        let nodes = pods.div_ceil(PODS_PER_NODE).max(1);
+        let nodes = pods.div_ceil(self.capacity.pods).max(1);
         // The number of nodes that shares the pods out evenly: the limit of a node is the same for all.
         let nodes = (nodes..=pods.max(1)).find(|nodes| pods.is_multiple_of(*nodes)).unwrap_or(1);
         self.nodes = usize::try_from(nodes).unwrap_or(usize::MAX);

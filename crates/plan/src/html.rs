@@ -63,10 +63,11 @@ fn section(page: &mut String, plan: &RolloutPlan, axes: Axes) {
     let mut rows = vec![text::header(plan)];
     rows.extend(steps.iter().map(|step: &RolloutStep| text::row(plan, step)));
     table(page, &rows);
-    let left = words::left_over(plan);
     if plan.summary.complete_after.is_none() {
         let _ = write!(page, "<h2>Left after {}</h2>\n<p>", span(plan.observed_for));
-        page.push_str(&left.iter().map(|line| escape(line)).collect::<Vec<_>>().join("<br>"));
+        page.push_str(
+            &words::left_over(plan).iter().map(|line| escape(line)).collect::<Vec<_>>().join("<br>"),
+        );
         page.push_str("</p>\n");
     }
     page.push_str("</section>\n");

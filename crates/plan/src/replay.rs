@@ -121,7 +121,7 @@ pub fn replay(request: &ReplayRequest, variant: &Variant) -> Result<Vec<RolloutP
             Replay { request, variant, keys, cluster }.run_from(before).await
         }),
         StartState::Cluster(state, now) => {
-            let begin = before(*now, state.import_time());
+            let begin = now.minus(state.import_time());
             let preparation = SimOptions { start: begin, ..options.clone() };
             let nodes = options.nodes;
             let failure = RefCell::new(None);
@@ -181,7 +181,7 @@ impl Replay<'_, '_> {
             before.insert(key.clone(), deployment);
         }
         let recorders = Arc::new(Mutex::new(recorders));
-        let began = self.cluster.now();
+        let began = self.cluster.elapsed();
         self.observe(&recorders, began);
         self.apply(self.variant.applied_to(self.request.after.clone()), true).await?;
         let observed_for = self.wait_until_ended(&recorders, began).await;
@@ -209,8 +209,8 @@ impl Replay<'_, '_> {
 
     /// Waits until the Deployments that exist are rolled out, or nothing more happens.
     async fn wait_until_rolled_out(&self) {
-        let began = self.cluster.now();
-        while self.cluster.now().since(began) < self.request.horizon {
+        let began = self.cluster.elapsed();
+        while self.cluster.elapsed().saturating_sub(began) < self.request.horizon {
             let mut is_done = true;
             for key in &self.keys {
                 let deployment = self.deployment(key).await;
@@ -250,25 +250,16 @@ impl Replay<'_, '_> {
         Observed { recorder: Recorder::new(deployment.as_ref(), sets), uid }
     }
 
-    /// The time at which the simulation began.
-    fn start(&self) -> Timestamp {
-        match &self.request.before {
-            StartState::Manifests(_) => SimOptions::default().start,
-            StartState::Cluster(_, now) => *now,
-        }
-    }
-
     /// Has every commit from now on recorded.
-    fn observe(&self, recorders: &Arc<Mutex<Recorders>>, began: Timestamp) {
-        let began = began.since(self.start());
+    fn observe(&self, recorders: &Arc<Mutex<Recorders>>, began: Duration) {
         self.cluster.observe(Box::new(RolloutObserver { recorders: Arc::clone(recorders), began }));
     }
 
     /// Waits until all rollouts have ended, or the horizon is reached; returns how long that took.
-    async fn wait_until_ended(&self, recorders: &Arc<Mutex<Recorders>>, began: Timestamp) -> Duration {
+    async fn wait_until_ended(&self, recorders: &Arc<Mutex<Recorders>>, began: Duration) -> Duration {
         loop {
             self.cluster.advance(POLL).await;
-            let elapsed = self.cluster.now().since(began);
+            let elapsed = self.cluster.elapsed().saturating_sub(began);
             let recorders = recorders.lock().unwrap_or_else(PoisonError::into_inner);
             let has_ended = recorders.values().all(|observed| has_ended(&observed.recorder, elapsed));
             if has_ended || elapsed >= self.request.horizon {
@@ -393,12 +384,6 @@ fn record(recorders: &mut Recorders, commit: &Commit, at: Duration) {
             _ => {}
         }
     }
-}
-
-/// The time that long before another.
-fn before(now: Timestamp, by: Duration) -> Timestamp {
-    let nanos = i64::try_from(by.as_nanos()).unwrap_or(i64::MAX);
-    Timestamp::from_nanos(now.as_nanos().saturating_sub(nanos))
 }
 
 fn owner(set: &apps::ReplicaSet) -> Option<String> {

@@ -72,18 +72,7 @@ impl Outage {
 
 /// The time from which on everything was as wanted.
 fn complete_after(timeline: &Timeline) -> Option<Duration> {
-    let is_complete = |sample: &TimelineSample| {
-        let sets = timeline.sets.iter().zip(&sample.counts);
-        let (mut available, mut others) = (0, 0);
-        for (set, counts) in sets {
-            if set.is_new && counts.size == sample.limits.desired {
-                available = counts.available;
-            } else {
-                others += counts.size + counts.pods;
-            }
-        }
-        available == sample.limits.desired && others == 0
-    };
+    let is_complete = |sample: &TimelineSample| timeline.is_complete(sample);
     let mut since = None;
     for sample in timeline.samples.iter().skip(1) {
         since = if is_complete(sample) { since.or(Some(sample.at)) } else { None };

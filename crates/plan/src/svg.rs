@@ -193,10 +193,7 @@ fn titles(svg: &mut String, plan: &RolloutPlan) {
         RolloutEnding::Stuck => CEILING,
         RolloutEnding::Paused | RolloutEnding::Unfinished => "#b45309",
     };
-    let title = match plan.variant.as_str() {
-        "" => words::title(plan),
-        variant => format!("{} with {variant}", words::title(plan)),
-    };
+    let title = words::title(plan);
     put(
         svg,
         format_args!(

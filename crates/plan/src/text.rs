@@ -1,7 +1,7 @@
 //! A plan as text.
 
 use gantry_view::why::Severity;
-use gantry_view::{Line, Style};
+use gantry_view::{Line, Style, count};
 
 use crate::plan::{RolloutEnding, RolloutPlan, StrategyText};
 use crate::steps::{Resize, RolloutStep, Trigger, condense};
@@ -53,11 +53,7 @@ fn headline(plan: &RolloutPlan) -> Line {
         RolloutEnding::Stuck => Style::Bad,
         RolloutEnding::Paused | RolloutEnding::Unfinished => Style::Busy,
     };
-    let title = match plan.variant.as_str() {
-        "" => words::title(plan),
-        variant => format!("{} with {variant}", words::title(plan)),
-    };
-    Line::of(Style::Strong, &format!("{title} ")).with(style, &words::ending(plan))
+    Line::of(Style::Strong, &format!("{} ", words::title(plan))).with(style, &words::ending(plan))
 }
 
 /// The facts of a plan, with their titles.
@@ -147,10 +143,10 @@ pub(crate) fn because(plan: &RolloutPlan, step: &RolloutStep) -> String {
             )
         }
         Trigger::Available { more, total } => {
-            format!("{} available, {total} in all", words::count(more, "more new pod"))
+            format!("{} available, {total} in all", count(more, "more new pod"))
         }
         Trigger::Gone => "all old pods are gone".to_owned(),
-        Trigger::Unavailable { count } => format!("{} not available any more", words::count(count, "pod")),
+        Trigger::Unavailable { count: pods } => format!("{} not available any more", count(pods, "pod")),
         Trigger::Other => String::new(),
     }
 }

@@ -98,7 +98,6 @@ pub struct Recorder {
     deadline: Option<Duration>,
     is_paused: bool,
     sets: BTreeMap<Name, ReplicaSet>,
-    order: Vec<Name>,
     timeline: Timeline,
 }
 
@@ -128,7 +127,6 @@ impl Recorder {
             deadline: None,
             is_paused: false,
             sets: BTreeMap::new(),
-            order: Vec::new(),
             timeline: Timeline::default(),
         };
         let mut sets: Vec<_> = sets.into_iter().collect();
@@ -183,18 +181,13 @@ impl Recorder {
     }
 
     /// Returns what was recorded, without the ReplicaSets that never had pods.
-    pub fn finish(mut self) -> Timeline {
-        self.mark_new_set();
+    pub fn finish(self) -> Timeline {
         self.timeline.without_empty_sets()
     }
 
     /// Whether all wanted pods are available and no others are left.
     pub fn is_complete(&self) -> bool {
-        let is_new = |set: &ReplicaSet| self.template.as_ref() == Some(&set.template);
-        let available: i64 =
-            self.sets.values().filter(|it| is_new(it)).map(|it| it.status.available.get()).sum();
-        let pods: i64 = self.sets.values().map(|it| it.replicas.get().max(it.status.replicas.get())).sum();
-        available == self.limits.desired && pods == self.limits.desired
+        self.last().is_some_and(|last| self.timeline.is_complete(last))
     }
 
     /// When something last changed.
@@ -234,13 +227,12 @@ impl Recorder {
 
     fn insert(&mut self, set: ReplicaSet) {
         let revision = revision_of(&set.meta.annotations);
-        if let Some(index) = self.order.iter().position(|name| *name == set.meta.name) {
-            self.timeline.sets[index].revision = revision;
+        if let Some(known) = self.timeline.sets.iter_mut().find(|known| known.name == set.meta.name) {
+            known.revision = revision;
         } else {
-            self.order.push(set.meta.name.clone());
             self.timeline.sets.push(SetInfo {
                 name: set.meta.name.clone(),
-                images: images(&set),
+                images: set.template.images().map(str::to_owned).collect(),
                 revision,
                 is_new: false,
             });
@@ -250,7 +242,9 @@ impl Recorder {
 
     /// Adds the numbers of now, in place of those of the same time.
     fn sample(&mut self, at: Duration) {
-        let counts = self.order.iter().map(|name| self.sets.get(name).map(Counts::of).unwrap_or_default());
+        self.mark_new_set();
+        let sets = self.timeline.sets.iter().map(|info| self.sets.get(&info.name));
+        let counts = sets.map(|set| set.map(Counts::of).unwrap_or_default());
         let sample = TimelineSample { at, limits: self.limits, counts: counts.collect() };
         let samples = &mut self.timeline.samples;
         // The state before the change stays, also if there are changes at the time of the change.
@@ -291,6 +285,19 @@ impl Timeline {
         self
     }
 
+    /// Whether all wanted pods are available at this time and no others are left.
+    pub(crate) fn is_complete(&self, sample: &TimelineSample) -> bool {
+        let (mut available, mut others) = (0, 0);
+        for (set, counts) in self.sets.iter().zip(&sample.counts) {
+            if set.is_new && counts.size == sample.limits.desired {
+                available = counts.available;
+            } else {
+                others += counts.size + counts.pods;
+            }
+        }
+        available == sample.limits.desired && others == 0
+    }
+
     /// The time of the last sample.
     pub fn end(&self) -> Duration {
         self.samples.last().map(|sample| sample.at).unwrap_or_default()
@@ -313,13 +320,6 @@ impl Counts {
             terminating: set.status.terminating.map_or(0, Replicas::get),
         }
     }
-}
-
-/// The images of a set's containers, in their order.
-fn images(set: &ReplicaSet) -> Vec<String> {
-    let spec = set.template.written().spec.as_ref();
-    let containers = spec.map(|spec| spec.containers.as_slice()).unwrap_or_default();
-    containers.iter().filter_map(|container| container.image.clone()).collect()
 }
 
 /// The progress deadline of a Deployment, if it has one.

@@ -1,16 +1,14 @@
 //! The sentences that texts and pictures share.
 
+use gantry_view::count;
+
 use crate::plan::{RolloutEnding, RolloutPlan};
 use crate::time::span;
 
-/// `deployment/web`.
+/// `deployment/web`, with the variant if there are several: `deployment/web with maxSurge=1`.
 pub(crate) fn title(plan: &RolloutPlan) -> String {
-    format!("deployment/{}", plan.deployment.name)
-}
-
-/// `1 pod`, `3 pods`.
-pub(crate) fn count(count: i64, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+    let with = if plan.variant.is_empty() { "" } else { " with " };
+    format!("deployment/{}{with}{}", plan.deployment.name, plan.variant)
 }
 
 /// How the rollout ends: `completes after 48s`.

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use gantry_cluster::{Capacity, Profile};
+use gantry_cluster::Profile;
 use gantry_json::{Value, json};
 use gantry_kubectl::Manifest;
 use gantry_model::Timestamp;
@@ -36,14 +36,8 @@ fn rolling(surge: u32, unavailable: u32) -> Value {
 }
 
 fn request(before: Vec<Manifest>, after: Manifest) -> ReplayRequest {
-    let assumptions = Assumptions {
-        profile: Profile::built_in(),
-        all_pods: vec!["image-pull=present".to_owned(), "start-seconds=10".to_owned()],
-        new_pods: Vec::new(),
-        nodes: 3,
-        capacity: Capacity::default(),
-        room: None,
-    };
+    let all_pods = vec!["image-pull=present".to_owned(), "start-seconds=10".to_owned()];
+    let assumptions = Assumptions { all_pods, ..Assumptions::new(Profile::built_in(), 0) };
     ReplayRequest {
         before: StartState::Manifests(before),
         after: vec![after],

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use gantry_cluster::{Capacity, Cluster, Options, Profile};
+use gantry_cluster::{Cluster, Options, Profile};
 use gantry_json::{Value, json};
 use gantry_kubectl::Manifest;
 use gantry_plan::{Assumptions, ReplayRequest, StartState, Variant, replay};
@@ -33,14 +33,7 @@ fn predicted(strategy: &Value) -> Vec<(i64, i64)> {
         before: StartState::Manifests(vec![manifest("nginx:1")]),
         after: vec![manifest("nginx:2")],
         namespace: "default".to_owned(),
-        assumptions: Assumptions {
-            profile: Profile::read(PROFILE).unwrap(),
-            all_pods: Vec::new(),
-            new_pods: Vec::new(),
-            nodes: 3,
-            capacity: Capacity::default(),
-            room: None,
-        },
+        assumptions: Assumptions::new(Profile::read(PROFILE).unwrap(), 0),
         horizon: Duration::from_hours(1),
         seed: 0,
     };

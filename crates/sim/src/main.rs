@@ -126,6 +126,6 @@ fn play_one(seed: u64) -> ExitCode {
 }
 
 fn say(text: &str) {
-    // Nobody is left to be told that standard output is closed.
+    // A closed standard output cannot be reported anywhere.
     let _ = writeln!(std::io::stdout(), "{text}");
 }

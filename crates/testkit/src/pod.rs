@@ -1,6 +1,6 @@
 //! Pods for tests.
 
-use gantry_model::{Phase, Pod, PodNetwork, Readiness, ReplicaSet, Restarts, Timestamp};
+use gantry_model::{Phase, Pod, Readiness, ReplicaSet, Timestamp};
 
 use crate::{labels, meta};
 
@@ -8,16 +8,7 @@ use crate::{labels, meta};
 pub fn pod(name: &str) -> Pod {
     let mut meta = meta(name);
     meta.labels = labels(&[("app", "web")]);
-    Pod {
-        meta,
-        phase: Phase::Pending,
-        node: None,
-        readiness: Readiness::NotReady,
-        readiness_changed: None,
-        network: PodNetwork::default(),
-        restarts: Restarts::default(),
-        deletion_cost: 0,
-    }
+    Pod::pending(meta)
 }
 
 /// Builder methods of a Pod.

@@ -7,8 +7,8 @@ use gantry_model::Name;
 /// The number of names in a list before it is truncated.
 const NAMES_MAX: usize = 5;
 
-/// `1 pod`, `3 pods`.
-pub(crate) fn count(n: i64, noun: &str) -> String {
+/// A number with its noun: `1 pod`, `3 pods`.
+pub fn count(n: i64, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 

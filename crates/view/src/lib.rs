@@ -19,6 +19,7 @@ mod span;
 mod waiting;
 pub mod why;
 
+pub use formatting::count;
 pub use rollout_state::{ReplicaSetState, RolloutState, SetRole};
 pub use snapshot::{
     ApiObjects, Container, ContainerRole, ContainerState, Exit, Listing, ObservedEvent, ObservedNode,

@@ -130,9 +130,7 @@ impl ReplicaSetState<'_> {
 
     /// The images of its pods, in the order of their containers.
     pub fn images(&self) -> Vec<&str> {
-        let spec = self.set.template.written().spec.as_ref();
-        let containers = spec.map(|spec| spec.containers.as_slice()).unwrap_or_default();
-        containers.iter().filter_map(|container| container.image.as_deref()).collect()
+        self.set.template.images().collect()
     }
 
     /// Whether one of its pods is available.

@@ -43,6 +43,12 @@ impl Template {
         &self.canonical
     }
 
+    /// The images of its containers, in their order.
+    pub fn images(&self) -> impl Iterator<Item = &str> {
+        let containers = self.written.spec.iter().flat_map(|spec| &spec.containers);
+        containers.filter_map(|container| container.image.as_deref())
+    }
+
     /// The labels of pods made from it.
     pub fn labels(&self) -> Option<&Labels> {
         self.written.metadata.as_ref()?.labels.as_ref()

@@ -1,8 +1,8 @@
 //! Objects as a user or a controller creates them.
 
 use gantry_model::{
-    Deployment, DeploymentStatus, Labels, Limit, Meta, Phase, Pod, PodDraft, PodNetwork, Readiness,
-    ReplicaSet, ReplicaSetStatus, Replicas, Restarts, RollingLimits, Selector, SetKind, Strategy, Template,
+    Deployment, DeploymentStatus, Labels, Limit, Meta, Pod, PodDraft, ReplicaSet, ReplicaSetStatus, Replicas,
+    RollingLimits, Selector, SetKind, Strategy, Template,
 };
 use k8s_openapi::api::core::v1 as wire;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -104,16 +104,7 @@ pub(super) fn pod(mut meta: Meta, draft: &PodDraft) -> Pod {
     meta.annotations = written.annotations.unwrap_or_default();
     meta.finalizers = written.finalizers.unwrap_or_default();
     meta.owners = vec![draft.owner.clone()];
-    Pod {
-        meta,
-        phase: Phase::Pending,
-        node: None,
-        readiness: Readiness::NotReady,
-        readiness_changed: None,
-        network: PodNetwork::default(),
-        restarts: Restarts::default(),
-        deletion_cost: 0,
-    }
+    Pod::pending(meta)
 }
 
 /// A template with these labels and one container `main` of this image.

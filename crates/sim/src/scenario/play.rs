@@ -169,7 +169,7 @@ impl Player<'_> {
         }
     }
 
-    /// Waits until everything is as it was asked for, and then for writes that nobody should make.
+    /// Waits until everything is as it was asked for, and then for writes that should not be made.
     async fn converge(&mut self, cluster: &SimCluster) {
         let began = cluster.now();
         let findings = loop {

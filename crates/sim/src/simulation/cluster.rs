@@ -10,6 +10,7 @@ use gantry_json::Value;
 use gantry_model::Timestamp;
 use gantry_rng::Rng;
 use gantry_runtime::{Clock, Switch, Timing, shutdown};
+use gantry_store::memory::MemoryStore;
 use http::Request;
 use http_body_util::BodyExt as _;
 use tokio::task::JoinHandle;
@@ -18,7 +19,7 @@ use super::environment::SimEnvironment;
 use super::faults::Faults;
 use super::network::{Component, Network, SimObserver};
 use super::options::{ControllerProcesses, SimOptions};
-use super::store::{SimStore, StoreContent};
+use super::store::{self, StoreContent};
 use super::transport::Transport;
 
 /// How long nothing may be written until the cluster counts as settled.
@@ -35,7 +36,7 @@ const TIMING: Timing =
 pub struct SimCluster {
     cluster: Cluster,
     network: Arc<Network>,
-    store: Arc<SimStore>,
+    store: Arc<MemoryStore>,
     replicas: Vec<Replica>,
 }
 
@@ -52,11 +53,10 @@ impl SimCluster {
         let clock = clock(options.start, rng.split());
         let network =
             Arc::new(Network::new(clock.clone(), options.trace, options.normal_events, rng.split()));
-        let observer = {
+        let store = {
             let network = network.clone();
-            Arc::new(move |commit| network.committed(&commit))
+            Arc::new(store::open(content, clock.clone(), move |commit| network.committed(commit)))
         };
-        let store = Arc::new(SimStore::new(content, clock.clone(), observer));
         let environment =
             ProcessEnvironment { server: Arc::new(SimEnvironment::new(clock.clone(), rng.split())), clock };
         let connector = {
@@ -95,8 +95,8 @@ impl SimCluster {
         simulated
     }
 
-    pub(super) fn content(&self) -> StoreContent {
-        self.store.content()
+    pub(super) async fn content(&self) -> StoreContent {
+        StoreContent::of(&self.store).await
     }
 
     /// A client with all rights.
@@ -112,6 +112,11 @@ impl SimCluster {
     /// The virtual time.
     pub fn now(&self) -> Timestamp {
         self.network.clock.now()
+    }
+
+    /// The virtual time since the beginning.
+    pub fn elapsed(&self) -> Duration {
+        self.network.elapsed()
     }
 
     /// Sends a request as a user and returns the status and the body, whatever they are. Patches are merge patches.

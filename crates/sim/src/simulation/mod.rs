@@ -3,7 +3,7 @@
 //! ```text
 //! simulate(options, work) ─► runtime of one thread, clock paused
 //!     SimCluster ─► Cluster (server, controllers, scheduler, nodes)
-//!         │             │ store: SimStore ─► observers of every commit
+//!         │             │ store: MemoryStore ─► observer of every commit
 //!         └─ Network ◄──┘ each client: Transport (trace, faults)
 //! ```
 //!
@@ -34,11 +34,7 @@ use tokio::runtime::{Builder, Runtime};
 /// # Panics
 /// If the cluster does not start, which is a bug.
 pub fn simulate<T>(options: SimOptions, work: impl AsyncFnOnce(&mut SimCluster) -> T) -> T {
-    let content = prepared();
-    runtime().block_on(async {
-        let mut cluster = SimCluster::start(options, Some(content)).await;
-        work(&mut cluster).await
-    })
+    run(options, prepared(), work)
 }
 
 /// Runs `prepare` on a simulated cluster without controllers and nodes, and then `work` on one with them that starts on the same store.
@@ -59,10 +55,15 @@ pub fn simulate_prepared<T>(
     let content = runtime().block_on(async {
         let cluster = SimCluster::start(preparation, Some(empty)).await;
         prepare(&cluster).await;
-        cluster.content()
+        cluster.content().await
     });
+    run(options, &content, work)
+}
+
+/// Runs `work` on a cluster that starts with this content of its store.
+fn run<T>(options: SimOptions, content: &StoreContent, work: impl AsyncFnOnce(&mut SimCluster) -> T) -> T {
     runtime().block_on(async {
-        let mut cluster = SimCluster::start(options, Some(&content)).await;
+        let mut cluster = SimCluster::start(options, Some(content)).await;
         work(&mut cluster).await
     })
 }
@@ -75,7 +76,7 @@ fn prepared() -> &'static StoreContent {
     static PREPARED: OnceLock<StoreContent> = OnceLock::new();
     PREPARED.get_or_init(|| {
         let options = SimOptions { seed: PREPARATION_SEED, nodes: 0, ..SimOptions::default() };
-        runtime().block_on(async { SimCluster::start(options, None).await.content() })
+        runtime().block_on(async { SimCluster::start(options, None).await.content().await })
     })
 }
 

@@ -11,6 +11,7 @@ mod state;
 mod watch_hub;
 mod watcher;
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -24,15 +25,29 @@ pub use staged::Staged;
 pub use state::{State, Usage};
 
 /// A store that lives as long as its process.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct MemoryStore {
     live: Arc<Live>,
+    now_millis: Arc<dyn Fn() -> u64 + Send + Sync>,
+    on_commit: Arc<OnCommit>,
 }
+
+type OnCommit = dyn Fn(&Transaction, Revision) + Send + Sync;
 
 impl MemoryStore {
     /// An empty store.
     pub fn new(limits: HistoryLimits) -> Self {
-        Self { live: Live::new(State::empty(limits)) }
+        Self::observed(State::empty(limits), now_millis, |_, _| {})
+    }
+
+    /// A store with this state, whose history ages by the given time since the epoch. `on_commit` is called with every commit and its
+    /// revision, before watchers are notified.
+    pub fn observed(
+        state: State,
+        now_millis: impl Fn() -> u64 + Send + Sync + 'static,
+        on_commit: impl Fn(&Transaction, Revision) + Send + Sync + 'static,
+    ) -> Self {
+        Self { live: Live::new(state), now_millis: Arc::new(now_millis), on_commit: Arc::new(on_commit) }
     }
 
     /// How much the store holds.
@@ -44,9 +59,16 @@ impl MemoryStore {
         if transaction.bytes() > VALUE_BYTES_MAX {
             return Err(Error::TooLarge { bytes_max: VALUE_BYTES_MAX });
         }
-        let (revision, wakes) = self.live.commit(transaction.detached(), now_millis())?;
+        let (revision, wakes) = self.live.commit(transaction.detached(), (self.now_millis)())?;
+        (self.on_commit)(transaction, revision);
         wakes.wake();
         Ok(revision)
+    }
+}
+
+impl fmt::Debug for MemoryStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryStore").field("live", &self.live).finish_non_exhaustive()
     }
 }
 
