@@ -8,4 +8,4 @@ wait 601
 
 undo
 
-drain
+ready each

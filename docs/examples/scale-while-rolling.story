@@ -6,4 +6,4 @@ image nginx:2
 
 scale 20
 
-drain
+ready each

@@ -29,12 +29,22 @@ const ETCDCTL: Tool = Tool { binary: "etcdctl", package: "etcd-client" };
 /// A terminal without a screen, in which the live view is tested.
 const TMUX: Tool = Tool { binary: "tmux", package: "tmux" };
 
+/// What runs real pods in the test of the node agent.
+const CONTAINERD: Tool = Tool { binary: "containerd", package: "containerd" };
+const RUNC: Tool = Tool { binary: "runc", package: "runc" };
+const CNI_PLUGINS: Tool = Tool { binary: "/usr/lib/cni/bridge", package: "containernetworking-plugins" };
+const BUSYBOX: Tool = Tool { binary: "busybox", package: "busybox-static" };
+const NFTABLES: Tool = Tool { binary: "nft", package: "nftables" };
+
 /// Shells besides bash in which completions are tested.
 const ZSH: Tool = Tool { binary: "zsh", package: "zsh" };
 const FISH: Tool = Tool { binary: "fish", package: "fish" };
 
 /// What `cargo xtask test` needs besides the Rust toolchain.
 pub(crate) const FOR_TESTS: &[Tool] = &[ETCD, ETCDCTL, TMUX, ZSH, FISH];
+
+/// What the test of real pods needs, which runs as root only and is left out elsewhere.
+const FOR_REAL_PODS: &[Tool] = &[CONTAINERD, RUNC, CNI_PLUGINS, BUSYBOX, NFTABLES];
 
 /// How this machine installs a Debian package.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,6 +66,14 @@ pub(crate) fn ensure(tools: &[Tool]) -> Result<(), Failure> {
         Some(Tool { binary, package }) => Err(Failure::Failed(format!(
             "package `{package}` is installed, and still there is no `{binary}`"
         ))),
+    }
+}
+
+/// Installs what the test of real pods needs, if it can run.
+pub(crate) fn ensure_for_real_pods() -> Result<(), Failure> {
+    match privilege() {
+        Privilege::Root => ensure(FOR_REAL_PODS),
+        Privilege::Sudo | Privilege::None => Ok(()),
     }
 }
 

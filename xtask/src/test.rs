@@ -73,6 +73,7 @@ fn failed(step: &Step, failure: &Failure, took: &str) -> Failure {
 
 fn install(root: &Path) -> Result<(), Failure> {
     install::ensure(install::FOR_TESTS)?;
+    install::ensure_for_real_pods()?;
     tools::ensure(root)
 }
 

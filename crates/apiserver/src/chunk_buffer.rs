@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use gantry_schema::encode::TypeMeta;
+use gantry_schema::encode::{self, TypeMeta};
 use gantry_schema::kinds::Kind;
 use gantry_store::Item;
 
@@ -15,8 +15,11 @@ use crate::heavy_work::{HEAVY_BYTES, off_worker_if_heavy};
 use crate::storage_codec;
 use crate::unsent_responses::{LargeBody, UnsentResponses};
 
-/// The size of a chunk.
-pub(crate) const CHUNK_BYTES: usize = 64 << 10;
+/// The size of a chunk, as in a record of TLS. Each of thousands of streams that are not read has one.
+pub(crate) const CHUNK_BYTES: usize = 16 << 10;
+
+/// The size of an object beyond its stored bytes: its version and a comma.
+pub(crate) const VERSION_BYTES: usize = 48;
 
 /// The next chunk of a body, and what comes after it.
 pub(crate) struct ChunkBuffer {
@@ -70,6 +73,17 @@ impl ChunkBuffer {
         }
         self.rest = Rest::Stored(rest);
         Ok(())
+    }
+
+    /// Appends a stored object as an element of a list in YAML. What was pushed before must be in the chunk.
+    pub(crate) fn push_yaml_element(&mut self, kind: &Kind, item: &Item) -> Result<(), ApiError> {
+        let yaml = off_worker_if_heavy(item.value.len(), || {
+            let mut json = Vec::with_capacity(item.value.len() + VERSION_BYTES);
+            storage_codec::write(kind, &item.value, item.revision, TypeMeta::LeftOut, &mut json)?;
+            encode::yaml_element(&json)
+                .ok_or_else(|| ApiError::unclassified("an object cannot be written as YAML"))
+        })?;
+        self.push_encoded(yaml.into())
     }
 
     /// Appends bytes. What was pushed before must be in the chunk. Refuses large ones if too much is unsent.

@@ -183,6 +183,12 @@ impl ApiError {
                 let why = "this request made the server panic; its log says where";
                 (500, "InternalError", format!("Internal error occurred: {why}"), None)
             }
+            Self::Store(gantry_store::Error::TooLarge { bytes_max }) => {
+                let message = format!(
+                    "Request entity too large: the object as it is stored has more than {bytes_max} bytes"
+                );
+                (413, "RequestEntityTooLarge", message, None)
+            }
             Self::Internal(why) => return internal(why),
             Self::Store(error) => return internal(&error.to_string()),
             Self::Unclassified(message) => (500, "", message.clone(), None),

@@ -27,9 +27,9 @@ mod flow_control;
 mod handlers;
 mod health;
 mod heavy_work;
-mod logs;
 mod metadata;
 mod metrics;
+mod node_connector;
 mod objects;
 mod query;
 mod request_body;
@@ -50,7 +50,12 @@ pub use authentication::{AuthenticatedUser, UnverifiedCertificate};
 pub use authorization::{Access, Anonymous, Authorization, StaticToken};
 pub use environment::Environment;
 pub use health::Health;
-pub use logs::{LogRequest, LogStream, Opening, PodLogs};
+pub use node_connector::{
+    NodeConnector, NodeEndpoint, NodeError, NodeResponse, NodeTarget, ProxyDestination, ProxyTransport,
+    is_global_unicast,
+};
+pub use request_body::RequestStream;
+pub use request_info::PeerAddress;
 pub use response::{Body, Chunks};
 pub use service::ApiService;
 pub use settings::{MemoryLimits, RequestLimits, ServiceAccounts, Settings, UncontrolledKind};
@@ -87,6 +92,9 @@ use unsent_responses::UnsentResponses;
 pub type Maintenance<'a> = Pin<Box<dyn Future<Output = Result<(), Refusal>> + Send + 'a>>;
 
 type HandlerFuture<'a> = Pin<Box<dyn Future<Output = Result<ApiResponse, ApiError>> + Send + 'a>>;
+
+/// Reads the body of a request.
+type BodyFuture<'a> = Pin<&'a mut (dyn Future<Output = Result<ReadBody, ApiError>> + Send + 'a)>;
 
 /// The API over a store.
 #[derive(Clone, Debug)]
@@ -138,16 +146,27 @@ impl ApiServer {
         let (parts, body) = request.into_parts();
         let parts = Arc::new(parts);
         let path = gantry_formats::percent::decode_path(parts.uri.path());
-        let body = std::future::ready(Ok(ReadBody::in_memory(body)));
+        let body = pin!(std::future::ready(Ok(ReadBody::in_memory(body))));
         self.respond(&parts, &mut RequestInfo::parse(&parts, &path), body).await
     }
 
     /// Responds to a request, whose body is read after it is authorized.
-    async fn respond(
+    ///
+    /// The future is boxed so that it is compiled here, not in every crate and for every kind of body that is served.
+    fn respond<'a>(
+        &'a self,
+        parts: &'a Arc<Parts>,
+        info: &'a mut RequestInfo<'_>,
+        body: BodyFuture<'a>,
+    ) -> Pin<Box<dyn Future<Output = http::Response<Body>> + Send + 'a>> {
+        Box::pin(self.respond_measured(parts, info, body))
+    }
+
+    async fn respond_measured(
         &self,
         parts: &Arc<Parts>,
         info: &mut RequestInfo<'_>,
-        body: impl Future<Output = Result<ReadBody, ApiError>>,
+        body: BodyFuture<'_>,
     ) -> http::Response<Body> {
         let measured = self.metrics.begin(info, &self.objects.catalogues);
         let mut turn = Turn::default();
@@ -170,7 +189,7 @@ impl ApiServer {
         &self,
         parts: &Arc<Parts>,
         info: &mut RequestInfo<'_>,
-        body: impl Future<Output = Result<ReadBody, ApiError>>,
+        mut body: BodyFuture<'_>,
         turn: &mut Turn,
     ) -> Result<ApiResponse, ApiError> {
         let user = authorization::user(self, info).await?;
@@ -178,7 +197,6 @@ impl ApiServer {
             return Ok(rejection);
         }
         authorization::authorize(self, info, user).await?;
-        let mut body = pin!(body);
         let body = match poll_fn(|context| Poll::Ready(body.as_mut().poll(context))).await {
             Poll::Ready(body) => body?,
             Poll::Pending => {
@@ -198,7 +216,7 @@ impl ApiServer {
     /// Handles an authorized request. A write runs to its end even if the returned future is dropped, and keeps its seat until
     /// then.
     ///
-    /// The future is boxed so that the handlers are compiled here, not for each kind of body that is served.
+    /// The future is boxed because it is large and would be moved.
     fn handle_authorized<'a>(
         &'a self,
         parts: &Arc<Parts>,
@@ -206,7 +224,7 @@ impl ApiServer {
         body: ReadBody,
         turn: &mut Turn,
     ) -> HandlerFuture<'a> {
-        if *info.method == Method::GET {
+        if *info.method == Method::GET || info.is_proxied() {
             return Box::pin(self.dispatch(info, body));
         }
         let (server, parts, caller) = (self.clone(), Arc::clone(parts), info.caller.clone());
@@ -222,6 +240,9 @@ impl ApiServer {
 
     async fn dispatch(&self, info: &RequestInfo<'_>, body: ReadBody) -> Result<ApiResponse, ApiError> {
         let _pending = authorization::pending_write(self, info);
+        if info.is_proxied() {
+            return Box::pin(handlers::proxy(self, info, body.into_stream())).await;
+        }
         let bytes = body.bytes.len();
         // Boxed because it is large and would be moved.
         let handled = Box::pin(handlers::dispatch(self, info, body.bytes));

@@ -35,11 +35,7 @@ const MANAGER_LENGTH_MAX: usize = 128;
 
 impl Query {
     pub(crate) fn parse(query: &str) -> Self {
-        let pairs = query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
-            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-            (percent::decode_query(key).into_owned(), percent::decode_query(value).into_owned())
-        });
-        Self(pairs.collect())
+        Self(percent::query_parameters(query))
     }
 
     /// The first value of a parameter.

@@ -1,17 +1,19 @@
 //! Reads the bodies of requests: up to the size limit each, and up to another limit in total.
 //!
 //! The rest of a body that is not read is discarded up to a limit, because clients that still send when the connection
-//! closes do not see the response.
+//! closes do not see the response. The body of a proxied request is not read but passed on.
 
 use std::fmt::Display;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http::HeaderMap;
 use http::header::EXPECT;
+use http_body::{Frame, SizeHint};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::ApiError;
@@ -34,17 +36,45 @@ pub(crate) struct BodyRoom {
     units: Arc<Semaphore>,
 }
 
+/// The body of a request that is passed on while it arrives.
+pub struct RequestStream(Pin<Box<dyn http_body::Body<Data = Bytes, Error = String> + Send>>);
+
+/// A body with errors as text.
+struct WithTextErrors<B>(Pin<Box<B>>);
+
+/// A body in memory.
+struct InMemory(Option<Bytes>);
+
 /// A body, and its share of the room.
 pub(crate) struct ReadBody {
     pub(crate) bytes: Bytes,
     #[expect(dead_code, reason = "dropping it is what it is for")]
     room: Option<OwnedSemaphorePermit>,
+    /// The body, if it is passed on instead.
+    stream: Option<RequestStream>,
 }
 
 impl ReadBody {
     /// A body that was in memory before.
     pub(crate) fn in_memory(bytes: Bytes) -> Self {
-        Self { bytes, room: None }
+        Self { bytes, room: None, stream: None }
+    }
+
+    /// A body that is passed on while it arrives.
+    pub(crate) fn streamed<B>(body: B) -> Self
+    where
+        B: http_body::Body<Data = Bytes> + Send + 'static,
+        B::Error: Display,
+    {
+        let stream = RequestStream(Box::pin(WithTextErrors(Box::pin(body))));
+        Self { bytes: Bytes::new(), room: None, stream: Some(stream) }
+    }
+
+    /// The body as a stream, wherever it is.
+    pub(crate) fn into_stream(self) -> RequestStream {
+        let Self { bytes, stream, .. } = self;
+        let in_memory = || RequestStream(Box::pin(InMemory(Some(bytes).filter(|bytes| !bytes.is_empty()))));
+        stream.unwrap_or_else(in_memory)
     }
 }
 
@@ -84,7 +114,7 @@ impl BodyRoom {
             all.extend_from_slice(&std::mem::take(&mut first));
             all.extend_from_slice(&data);
         }
-        Ok(ReadBody { bytes: if all.is_empty() { first } else { all.freeze() }, room })
+        Ok(ReadBody { bytes: if all.is_empty() { first } else { all.freeze() }, room, stream: None })
     }
 
     /// Reserves room for a body that has this length so far.
@@ -101,6 +131,71 @@ impl BodyRoom {
             _ => return Err(ApiError::TooManyRequests),
         }
         Ok(())
+    }
+}
+
+impl RequestStream {
+    /// No body.
+    pub fn empty() -> Self {
+        Self(Box::pin(InMemory(None)))
+    }
+}
+
+type FrameOrText = Option<Result<Frame<Bytes>, String>>;
+
+impl http_body::Body for RequestStream {
+    type Data = Bytes;
+    type Error = String;
+
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<FrameOrText> {
+        self.0.as_mut().poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.0.size_hint()
+    }
+}
+
+impl<B> http_body::Body for WithTextErrors<B>
+where
+    B: http_body::Body<Data = Bytes>,
+    B::Error: Display,
+{
+    type Data = Bytes;
+    type Error = String;
+
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<FrameOrText> {
+        let frame = self.0.as_mut().poll_frame(context);
+        frame.map(|frame| frame.map(|frame| frame.map_err(|error| error.to_string())))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.0.size_hint()
+    }
+}
+
+impl http_body::Body for InMemory {
+    type Data = Bytes;
+    type Error = String;
+
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<FrameOrText> {
+        Poll::Ready(self.0.take().map(|bytes| Ok(Frame::data(bytes))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.is_none()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.0.as_ref().map_or(0, |bytes| bytes.len() as u64))
     }
 }
 

@@ -1,10 +1,11 @@
 //! The head of a request, parsed once when it arrives. Metrics, authorization, timeouts, handlers and response filters use it.
 
 use std::borrow::Cow;
+use std::net::IpAddr;
 
 use gantry_registry::access::{RequestAttributes, verb};
 use gantry_registry::target::Target;
-use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderName, USER_AGENT};
+use http::header::{ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_TYPE, HOST, HeaderName, USER_AGENT};
 use http::request::Parts;
 use http::{Extensions, HeaderMap, Method, Uri};
 
@@ -14,6 +15,13 @@ use crate::query::Query;
 
 /// User agents that get pretty-printed JSON by default.
 const PRETTY_USER_AGENTS: [&str; 3] = ["curl", "Wget", "Mozilla/5.0"];
+
+/// The address of the client that a connection comes from, as an extension of requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PeerAddress(pub IpAddr);
+
+/// The resources that requests are proxied to.
+const PROXIED: [&str; 3] = ["nodes", "pods", "services"];
 
 /// The parsed head of a request.
 pub(crate) struct RequestInfo<'r> {
@@ -69,6 +77,23 @@ impl<'r> RequestInfo<'r> {
         }
     }
 
+    /// Whether the request is one for a proxy, which is passed on with its body.
+    pub(crate) fn is_proxied(&self) -> bool {
+        let Target::Objects(objects) = &self.target else { return false };
+        let (part, is_core) =
+            (objects.part.unwrap_or_default(), objects.group.is_empty() && objects.version == "v1");
+        is_core
+            && !objects.watch
+            && PROXIED.contains(&objects.resource)
+            && (part == "proxy" || part.starts_with("proxy/"))
+    }
+
+    /// Whether the client asks to upgrade the connection.
+    pub(crate) fn is_upgrade(&self) -> bool {
+        let connection = self.headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
+        connection.into_iter().any(|words| words.to_ascii_lowercase().contains("upgrade"))
+    }
+
     /// The request as RBAC sees it.
     pub(crate) fn access_request(&self) -> RequestAttributes {
         match &self.target {
@@ -80,6 +105,11 @@ impl<'r> RequestInfo<'r> {
     /// The value of a header; empty if absent or not text.
     pub(crate) fn header(&self, name: HeaderName) -> &'r str {
         header(self.headers, name)
+    }
+
+    /// The name and port by which the client reached the server: the authority of HTTP/2, or the `Host` of HTTP/1.
+    pub(crate) fn host(&self) -> &'r str {
+        self.uri.authority().map_or_else(|| self.header(HOST), |authority| authority.as_str())
     }
 
     /// Whether the client accepts gzip.
@@ -129,6 +159,14 @@ mod tests {
             assert_eq!(info.access_request().verb, "watch");
         });
         parsed(http::Request::get("/metrics"), |info| assert_eq!(info.access_request().verb, "get"));
+    }
+
+    #[test]
+    fn the_host_is_the_authority_of_http2_or_the_header_of_http1() {
+        let first = http::Request::get("/api").header(HOST, "localhost:6443");
+        parsed(first, |info| assert_eq!(info.host(), "localhost:6443"));
+        let second = http::Request::get("https://10.96.0.1/api");
+        parsed(second, |info| assert_eq!(info.host(), "10.96.0.1"));
     }
 
     /// A0.4: the parameter takes precedence over the user agent.

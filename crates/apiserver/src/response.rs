@@ -8,9 +8,10 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use gantry_json::Value;
 use gantry_schema::encode;
-use http::{HeaderValue, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use http_body::Frame;
 
+use crate::chunk_buffer::CHUNK_BYTES;
 use crate::error::ApiError;
 use crate::heavy_work::HeavySlot;
 use crate::warning_header;
@@ -34,6 +35,21 @@ pub trait Chunks: Send {
     fn remaining(&self) -> Option<u64> {
         None
     }
+
+    /// Whether the stream ended before all bytes had come.
+    fn is_broken_off(&self) -> bool {
+        false
+    }
+}
+
+impl Body {
+    /// Whether the body ended before all of it had come.
+    pub fn is_broken_off(&self) -> bool {
+        match self {
+            Self::Whole(_) => false,
+            Self::Chunked(chunks) | Self::Stream(chunks) => chunks.is_broken_off(),
+        }
+    }
 }
 
 /// A response of a handler.
@@ -41,6 +57,8 @@ pub(crate) struct ApiResponse {
     status: u16,
     content_type: &'static str,
     headers: Vec<(header::HeaderName, String)>,
+    /// The headers of a response that is passed on.
+    forwarded: HeaderMap,
     warnings: Vec<String>,
     /// The slot in which it was made, if that was heavy work: until it counts as unsent, there are few such responses.
     slot: Option<HeavySlot>,
@@ -49,7 +67,15 @@ pub(crate) struct ApiResponse {
 
 impl ApiResponse {
     fn new(status: u16, content_type: &'static str, body: Body) -> Self {
-        Self { status, content_type, headers: Vec::new(), warnings: Vec::new(), slot: None, body }
+        Self {
+            status,
+            content_type,
+            headers: Vec::new(),
+            forwarded: HeaderMap::new(),
+            warnings: Vec::new(),
+            slot: None,
+            body,
+        }
     }
 
     /// A response with encoded JSON.
@@ -73,13 +99,28 @@ impl ApiResponse {
         Self::new(status, "", Body::Whole(None))
     }
 
+    /// A response with a body of this kind; an empty content type is not sent.
+    pub(crate) fn of_body(status: u16, content_type: &'static str, body: Body) -> Self {
+        Self::new(status, content_type, body)
+    }
+
+    /// A response of another server, with its headers.
+    pub(crate) fn forwarded(status: StatusCode, headers: HeaderMap, body: Body) -> Self {
+        Self { forwarded: headers, ..Self::new(status.as_u16(), "", body) }
+    }
+
     pub(crate) fn stream(chunks: impl Chunks + 'static) -> Self {
         Self::new(200, "application/json", Body::Stream(Box::pin(chunks)))
     }
 
-    /// A response with JSON that is encoded while it is sent.
-    pub(crate) fn chunked_json(chunks: impl Chunks + 'static) -> Self {
-        Self::new(200, "application/json", Body::Chunked(Box::pin(chunks)))
+    /// A response with bytes that others have as well: clients that do not read it cost no memory, and it is sent as it is.
+    pub(crate) fn shared(content_type: &'static str, bytes: Bytes) -> Self {
+        Self::chunked(content_type, SharedBytes(bytes))
+    }
+
+    /// A response that is encoded while it is sent.
+    pub(crate) fn chunked(content_type: &'static str, chunks: impl Chunks + 'static) -> Self {
+        Self::new(200, content_type, Body::Chunked(Box::pin(chunks)))
     }
 
     /// Keeps the slot in which it was made.
@@ -143,10 +184,28 @@ impl ApiResponse {
                 headers.insert(name, value);
             }
         }
+        for (name, value) in &self.forwarded {
+            headers.append(name.clone(), value.clone());
+        }
         for value in warnings.iter().filter_map(|value| HeaderValue::from_str(value).ok()) {
             headers.append(header::WARNING, value);
         }
         response
+    }
+}
+
+/// Bytes that are sent without being copied.
+struct SharedBytes(Bytes);
+
+impl Chunks for SharedBytes {
+    fn poll_chunk(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let length = self.0.len().min(CHUNK_BYTES);
+        let chunk = self.0.split_to(length);
+        Poll::Ready(Some(chunk).filter(|chunk| !chunk.is_empty()))
+    }
+
+    fn remaining(&self) -> Option<u64> {
+        Some(self.0.len() as u64)
     }
 }
 
@@ -185,5 +244,26 @@ impl fmt::Debug for Body {
             Self::Chunked(_) => f.write_str("Chunked"),
             Self::Stream(_) => f.write_str("Stream"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::BodyExt as _;
+
+    use super::*;
+
+    /// Thousands of streams that do not read a document must not have a copy of it each.
+    #[tokio::test]
+    async fn shared_bytes_are_not_copied() {
+        let bytes: Bytes = vec![7; 3 * CHUNK_BYTES + 1].into();
+        let mut body = ApiResponse::shared("text/plain", bytes.clone()).into_response().into_body();
+        let mut sent = 0;
+        while let Some(Ok(frame)) = body.frame().await {
+            let chunk = frame.into_data().unwrap();
+            assert!(bytes.as_ptr_range().contains(&chunk.as_ptr()) && chunk.len() <= CHUNK_BYTES);
+            sent += chunk.len();
+        }
+        assert_eq!(sent, bytes.len());
     }
 }

@@ -48,7 +48,7 @@ pub(crate) fn gzip(bytes: &[u8]) -> Option<Bytes> {
     encoder.finish().ok().map(Bytes::from)
 }
 
-/// Converts JSON to YAML or pretty-prints it, where requested.
+/// Converts JSON to YAML or pretty-prints it, where requested. It stays as it is if indentation would make it very much longer.
 fn format_body(response: &mut Response<Body>, info: &RequestInfo<'_>) {
     let is_json = response
         .headers()
@@ -64,8 +64,10 @@ fn format_body(response: &mut Response<Body>, info: &RequestInfo<'_>) {
             *body = yaml.into();
             response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/yaml"));
         }
-    } else if refused || info.wants_pretty() {
-        *body = encode::pretty(body).into();
+    } else if (refused || info.wants_pretty())
+        && let Some(indented) = encode::pretty_within(body, encode::indented_bytes_max(body.len()))
+    {
+        *body = indented.into();
     }
 }
 

@@ -13,20 +13,28 @@ use bytes::Bytes;
 use http::{Request, Response};
 
 use crate::error::ApiError;
+use crate::request_body::ReadBody;
 use crate::request_info::RequestInfo;
 use crate::{ApiServer, Body, request_body, request_timeout, response_filters};
 
 impl ApiServer {
-    /// Serves one request, reading its body.
+    /// Serves one request, reading its body. That of a proxied request is passed on as it arrives, without a timeout.
     pub async fn serve<B>(&self, request: Request<B>) -> Response<Body>
     where
-        B: http_body::Body<Data = Bytes>,
-        B::Error: Display,
+        B: http_body::Body<Data = Bytes> + Send + 'static,
+        B::Error: Display + Send,
     {
         let (parts, body) = request.into_parts();
         let parts = Arc::new(parts);
         let path = gantry_formats::percent::decode_path(parts.uri.path());
         let mut info = RequestInfo::parse(&parts, &path);
+        if info.is_proxied() {
+            let body = pin!(std::future::ready(Ok(ReadBody::streamed(body))));
+            let response = catch_panic(self.respond(&parts, &mut info, body)).await;
+            return response.unwrap_or_else(|| {
+                response_filters::apply(Err(ApiError::Panic), &info, self.environment.as_ref())
+            });
+        }
         let result = match request_timeout::of(&info) {
             Ok(timeout) => {
                 let headers = info.headers;
@@ -37,7 +45,7 @@ impl ApiServer {
                         is_read = true;
                         self.body_room.read(headers, body.as_mut()).await
                     };
-                    let response = self.respond(&parts, &mut info, read).await;
+                    let response = self.respond(&parts, &mut info, pin!(read)).await;
                     if !is_read {
                         request_body::discard(headers, body).await;
                     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use gantry_registry::admission::ServiceRanges;
 
 use crate::authorization::Access;
-use crate::logs::PodLogs;
+use crate::node_connector::NodeConnector;
 
 /// Settings of an API server.
 #[derive(Clone, Debug)]
@@ -24,8 +24,8 @@ pub struct Settings {
     pub client_ca: Option<String>,
     /// The time that an event is kept after its last write.
     pub event_lifetime: Duration,
-    /// The source of pod logs, if any.
-    pub logs: Option<Arc<dyn PodLogs>>,
+    /// Connects to the agents of nodes, for logs, exec, attach and port-forward; if `None`, there are none.
+    pub nodes: Option<Arc<dyn NodeConnector>>,
     /// The limits of memory for requests and responses in progress.
     pub memory: MemoryLimits,
     /// Kinds for which no controller runs: creating an object of one returns a warning that says so.
@@ -97,7 +97,7 @@ impl Default for Settings {
             advertised: SocketAddrV4::new(Ipv4Addr::LOCALHOST, 6443),
             client_ca: None,
             event_lifetime: Duration::from_hours(1),
-            logs: None,
+            nodes: None,
             memory: MemoryLimits::default(),
             uncontrolled: Vec::new(),
             requests: RequestLimits::default(),

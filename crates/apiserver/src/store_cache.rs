@@ -1,21 +1,24 @@
 //! A cache of a value computed from all objects of some kinds, at least as new as every write that this server
 //! acknowledged.
 //!
-//! A watch of each kind updates it. No task runs in the background: reads apply the pending watch events first. After
-//! a write to such an object by this server, the next read waits until the watches have reached the store's revision.
+//! A watch of each kind updates it. No task runs in the background: a read looks whether the watches have events, and if so, or after
+//! a write to such an object by this server, one of the reads refreshes the cache while the others wait for it. Otherwise no read
+//! waits for another one: with many requests at once, each would wait until all before it have been scheduled.
 //! Writes of other servers become visible when the watches deliver them.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::pin::pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::Poll;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
 
 use gantry_json::Value;
 use gantry_schema::kinds::{Kind, kinds};
 use gantry_store::{Change, Error, Event, ListRequest, Notice, Revision, Store, Watch};
-use tokio::sync::Mutex;
+use tokio::sync::Notify;
 
+use crate::heavy_work::off_worker_if_heavy;
 use crate::objects::Objects;
 use crate::storage_codec;
 
@@ -33,10 +36,16 @@ pub(crate) trait Projection: Clone + Default {
 
 /// A cached projection.
 pub(crate) struct StoreCache<P> {
+    /// `None` before it is loaded and while it is refreshed. It is locked for moments only.
     state: Mutex<Option<CacheState<P>>>,
+    is_refreshing: AtomicBool,
+    refreshed: Notify,
     /// The number of acknowledged writes of this server.
     writes: AtomicU64,
 }
+
+/// The right to refresh the cache. Dropping it wakes the reads that wait, whether it was refreshed or not.
+struct Refresh<'a, P>(&'a StoreCache<P>);
 
 /// The projection and the watches that update it.
 struct CacheState<P> {
@@ -51,6 +60,10 @@ struct WatchedKind {
     kind: &'static Kind,
     watch: Watch,
     reached: Revision,
+    /// Events that were delivered and are not applied yet.
+    unapplied: VecDeque<Arc<Event>>,
+    /// Why the watch failed, if it did.
+    failure: Option<Error>,
 }
 
 /// A pending write. It is counted when this is dropped, whether it succeeded or not.
@@ -59,23 +72,63 @@ pub(crate) struct PendingWrite<'a>(&'a AtomicU64);
 impl<P: Projection> StoreCache<P> {
     /// The projection, including every write of this server that was acknowledged before.
     pub(crate) async fn current(&self, store: &dyn Store) -> Result<Arc<P>, Error> {
-        let mut state = self.state.lock().await;
         let writes = self.writes.load(Ordering::Acquire);
-        if let Some(state) = state.as_mut()
-            && state.catch_up(store, writes).await.is_ok()
-        {
-            return Ok(Arc::clone(&state.projection));
+        loop {
+            let mut refreshed = pin!(self.refreshed.notified());
+            refreshed.as_mut().enable();
+            if let Some(projection) = self.up_to_date(writes) {
+                return Ok(projection);
+            }
+            if !self.is_refreshing.swap(true, Ordering::AcqRel) {
+                return Refresh(self).run(store).await;
+            }
+            refreshed.await;
         }
-        // Watches fail, for example when their history was compacted.
-        *state = None;
-        let loaded = CacheState::load(store, writes).await?;
-        let projection = Arc::clone(&loaded.projection);
-        *state = Some(loaded);
-        Ok(projection)
+    }
+
+    /// The projection, if it includes so many writes and the watches have nothing new.
+    fn up_to_date(&self, writes: u64) -> Option<Arc<P>> {
+        let mut state = self.state();
+        let state = state.as_mut().filter(|state| state.writes >= writes)?;
+        let has_news = state.watches.iter_mut().any(WatchedKind::has_news);
+        (!has_news).then(|| Arc::clone(&state.projection))
+    }
+
+    fn state(&self) -> MutexGuard<'_, Option<CacheState<P>>> {
+        // It is replaced as a whole, so it is valid even after a panic.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn pending_write(&self) -> PendingWrite<'_> {
         PendingWrite(&self.writes)
+    }
+}
+
+impl<P: Projection> Refresh<'_, P> {
+    /// Applies what the watches delivered, or loads the cache.
+    async fn run(self, store: &dyn Store) -> Result<Arc<P>, Error> {
+        let writes = self.0.writes.load(Ordering::Acquire);
+        let mut state = self.0.state().take();
+        if let Some(known) = &mut state
+            && known.catch_up(store, writes).await.is_err()
+        {
+            // Watches fail, for example when their history was compacted.
+            state = None;
+        }
+        let state = match state {
+            Some(state) => state,
+            None => CacheState::load(store, writes).await?,
+        };
+        let projection = Arc::clone(&state.projection);
+        *self.0.state() = Some(state);
+        Ok(projection)
+    }
+}
+
+impl<P> Drop for Refresh<'_, P> {
+    fn drop(&mut self) {
+        self.0.is_refreshing.store(false, Ordering::Release);
+        self.0.refreshed.notify_waiters();
     }
 }
 
@@ -99,7 +152,13 @@ impl<P: Projection> CacheState<P> {
                 }
             }
             let watch = store.watch(prefix, page.revision).await?;
-            watches.push(WatchedKind { kind, watch, reached: page.revision });
+            watches.push(WatchedKind {
+                kind,
+                watch,
+                reached: page.revision,
+                unapplied: VecDeque::new(),
+                failure: None,
+            });
         }
         Ok(Self { projection: Arc::new(projection), watches, writes })
     }
@@ -121,31 +180,55 @@ impl<P: Projection> CacheState<P> {
 }
 
 impl WatchedKind {
+    /// Whether there are events that are not applied, or the watch failed.
+    fn has_news(&mut self) -> bool {
+        while self.unapplied.is_empty() && self.failure.is_none() {
+            let Poll::Ready(notice) = self.watch.poll(&mut Context::from_waker(Waker::noop())) else {
+                return false;
+            };
+            match self.take(notice) {
+                Ok(event) => self.unapplied.extend(event),
+                Err(error) => self.failure = Some(error),
+            }
+        }
+        true
+    }
+
     /// The next event that is ready, or that is at or before this revision.
     async fn next(&mut self, until: Option<Revision>) -> Result<Option<Arc<Event>>, Error> {
         loop {
-            let notice = if until.is_some_and(|until| self.reached < until) {
-                Poll::Ready(self.watch.next().await)
-            } else {
-                let mut next = pin!(self.watch.next());
-                std::future::poll_fn(|context| Poll::Ready(next.as_mut().poll(context))).await
-            };
-            match notice {
-                Poll::Pending => return Ok(None),
-                Poll::Ready(Some(Ok(Notice::Progress(revision)))) => {
-                    self.reached = self.reached.max(revision);
-                }
-                Poll::Ready(Some(Ok(Notice::Change(event)))) => {
-                    self.reached = self.reached.max(event.revision);
-                    return Ok(Some(event));
-                }
-                Poll::Ready(Some(Err(error))) => return Err(error),
-                Poll::Ready(None) => {
-                    return Err(Error::Unavailable {
-                        why: format!("a watch of {} ended", self.kind.resource),
-                    });
-                }
+            if let Some(event) = self.unapplied.pop_front() {
+                return Ok(Some(event));
             }
+            if let Some(error) = self.failure.take() {
+                return Err(error);
+            }
+            let notice = if until.is_some_and(|until| self.reached < until) {
+                self.watch.next().await
+            } else {
+                match std::future::poll_fn(|context| Poll::Ready(self.watch.poll(context))).await {
+                    Poll::Ready(notice) => notice,
+                    Poll::Pending => return Ok(None),
+                }
+            };
+            let event = self.take(notice)?;
+            self.unapplied.extend(event);
+        }
+    }
+
+    /// Notes how far the watch is; returns the event, if the notice is one.
+    fn take(&mut self, notice: Option<Result<Notice, Error>>) -> Result<Option<Arc<Event>>, Error> {
+        match notice {
+            Some(Ok(Notice::Progress(revision))) => {
+                self.reached = self.reached.max(revision);
+                Ok(None)
+            }
+            Some(Ok(Notice::Change(event))) => {
+                self.reached = self.reached.max(event.revision);
+                Ok(Some(event))
+            }
+            Some(Err(error)) => Err(error),
+            None => Err(Error::Unavailable { why: format!("a watch of {} ended", self.kind.resource) }),
         }
     }
 }
@@ -156,7 +239,8 @@ fn apply_event(projection: &mut impl Projection, kind: &Kind, event: &Event) -> 
         Change::Created { value } | Change::Updated { value, .. } => (value, true),
         Change::Deleted { previous } => (&previous.value, false),
     };
-    let object = storage_codec::decode(kind, value, event.revision)
+    let decode = || storage_codec::decode(kind, value, event.revision);
+    let object = off_worker_if_heavy(value.len(), decode)
         .map_err(|error| Error::Unavailable { why: error.refusal().message })?;
     if is_there {
         projection.add(&object);
@@ -168,12 +252,144 @@ fn apply_event(projection: &mut impl Projection, kind: &Kind, event: &Event) -> 
 
 impl<P> Default for StoreCache<P> {
     fn default() -> Self {
-        Self { state: Mutex::default(), writes: AtomicU64::default() }
+        Self {
+            state: Mutex::default(),
+            is_refreshing: AtomicBool::default(),
+            refreshed: Notify::new(),
+            writes: AtomicU64::default(),
+        }
     }
 }
 
 impl<P> fmt::Debug for StoreCache<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("StoreCache")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use gantry_json::json;
+    use gantry_store::memory::{HistoryLimits, MemoryStore};
+    use gantry_store::{Answer, Bounds, Fetched, Key, Page, Prefix, Transaction};
+    use tokio::sync::Semaphore;
+
+    use super::*;
+    use crate::metadata::Metadata;
+
+    /// A store that says how far it is only after a permit was given.
+    #[derive(Debug)]
+    struct SlowStore {
+        memory: MemoryStore,
+        permits: Semaphore,
+    }
+
+    impl Store for SlowStore {
+        fn get<'a>(&'a self, key: &'a Key) -> Answer<'a, Fetched> {
+            self.memory.get(key)
+        }
+
+        fn list(&self, request: ListRequest) -> Answer<'_, Page> {
+            self.memory.list(request)
+        }
+
+        fn commit(&self, transaction: Transaction) -> Answer<'_, Revision> {
+            self.memory.commit(transaction)
+        }
+
+        fn watch(&self, prefix: Prefix, after: Revision) -> Answer<'_, Watch> {
+            self.memory.watch(prefix, after)
+        }
+
+        fn compact(&self, through: Revision) -> Answer<'_, ()> {
+            self.memory.compact(through)
+        }
+
+        fn bounds(&self) -> Answer<'_, Bounds> {
+            Box::pin(async {
+                self.permits.acquire().await.unwrap().forget();
+                self.memory.bounds().await
+            })
+        }
+    }
+
+    /// The names of all namespaces.
+    #[derive(Clone, Debug, Default)]
+    struct Names(BTreeSet<String>);
+
+    impl Projection for Names {
+        fn includes(kind: &Kind) -> bool {
+            kind.kind == "Namespace" && kind.group.is_empty()
+        }
+
+        fn add(&mut self, object: &Value) {
+            self.0.insert(Metadata::of(object).name().to_owned());
+        }
+
+        fn remove(&mut self, object: &Value) {
+            self.0.remove(Metadata::of(object).name());
+        }
+    }
+
+    async fn create(store: &SlowStore, name: &str) {
+        let namespaces = kinds().resource("", "v1", "namespaces").unwrap();
+        let object = json!({"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": name}});
+        let prefix = Objects::prefix(namespaces, None);
+        let key = Key::new([prefix.as_bytes(), name.as_bytes()].concat()).unwrap();
+        store.commit(Transaction::create(key, object.to_string())).await.unwrap();
+    }
+
+    fn slow_store() -> SlowStore {
+        SlowStore { memory: MemoryStore::new(HistoryLimits::default()), permits: Semaphore::new(0) }
+    }
+
+    /// Reads that wait for a refresh need not wait for each other: under a flood of requests, each would wait until all before
+    /// it have been scheduled, for seconds in all.
+    #[tokio::test]
+    async fn reads_do_not_wait_for_each_other() {
+        let (store, cache) = (slow_store(), StoreCache::<Names>::default());
+        assert!(cache.current(&store).await.unwrap().0.is_empty());
+        create(&store, "a").await;
+        drop(cache.pending_write());
+        let mut reads: Vec<_> = (0..10).map(|_| Box::pin(cache.current(&store))).collect();
+        let mut context = Context::from_waker(Waker::noop());
+        for read in &mut reads {
+            assert!(read.as_mut().poll(&mut context).is_pending());
+        }
+        store.permits.add_permits(1);
+        let refreshing = reads.remove(0);
+        assert!(refreshing.await.unwrap().0.contains("a"));
+        for read in reads.iter_mut().rev() {
+            let Poll::Ready(names) = read.as_mut().poll(&mut context) else {
+                panic!("it waits for another one")
+            };
+            assert!(names.unwrap().0.contains("a"));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_refresh_that_is_abandoned_is_taken_over() {
+        let (store, cache) = (slow_store(), StoreCache::<Names>::default());
+        cache.current(&store).await.unwrap();
+        create(&store, "a").await;
+        drop(cache.pending_write());
+        let mut context = Context::from_waker(Waker::noop());
+        let (mut abandoned, mut other) = (Box::pin(cache.current(&store)), Box::pin(cache.current(&store)));
+        assert!(abandoned.as_mut().poll(&mut context).is_pending());
+        assert!(other.as_mut().poll(&mut context).is_pending());
+        drop(abandoned);
+        assert!(other.await.unwrap().0.contains("a"));
+    }
+
+    /// Events of other servers are seen without a write of this one, and the store need not be asked for that.
+    #[tokio::test]
+    async fn events_are_applied_by_the_next_read() {
+        let (store, cache) = (slow_store(), StoreCache::<Names>::default());
+        cache.current(&store).await.unwrap();
+        create(&store, "a").await;
+        create(&store, "b").await;
+        assert_eq!(cache.current(&store).await.unwrap().0.len(), 2);
     }
 }

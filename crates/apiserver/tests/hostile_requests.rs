@@ -93,7 +93,7 @@ async fn a_large_list_is_encoded_while_it_is_read() {
     let mut unpacked = Vec::new();
     std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(&packed.body[..]), &mut unpacked).unwrap();
     assert_eq!(unpacked, bytes);
-    // YAML and indented JSON have to be made as a whole.
+    // Indented JSON has to be made as a whole.
     let pretty = |response: &http::Response<gantry_apiserver::Body>| response.status().as_u16();
     let indented = || server.handle(Request::get(format!("{MAPS}?pretty=true")).body(Bytes::new()).unwrap());
     let first = indented().await;
@@ -103,6 +103,34 @@ async fn a_large_list_is_encoded_while_it_is_read() {
     drop(first);
     let (status, again) = read(indented().await).await;
     assert_eq!((status, again), (200, whole));
+}
+
+/// The same in YAML: it is not made as a whole, and says what JSON says.
+#[tokio::test]
+async fn a_large_list_in_yaml_is_encoded_while_it_is_read() {
+    let memory = MemoryLimits { unsent_responses: 1 << 20, ..MemoryLimits::default() };
+    let server = server_with(Settings { memory, ..Settings::default() }).await;
+    for index in 0..20 {
+        let bytes = if index % 2 == 0 { 200_000 } else { 100 };
+        assert_eq!(call(&server, Method::POST, MAPS, map(&format!("m{index:02}"), bytes)).await.0, 201);
+    }
+    let list = |accept: &'static str| {
+        let request = Request::get(MAPS).header("accept", accept).body(Bytes::new()).unwrap();
+        server.handle(request)
+    };
+    let mut unread = Vec::new();
+    for _ in 0..100 {
+        unread.push(list("application/yaml").await);
+    }
+    assert!(unread.iter().all(|response| response.status() == 200));
+    let read = |response: http::Response<gantry_apiserver::Body>| async {
+        let content_type = response.headers()["content-type"].to_str().unwrap().to_owned();
+        (content_type, response.into_body().collect().await.unwrap().to_bytes())
+    };
+    let (json, yaml) =
+        (read(list("application/json").await).await, read(list("application/yaml").await).await);
+    assert_eq!((json.0.as_str(), yaml.0.as_str()), ("application/json", "application/yaml"));
+    assert!(yaml.1.len() > 2_000_000 && gantry_schema::encode::yaml(&json.1).unwrap().as_bytes() == yaml.1);
 }
 
 /// A table is the same, whether it is made of few objects or of many.
@@ -147,6 +175,49 @@ async fn a_body_of_very_many_objects_is_refused() {
     let body = format!("{{\"metadata\":{{\"name\":\"a\"}},\"data\":[{}{{}}]}}", "{},".repeat(900_000));
     let got = ask(&server, Method::POST, MAPS, &[("content-type", "application/json")], body).await;
     assert_eq!(got.status, 400, "{}", &got.text()[..200.min(got.text().len())]);
+}
+
+/// Each error is many times as long as the value that it is about: all of these would be 50 MB.
+#[tokio::test]
+async fn the_errors_of_an_object_are_cut_short() {
+    let server = server().await;
+    let service = json!({
+        "metadata": {"name": "a"}, "spec": {"ports": [{"port": 80}], "ipFamilies": vec![""; 140_000]},
+    });
+    let path = "/api/v1/namespaces/default/services";
+    let headers = [("content-type", "application/json")];
+    let got = ask(&server, Method::POST, path, &headers, service.to_string()).await;
+    assert_eq!(got.status, 422);
+    assert!((1 << 20..28 << 20).contains(&got.body.len()), "{}", got.body.len());
+}
+
+/// The fields of a custom object are stored once more as those of their manager.
+#[tokio::test]
+async fn an_object_that_is_too_large_to_store_is_refused() {
+    let server = server().await;
+    let data: gantry_json::Map =
+        (0..80_000).map(|index| (format!("key-{index}"), json!({"a": "x"}))).collect();
+    let definition = json!({
+        "metadata": {"name": "widgets.example.com"},
+        "spec": {
+            "group": "example.com", "scope": "Namespaced",
+            "names": {"plural": "widgets", "singular": "widget", "kind": "Widget", "listKind": "WidgetList"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {
+                "type": "object", "x-kubernetes-preserve-unknown-fields": true,
+            }}}],
+        },
+    });
+    let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    assert_eq!(call(&server, Method::POST, definitions, definition).await.0, 201);
+    let widget =
+        json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "a"}, "spec": data});
+    let widgets = "/apis/example.com/v1/namespaces/default/widgets";
+    let (code, status) = call(&server, Method::POST, widgets, widget).await;
+    let message = "Request entity too large: the object as it is stored has more than 4194304 bytes";
+    assert_eq!(
+        (code, &status["reason"], &status["message"]),
+        (413, &json!("RequestEntityTooLarge"), &json!(message))
+    );
 }
 
 /// Every one of these bodies is the largest that is accepted; none takes long.

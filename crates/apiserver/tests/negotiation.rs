@@ -266,6 +266,20 @@ async fn objects_are_shown_as_tables() {
     );
 }
 
+/// A9.6: there are no tables of reviews.
+#[tokio::test]
+async fn a_review_as_a_table_is_not_acceptable() {
+    let server = server().await;
+    let review = json!({"spec": {"nonResourceAttributes": {"path": "/", "verb": "get"}}}).to_string();
+    let path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+    let accepting = |accept: &'static str| [("accept", accept), ("content-type", "application/json")];
+    let refused = ask(&server, Method::POST, path, &accepting(TABLE), review.clone()).await;
+    assert_eq!((refused.status, &refused.json()["reason"]), (406, &json!("NotAcceptable")));
+    let both = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
+    let response = ask(&server, Method::POST, path, &accepting(both), review).await;
+    assert_eq!((response.status, &response.json()["kind"]), (201, &json!("SelfSubjectAccessReview")));
+}
+
 /// A5.6, A5.7: metadata of objects and of lists, also of writes and of `scale`; the wrong one of the two is 406.
 #[tokio::test]
 async fn objects_are_reduced_to_their_metadata() {

@@ -9,7 +9,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use gantry_apiserver::{ApiServer, Chunks, LogRequest, LogStream, Opening, PodLogs, Settings};
+use gantry_apiserver::{
+    ApiServer, Body, Chunks, NodeConnector, NodeError, NodeResponse, NodeTarget, ProxyDestination,
+    RequestStream, Settings,
+};
 use gantry_json::{Value, json};
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use harness::cluster::{Cluster, PODS, message, pod};
@@ -135,9 +138,9 @@ async fn an_unbound_pod_has_no_log() {
     }
 }
 
-/// A log source with one line.
+/// The agent of a node that answers with the request.
 #[derive(Debug)]
-struct OneLine;
+struct Echo;
 
 struct Once(Option<Bytes>);
 
@@ -147,14 +150,41 @@ impl Chunks for Once {
     }
 }
 
-impl PodLogs for OneLine {
-    fn open<'a>(&'a self, wanted: LogRequest<'a>) -> Opening<'a> {
+impl NodeConnector for Echo {
+    fn send<'a>(&'a self, target: NodeTarget<'a>, request: http::Request<()>) -> NodeResponse<'a> {
         Box::pin(async move {
-            let line =
-                format!("{} on {}, last {:?}\n", wanted.container, wanted.node, wanted.options.tail_lines);
-            Ok(Box::pin(Once(Some(line.into()))) as LogStream)
+            let endpoint = target.endpoint.unwrap();
+            let line = format!("{} {} of {}\n", request.method(), request.uri(), endpoint.host);
+            let mut response = http::Response::new(Body::Stream(Box::pin(Once(Some(line.into())))));
+            if request.headers().contains_key("upgrade") {
+                assert!(!request.headers().contains_key("authorization"));
+                *response.status_mut() = http::StatusCode::SWITCHING_PROTOCOLS;
+                response.headers_mut().insert("upgrade", request.headers()["upgrade"].clone());
+            } else if request.uri().path().contains("/previous") {
+                *response.status_mut() = http::StatusCode::BAD_REQUEST;
+            }
+            Ok(response)
         })
     }
+
+    fn proxy(&self, _: ProxyDestination, _: http::Request<RequestStream>) -> NodeResponse<'_> {
+        Box::pin(std::future::ready(Err(NodeError::NoAgent)))
+    }
+}
+
+/// A cluster with the node `n1`, on which an agent runs.
+async fn with_agent() -> Cluster {
+    let settings = Settings { nodes: Some(Arc::new(Echo)), ..Settings::default() };
+    let store = Arc::new(MemoryStore::new(HistoryLimits::default()));
+    let server = ApiServer::new(store, Arc::new(Noon::default()), settings);
+    server.prepare().await.unwrap();
+    let cluster = Cluster::around(server).await;
+    let status = json!({
+        "addresses": [{"type": "InternalIP", "address": "10.0.0.1"}],
+        "daemonEndpoints": {"kubeletEndpoint": {"Port": 10250}},
+    });
+    cluster.post("/api/v1/nodes", json!({"metadata": {"name": "n1"}, "status": status})).await;
+    cluster
 }
 
 /// 8.5: the log of a bound pod comes from its node; without a log source it is 503.
@@ -169,16 +199,42 @@ async fn a_bound_pod_has_the_log_that_its_node_has() {
     let silent = alone.get(&path).await;
     let why = "the logs of pod p cannot be read: no node agent answers for node n1";
     assert_eq!((silent.0, message(&silent)), (503, why));
-    let settings = Settings { logs: Some(Arc::new(OneLine)), ..Settings::default() };
-    let store = Arc::new(MemoryStore::new(HistoryLimits::default()));
-    let server = ApiServer::new(store, Arc::new(Noon::default()), settings);
-    server.prepare().await.unwrap();
-    let cluster = Cluster::around(server).await;
+    let cluster = with_agent().await;
     cluster.running("p", true).await;
     let answer = send(&cluster.0, Method::GET, &path, "", &Value::Null).await;
     assert_eq!(answer.headers()["content-type"], "text/plain");
     let text = answer.into_body().collect().await.unwrap().to_bytes();
-    assert_eq!(text, "c on n1, last Some(5)\n");
+    assert_eq!(text, "GET /containerLogs/default/p/c?tailLines=5 of 10.0.0.1\n");
+    cluster.running("previous", true).await;
+    let refused = cluster.get(&format!("{PODS}/previous/log")).await;
+    assert_eq!((refused.0, message(&refused)), (400, "GET /containerLogs/default/previous/c of 10.0.0.1"));
+}
+
+/// 8.5: what upgrades the connection goes to the agent of the node, without the credentials of the client.
+#[tokio::test]
+async fn streams_of_a_pod_are_connected_with_its_node() {
+    let cluster = with_agent().await;
+    cluster.running("p", true).await;
+    for (path, forwarded) in [
+        (
+            "exec?command=ls&command=-l&stdin=true&tty=true",
+            "/exec/default/p/c?command=ls&command=-l&input=1&tty=1",
+        ),
+        ("attach?stdout=true&container=c", "/attach/default/p/c?output=1"),
+        ("portforward?ports=80", "/portForward/default/p?port=80"),
+    ] {
+        let request = http::Request::post(format!("{PODS}/p/{path}"))
+            .header("connection", "Upgrade")
+            .header("upgrade", "SPDY/3.1")
+            .header("authorization", "Basic x");
+        let answer = cluster.0.handle(request.body(Bytes::new()).unwrap()).await;
+        assert_eq!(
+            (answer.status().as_u16(), &answer.headers()["upgrade"]),
+            (101, &"SPDY/3.1".parse().unwrap())
+        );
+        let text = answer.into_body().collect().await.unwrap().to_bytes();
+        assert_eq!(text, format!("POST {forwarded} of 10.0.0.1\n"));
+    }
 }
 
 /// 8.5: connections to pods are refused after the request is validated.

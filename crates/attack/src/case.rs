@@ -122,6 +122,52 @@ impl Script {
     }
 }
 
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Send(message) => write!(f, "{message}"),
+            Self::Until(message) => write!(f, "until it succeeds: {message}"),
+            Self::Together { message, connections } => write!(f, "{connections} times at once: {message}"),
+            Self::Raw(script) => {
+                let Script { transport, connections, is_read, hold_millis, pieces } = script;
+                let reading = if *is_read { "read" } else { "not read" };
+                write!(
+                    f,
+                    "{connections} connections ({transport:?}), {reading}, held for {hold_millis} ms:"
+                )?;
+                pieces.iter().try_for_each(|piece| write!(f, " {piece}"))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Piece {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bytes(bytes) => write!(f, "[{} bytes, {}]", bytes.len(), start(bytes)),
+            Self::Message(message) => write!(f, "[{message}]"),
+            Self::Headers { stream, method, path, .. } => write!(f, "[stream {stream}: {method} {path}]"),
+            Self::Pause { millis } => write!(f, "[{millis} ms]"),
+        }
+    }
+}
+
+impl fmt::Display for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.line())?;
+        for (name, value) in &self.headers {
+            write!(f, " {name}: {}", start(value))?;
+        }
+        if self.body.is_empty() { Ok(()) } else { write!(f, " {}", start(&self.body)) }
+    }
+}
+
+/// Returns the start of bytes as text in one line.
+fn start(bytes: &[u8]) -> String {
+    const SHOWN_BYTES: usize = 100;
+    bytes[..bytes.len().min(SHOWN_BYTES)].escape_ascii().to_string()
+}
+
 impl fmt::Display for CaseId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.family.name(), self.seed)

@@ -22,6 +22,8 @@ pub(crate) struct Counters {
     waits: BTreeMap<String, Duration>,
     /// Processor time of everything on the machine but the server and this program, stolen time included.
     others: Duration,
+    /// Processor time of the server.
+    server: Duration,
 }
 
 /// Reads the memory of a process; `None` if it is gone.
@@ -47,9 +49,16 @@ impl Counters {
             Some((task.file_name().to_string_lossy().into_owned(), Duration::from_nanos(nanos)))
         });
         let busy = fs::read_to_string("/proc/stat").map_or(0, |stat| parse_busy_ticks(&stat));
-        let ours = ticks_of(&server.to_string()) + ticks_of("self");
-        let others = TICK * u32::try_from(busy.saturating_sub(ours)).unwrap_or(u32::MAX);
-        Self { waits: waits.collect(), others }
+        let (server, own) = (ticks_of(&server.to_string()), ticks_of("self"));
+        let duration = |ticks: u64| TICK * u32::try_from(ticks).unwrap_or(u32::MAX);
+        let others = duration(busy.saturating_sub(server + own));
+        Self { waits: waits.collect(), others, server: duration(server) }
+    }
+
+    /// Returns the processor time of the server since `earlier`: little of it in a long wait means that the server waited for
+    /// itself, a lock or a turn.
+    pub(crate) fn server_time_since(&self, earlier: &Self) -> Duration {
+        self.server.saturating_sub(earlier.server)
     }
 
     /// Returns for how long the machine kept the server waiting since `earlier`: what one of its threads waited for a processor,
@@ -105,6 +114,7 @@ mod tests {
         let counters = |wait: u64, others: u64| Counters {
             waits: [("1".to_owned(), Duration::from_millis(wait))].into(),
             others: Duration::from_millis(others),
+            server: Duration::ZERO,
         };
         let delay = |wait: u64, others: u64| {
             counters(100 + wait, 50 + others).machine_delay_since(&counters(100, 50))

@@ -57,6 +57,9 @@ struct AttackOptions {
     /// How many megabytes of memory the server may take
     #[arg(long, value_name = "MB", default_value_t = 512)]
     memory_limit: u64,
+    /// Print what the cases would send, and send nothing
+    #[arg(long)]
+    print: bool,
     #[arg(skip)]
     directory: PathBuf,
 }
@@ -119,6 +122,7 @@ fn main() -> ExitCode {
 /// Runs a command; returns whether the server passed.
 async fn run(command: Command) -> Result<bool, String> {
     let (lines, passed) = match command {
+        Command::Attack(options) if options.print => (search::printed(&options), true),
         Command::Attack(mut options) => {
             options.directory = search::default_directory(&options.binary);
             let report = search::attack(options).await?;

@@ -24,6 +24,8 @@ pub(crate) struct Sample {
     pub(crate) waited: Duration,
     /// How much of that the machine is to blame for.
     pub(crate) machine: Duration,
+    /// How much processor time the server used meanwhile.
+    pub(crate) server: Duration,
     /// The status, or why there is no answer.
     pub(crate) outcome: Result<u16, String>,
 }
@@ -123,8 +125,10 @@ impl Asker {
             self.connection = None;
         }
         let late = Duration::from_micros(self.lateness.load(Ordering::Relaxed).saturating_sub(late_before));
-        let machine = Counters::read(self.server).machine_delay_since(&before).max(late);
-        Sample { request: request.line(), started, waited, machine, outcome }
+        let after = Counters::read(self.server);
+        let (machine, server) =
+            (after.machine_delay_since(&before).max(late), after.server_time_since(&before));
+        Sample { request: request.line(), started, waited, machine, server, outcome }
     }
 
     /// Asks on the open connection. One that was closed since the last answer is replaced, and the time for that counts.

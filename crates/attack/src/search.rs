@@ -47,10 +47,35 @@ pub(crate) struct Report {
     statuses: BTreeMap<u16, usize>,
     unanswered: usize,
     samples: Vec<Sample>,
-    peak: u64,
+    /// The longest wait of the probe, without the share of the machine.
+    longest_wait: Worst<Duration>,
+    /// The most bytes that were ever resident.
+    peak: Worst<u64>,
     /// Resident after the last round.
     rest: u64,
     findings: Vec<Finding>,
+}
+
+/// A figure at its worst, and the cases that were played at the time.
+#[derive(Debug, Default)]
+struct Worst<T> {
+    value: T,
+    cases: Vec<CaseId>,
+}
+
+impl<T: PartialOrd> Worst<T> {
+    /// Keeps a value that is worse than all before.
+    fn note(&mut self, value: T, cases: impl FnOnce() -> Vec<CaseId>) {
+        if value > self.value {
+            *self = Self { value, cases: cases() };
+        }
+    }
+
+    /// Returns the cases in a few words.
+    fn during(&self) -> String {
+        let shown: Vec<String> = self.cases.iter().take(SHOWN_CASES).map(ToString::to_string).collect();
+        if shown.is_empty() { String::new() } else { format!(" (during {})", shown.join(", ")) }
+    }
 }
 
 /// Which cases are played now, and which were until recently.
@@ -211,15 +236,19 @@ impl Round {
 
     fn note_peak(&self, peak: u64) {
         let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
-        report.peak = report.peak.max(peak);
+        report.peak.note(peak, || self.cases_since(WATCH_PERIOD));
+    }
+
+    /// Returns the cases that were played in a span of time that ends now, or until shortly before it.
+    fn cases_since(&self, span: Duration) -> Vec<CaseId> {
+        let schedule = self.schedule.lock().unwrap_or_else(PoisonError::into_inner);
+        let recent = schedule.ended.iter().filter(|(_, _, ended)| ended.elapsed() < span + AFTERMATH);
+        recent.map(|(id, ..)| *id).chain(schedule.running.keys().copied()).collect()
     }
 
     /// Records something that happened in a span of time that ends now, with the cases that overlap it.
     fn find(&self, what: String, span: Duration) {
-        let schedule = self.schedule.lock().unwrap_or_else(PoisonError::into_inner);
-        let recent = schedule.ended.iter().filter(|(_, _, ended)| ended.elapsed() < span + AFTERMATH);
-        let cases = recent.map(|(id, ..)| *id).chain(schedule.running.keys().copied()).collect();
-        drop(schedule);
+        let cases = self.cases_since(span);
         self.report.lock().unwrap_or_else(PoisonError::into_inner).find(Finding { what, cases });
     }
 
@@ -228,6 +257,8 @@ impl Round {
             if let Some(what) = judge(sample) {
                 self.find(what, sample.started.elapsed());
             }
+            let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
+            report.longest_wait.note(sample.judged(), || self.cases_since(sample.started.elapsed()));
         }
         self.report.lock().unwrap_or_else(PoisonError::into_inner).samples.extend(samples);
     }
@@ -235,14 +266,15 @@ impl Round {
 
 /// Returns what is wrong with what the probe saw.
 fn judge(sample: &Sample) -> Option<String> {
-    let Sample { request, waited, machine, outcome, .. } = sample;
+    let Sample { request, waited, machine, server, outcome, .. } = sample;
     match outcome {
         Err(error) => Some(format!("the probe got no answer to {request}: {error}")),
         Ok(status) if *status != 200 => Some(format!("the probe got {status} for {request}")),
         Ok(_) if sample.judged() > PROBE_LIMIT => Some(format!(
-            "the probe waited {} ms for {request}, of which the machine took {} ms",
+            "the probe waited {} ms for {request}, of which the machine took {} ms; the server used {} ms of processors",
             waited.as_millis(),
-            machine.as_millis()
+            machine.as_millis(),
+            server.as_millis()
         )),
         Ok(_) => None,
     }
@@ -295,9 +327,14 @@ impl Report {
         let figures = [
             format!("{} cases, {} findings", self.cases, self.findings.len()),
             format!("answers: {}; none: {}", statuses.join(", "), self.unanswered),
-            format!("probe, without delays by the machine: {judged}"),
+            format!("probe, without delays by the machine: {judged}{}", self.longest_wait.during()),
             format!("delays by the machine, as far as others used its processors: {machine}"),
-            format!("memory: {} MB at most, {} MB at the end", self.peak / MEGABYTE, self.rest / MEGABYTE),
+            format!(
+                "memory: {} MB at most{}, {} MB at the end",
+                self.peak.value / MEGABYTE,
+                self.peak.during(),
+                self.rest / MEGABYTE
+            ),
         ];
         figures.into_iter().chain(found).collect()
     }
@@ -315,6 +352,18 @@ fn replay(id: CaseId) -> String {
     format!("cargo xtask search attack --family {} --seeds {seed}:{}", family.name(), seed + 1)
 }
 
+/// Returns the steps of the cases, a line each, as far as they fit.
+pub(crate) fn printed(options: &AttackOptions) -> Vec<String> {
+    const SHOWN_CHARS: usize = 600;
+    let ids = (options.seeds.0..options.seeds.1)
+        .flat_map(|seed| options.families().iter().map(move |family| CaseId { family: *family, seed }));
+    let lines = ids.flat_map(|id| {
+        let steps = id.case().steps.into_iter();
+        steps.map(move |step| format!("{id}: {step}").chars().take(SHOWN_CHARS).collect())
+    });
+    lines.collect()
+}
+
 /// Returns the directory for the server's files: below the target directory of the repository, beside the binary.
 pub(crate) fn default_directory(binary: &Path) -> std::path::PathBuf {
     binary.parent().and_then(Path::parent).unwrap_or(Path::new(".")).join("attack")
@@ -326,7 +375,8 @@ mod tests {
 
     fn sample(waited: u64, machine: u64, outcome: Result<u16, String>) -> Sample {
         let (waited, machine) = (Duration::from_millis(waited), Duration::from_millis(machine));
-        Sample { request: "GET /a".to_owned(), started: Instant::now(), waited, machine, outcome }
+        let server = Duration::from_millis(30);
+        Sample { request: "GET /a".to_owned(), started: Instant::now(), waited, machine, server, outcome }
     }
 
     #[test]
@@ -334,7 +384,20 @@ mod tests {
         assert_eq!(judge(&sample(900, 0, Ok(200))), None);
         assert_eq!(judge(&sample(1900, 1000, Ok(200))), None);
         let found = judge(&sample(1900, 100, Ok(200))).unwrap();
-        assert_eq!(found, "the probe waited 1900 ms for GET /a, of which the machine took 100 ms");
+        let expected = "the probe waited 1900 ms for GET /a, of which the machine took 100 ms; the server used 30 ms of processors";
+        assert_eq!(found, expected);
+    }
+
+    /// The figures of a long run lead to the cases to replay, also if nothing was found.
+    #[test]
+    fn the_worst_value_keeps_its_cases() {
+        let cases = |seed| move || vec![CaseId { family: crate::families::Family::Yaml, seed }];
+        let mut peak = Worst::default();
+        for (value, seed) in [(5, 1), (9, 2), (9, 3), (7, 4)] {
+            peak.note(value, cases(seed));
+        }
+        assert_eq!((peak.value, peak.during()), (9, " (during yaml 2)".to_owned()));
+        assert_eq!(Worst::<u64>::default().during(), "");
     }
 
     #[test]

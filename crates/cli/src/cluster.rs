@@ -8,10 +8,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
+use gantry_client::{ApiTransport, ClientConfig};
 use gantry_kubectl::{Connection, Failure, TlsVerification};
 use gantry_runtime::{Api, Metrics, RequestError};
 use gantry_view::why::CommandFlags;
-use kube::{Client, Config};
 
 use crate::clusters::Kubeconfigs;
 use crate::kubectl::duration;
@@ -85,7 +85,7 @@ pub(crate) const HEADING: &str = "Connection";
 /// A client for a cluster.
 #[derive(Clone)]
 pub(crate) struct Cluster {
-    pub(crate) client: Client,
+    pub(crate) transport: ApiTransport,
     /// Reads objects with it.
     pub(crate) api: Api,
     pub(crate) namespace: String,
@@ -118,7 +118,7 @@ fn run_boxed(work: Pin<Box<dyn Future<Output = ExitCode> + '_>>) -> ExitCode {
 impl ClusterFlags {
     /// Returns a client for the cluster that the flags select.
     pub(crate) async fn open(&self) -> Result<Cluster, Failure> {
-        let cluster = Cluster::open(self.connection()?.config().await?)?;
+        let cluster = Cluster::open(&self.connection()?.config().await?)?;
         Ok(Cluster { namespace: self.namespace.clone().unwrap_or(cluster.namespace), ..cluster })
     }
 
@@ -262,6 +262,19 @@ impl ConnectionFlags {
     }
 }
 
+impl ConnectionFlags {
+    /// Returns the client configuration that the flags select, for a process that logs what is wrong with it.
+    pub(crate) async fn config_or_message(&self) -> Result<ClientConfig, String> {
+        let connection = self.connection().map_err(|failure| without_label(&failure))?;
+        connection.config().await.map_err(|failure| without_label(&failure))
+    }
+}
+
+/// The text of a failure without `error: `, which loggers put in front of it themselves.
+pub(crate) fn without_label(failure: &Failure) -> String {
+    failure.lines().trim_end().trim_start_matches("error: ").to_owned()
+}
+
 /// Splits a path list; empty entries are ignored.
 fn split_paths(list: &OsStr) -> Vec<PathBuf> {
     env::split_paths(list).filter(|file| !file.as_os_str().is_empty()).collect()
@@ -269,12 +282,12 @@ fn split_paths(list: &OsStr) -> Vec<PathBuf> {
 
 impl Cluster {
     /// A client for the cluster of a configuration.
-    pub(crate) fn open(config: Config) -> Result<Self, Failure> {
-        let (client, server) = Connection::client(config)?;
-        let namespace = client.default_namespace().to_owned();
+    pub(crate) fn open(config: &ClientConfig) -> Result<Self, Failure> {
+        let (transport, server) = Connection::connect(config)?;
+        let namespace = transport.default_namespace().to_owned();
         // The timeout is that of the configuration.
-        let api = Api::new(client.clone(), "gantry", Metrics::new()).without_timeout();
-        Ok(Self { client, api, namespace, server })
+        let api = Api::new(transport.clone(), "gantry", Metrics::new()).without_timeout();
+        Ok(Self { transport, api, namespace, server })
     }
 
     /// The URL of its server.

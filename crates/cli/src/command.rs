@@ -13,6 +13,7 @@ use crate::clusters::{self, ClustersFlags, DeleteFlags, DownFlags};
 use crate::completion::{self, Shell};
 use crate::controllers::{self, ControllersFlags};
 use crate::kubectl::Verb;
+use crate::node::{self, NodeFlags};
 use crate::output::{fail, print};
 use crate::plan::{self, PlanFlags};
 use crate::rollout::RolloutCommand;
@@ -73,6 +74,12 @@ enum Command {
         ))
     )]
     Controllers(#[command(flatten)] ControllersFlags),
+    /// Make this machine a node: real pods
+    ///
+    /// Runs the pods that are scheduled to this machine with its container runtime, as a kubelet does, for any cluster. When
+    /// it stops, containers keep running, and the next start continues with them. See docs/real-pods.md.
+    #[command(verbatim_doc_comment, after_help = NODE_EXAMPLE)]
+    Node(#[command(flatten)] NodeFlags),
     /// Run the API server only
     ///
     /// It is compatible with kube-apiserver: kubectl, client libraries and controllers work unchanged. It serves on
@@ -108,13 +115,15 @@ enum Command {
     Plan(#[command(flatten)] Box<PlanFlags>),
     /// Simulate a rollout in virtual time and print what the controllers do
     ///
-    /// The story is a text file of commands, one per line: create a Deployment, change its image, make pods ready or not,
-    /// advance the clock. The controllers' own rules decide what happens. Each step and each reason to wait is printed
-    /// below the command that caused it. No cluster is contacted.
+    /// A story is a text file of commands, one per line: create a Deployment, change its image, make pods ready or not,
+    /// advance the clock; docs/stories.md lists them. Manifests are applied one after the other, and their pods become
+    /// ready one by one. The controllers decide what happens, in a cluster in this process. Each step and each reason to
+    /// wait is printed below the command that caused it. No other cluster is contacted.
     #[command(verbatim_doc_comment, after_help = SIMULATE_EXAMPLE)]
     Simulate {
-        /// The story file, `-` for standard input
-        story: PathBuf,
+        /// A story file, `-` for standard input; or manifests (.yaml, .yml, .json)
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
     },
     /// Check, back up, restore and repair the directory of an embedded store
     #[command(subcommand, after_help = STORE_EXAMPLE)]
@@ -163,6 +172,7 @@ const UP_EXAMPLE: &str = "\
 Example:
   gantry up --detach --wait                         # the cluster `gantry`, in the background
   gantry up --name dev --nodes 5                    # a second cluster
+  sudo gantry up --cri auto                         # real pods on this machine
   KUBECONFIG=~/.local/share/gantry/kubeconfig kubectl create deployment web --image=nginx:1
   gantry up -- sh -c 'kubectl apply -f web.yaml && kubectl rollout status deployment/web'";
 
@@ -178,6 +188,10 @@ const CONTROLLERS_EXAMPLE: &str = "\
 Example:
   gantry controllers --kubeconfig cluster.kubeconfig --leader-elect \\
     --controllers deployment-controller,replicaset-controller,garbage-collector-controller";
+
+const NODE_EXAMPLE: &str = "\
+Example:
+  sudo gantry node --kubeconfig cluster.kubeconfig --cri unix:///run/containerd/containerd.sock";
 
 const APISERVER_EXAMPLE: &str = "\
 Example:
@@ -247,12 +261,13 @@ impl Gantry {
             Command::Down(flags) => clusters::down(&flags),
             Command::DeleteCluster(flags) => clusters::delete(&flags),
             Command::Controllers(flags) => controllers::run(&flags),
+            Command::Node(flags) => node::run(&flags),
             Command::Apiserver(flags) => apiserver::run(&flags),
             Command::Why(flags) => why::run(flags, &self.cluster),
             Command::Rollout(command) => command.run(&self.cluster),
             Command::Kubectl(verb) => verb.run(&self.cluster),
             Command::Plan(flags) => plan::run(*flags, &self.cluster),
-            Command::Simulate { story } => simulate::run(&story),
+            Command::Simulate { files } => simulate::run(&files),
             Command::Store(command) => command.run(),
             Command::Completion { shell } => print(shell.script()),
             Command::Complete { words } => completion::answer(&words),

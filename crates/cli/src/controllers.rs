@@ -6,13 +6,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use gantry_client::{ApiTransport, ClientConfig, WriteFence};
 use gantry_controllers::{Controller, LeaseOptions, Options, Repairs, Workers};
 use gantry_json::Value;
-use gantry_kubectl::Failure;
-use gantry_runtime::{ResourcePath, Tasks, Timing, WriteFence, fenced_client};
-use kube::{Client, Config};
+use gantry_runtime::{ResourcePath, Tasks, Timing};
 
-use crate::cluster::{Cluster, ConnectionFlags};
+use crate::cluster::{Cluster, ConnectionFlags, without_label};
 use crate::server_process::{self, LogFormat, Signals, Verbosity};
 
 mod endpoint;
@@ -70,24 +69,22 @@ pub(crate) fn run(flags: &ControllersFlags) -> ExitCode {
 
 async fn control(flags: &ControllersFlags) -> Result<ExitCode, String> {
     let mut signals = Signals::new()?;
-    let message = |failure: Failure| failure.lines().trim_end().trim_start_matches("error: ").to_owned();
-    let connection = flags.cluster.connection().map_err(message)?;
-    let config = connection.config().await.map_err(message)?;
+    let config = flags.cluster.config_or_message().await?;
     let mut options = flags.options(&config)?;
     let metrics = options.metrics.clone();
-    let cluster = Cluster::open(config.clone()).map_err(message)?;
-    let client = client(&config, &cluster, &mut options)?;
+    let cluster = Cluster::open(&config).map_err(|failure| without_label(&failure))?;
+    let transport = transport(&config, &cluster, &mut options)?;
     let version: Value = cluster
         .api
         .get(&ResourcePath::path("/version"))
         .await
-        .map_err(|error| message(cluster.failure(error)))?;
+        .map_err(|error| without_label(&cluster.failure(error)))?;
     let version = version["gitVersion"].as_str().unwrap_or_default();
     tracing::info!(server = cluster.server(), version, "connected");
     let mut tasks = Tasks::new();
     let signal = tasks.signal();
     tasks.spawn("--bind-address", endpoint::serve(flags.bind_address, metrics, signal.clone()).await?);
-    tasks.spawn("controllers", gantry_controllers::run(client, options, signal));
+    tasks.spawn("controllers", gantry_controllers::run(transport, options, signal));
     let outcome = tokio::select! {
         () = signals.wait() => Ok(ExitCode::SUCCESS),
         failed = tasks.failed() => Err(failed),
@@ -97,19 +94,23 @@ async fn control(flags: &ControllersFlags) -> Result<ExitCode, String> {
     outcome
 }
 
-/// The client of the controllers. With leader election, its connections are behind the fence of the lease.
-fn client(config: &Config, cluster: &Cluster, options: &mut Options) -> Result<Client, String> {
+/// The transport of the controllers. With leader election, its connections are behind the fence of the lease.
+fn transport(
+    config: &ClientConfig,
+    cluster: &Cluster,
+    options: &mut Options,
+) -> Result<ApiTransport, String> {
     if options.election.is_none() {
-        return Ok(cluster.client.clone());
+        return Ok(cluster.transport.clone());
     }
     let clock = options.clock.clone();
     let fence = WriteFence::new(move || clock.since_boot());
     options.fence = Some(fence.clone());
-    fenced_client(config, fence).map_err(|error| format!("the kubeconfig cannot be used: {error}"))
+    ApiTransport::connect_fenced(config, fence).map_err(|error| error.to_string())
 }
 
 impl ControllersFlags {
-    fn options(&self, config: &Config) -> Result<Options, String> {
+    fn options(&self, config: &ClientConfig) -> Result<Options, String> {
         let mut options = Options {
             workers: self.workers(),
             repairs: self.repair.unwrap_or_default(),
@@ -141,12 +142,12 @@ impl ControllersFlags {
         }
     }
 
-    fn root_ca(&self, config: &Config) -> Result<Option<String>, String> {
+    fn root_ca(&self, config: &ClientConfig) -> Result<Option<String>, String> {
         match &self.root_ca_file {
             Some(file) => std::fs::read_to_string(file)
                 .map(Some)
                 .map_err(|error| format!("--root-ca-file: cannot read {}: {error}", file.display())),
-            None => Ok(config.root_cert.as_ref().map(|certificates| pem(certificates))),
+            None => Ok(config.trust.certificate_authorities().map(str::to_owned)),
         }
     }
 }
@@ -156,15 +157,4 @@ fn identity() -> String {
     use gantry_apiserver::Environment as _;
     let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     format!("{}_{}", machine.trim(), gantry_serving::SystemEnvironment.uid())
-}
-
-/// Encodes certificates as PEM.
-fn pem(certificates: &[Vec<u8>]) -> String {
-    let one = |certificate: &Vec<u8>| {
-        let text = gantry_formats::base64::encode(certificate);
-        let lines: Vec<&str> =
-            text.as_bytes().chunks(64).filter_map(|line| std::str::from_utf8(line).ok()).collect();
-        format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", lines.join("\n"))
-    };
-    certificates.iter().map(one).collect()
 }

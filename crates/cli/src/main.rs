@@ -13,6 +13,7 @@ mod fetch;
 #[cfg(test)]
 mod help;
 mod kubectl;
+mod node;
 mod output;
 mod plan;
 mod rollout;

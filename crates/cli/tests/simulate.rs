@@ -54,3 +54,34 @@ fn without_a_command_there_is_help() {
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("simulate"), "{output:?}");
 }
+
+#[test]
+fn manifests_are_applied_one_after_the_other() {
+    let manifest = |image: &str| {
+        let file = std::env::temp_dir().join(format!("gantry-simulate-{}-{image}.yaml", std::process::id()));
+        let template = format!(
+            "{{metadata: {{labels: {{app: web}}}}, spec: {{containers: [{{name: web, image: 'nginx:{image}'}}]}}}}"
+        );
+        let spec = format!("{{replicas: 2, selector: {{matchLabels: {{app: web}}}}, template: {template}}}");
+        let text = format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web, namespace: shop}}\nspec: {spec}\n"
+        );
+        std::fs::write(&file, text).unwrap();
+        file.display().to_string()
+    };
+    let files = [manifest("1"), manifest("2")];
+    let output = gantry(&["simulate", &files[0], &files[1]], "");
+    let played = text(&output.stdout);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(played.contains("create web-1 size 2"), "{played}");
+    assert!(played.contains("create web-2 size 1"), "{played}");
+    assert!(
+        played.ends_with("  web-1 0/0 ready of 0, revision 1\n *web-2 2/2 ready of 2, revision 2\n"),
+        "{played}"
+    );
+    let missing = gantry(&["simulate", "no-such-file.yaml"], "");
+    assert!(text(&missing.stderr).contains("no-such-file.yaml"), "{missing:?}");
+    for file in files {
+        std::fs::remove_file(file).unwrap();
+    }
+}

@@ -12,6 +12,7 @@ use http_body_util::BodyExt as _;
 use crate::error::RequestError;
 use crate::lines::WatchLines;
 use crate::request::ApiRequest;
+use crate::spdy::StreamConnection;
 use crate::transport::{ApiTransport, ResponseBody};
 use crate::write_fence::WriteFence;
 
@@ -42,10 +43,38 @@ pub struct ApiResponse {
     pub warnings: Vec<String>,
 }
 
+/// A response that is read while it arrives.
+pub struct ResponseChunks {
+    body: ResponseBody,
+    /// The texts of the `Warning` headers.
+    pub warnings: Vec<String>,
+}
+
+impl ResponseChunks {
+    /// The next bytes; `None` at the end.
+    pub async fn next(&mut self) -> Option<Result<Bytes, RequestError>> {
+        loop {
+            match self.body.frame().await? {
+                Ok(frame) => match frame.into_data() {
+                    Ok(data) => return Some(Ok(data)),
+                    Err(_trailers) => {}
+                },
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}
+
+impl fmt::Debug for ResponseChunks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ResponseChunks")
+    }
+}
+
 impl ApiClient {
     /// A client without a timeout of its own.
-    pub fn new(transport: impl Into<ApiTransport>) -> Self {
-        Self { transport: transport.into(), timeout: None, observer: None, fence: None }
+    pub fn new(transport: ApiTransport) -> Self {
+        Self { transport, timeout: None, observer: None, fence: None }
     }
 
     /// Limits how long a request may take, and a watch until it begins.
@@ -117,6 +146,27 @@ impl ApiClient {
             Ok(WatchLines::new(response.into_body().into_data_stream(), warnings))
         };
         Box::pin(in_time(self.timeout, started))
+    }
+
+    /// Sends a request whose response is read while it arrives.
+    pub fn chunks<'a>(
+        &'a self,
+        request: &'a ApiRequest,
+    ) -> BoxFuture<'a, Result<ResponseChunks, RequestError>> {
+        Box::pin(async {
+            let response = self.respond(request).await?;
+            let warnings = warnings(response.headers());
+            Ok(ResponseChunks { body: response.into_body(), warnings })
+        })
+    }
+
+    /// Sends a request that upgrades the connection to streams of this protocol.
+    pub fn open_streams<'a>(
+        &'a self,
+        request: &'a ApiRequest,
+        protocol: &'static str,
+    ) -> BoxFuture<'a, Result<StreamConnection, RequestError>> {
+        Box::pin(self.transport.open_streams(request.to_http(), protocol))
     }
 
     async fn send_once(&self, request: &ApiRequest) -> Result<ApiResponse, RequestError> {

@@ -45,6 +45,15 @@ impl RequestError {
         Self::new(Refusal::other(why.to_string()), Some(code))
     }
 
+    /// A connection was not upgraded: an error response, or one whose text says why.
+    pub(crate) fn not_upgraded(code: u16, body: &[u8]) -> Self {
+        let error = Self::answered(code, None, body);
+        if gantry_json::from_slice::<Value>(body).is_ok_and(|body| body["kind"] == "Status") {
+            return error;
+        }
+        Self::unreadable(code, String::from_utf8_lossy(body).trim_end())
+    }
+
     /// An error response.
     pub fn answered(code: u16, retry_after: Option<&str>, body: &[u8]) -> Self {
         let status = gantry_json::from_slice::<Value>(body).ok().filter(|body| body["kind"] == "Status");

@@ -4,29 +4,35 @@
 //! - [`ApiClient`]: sends requests; timeouts, and the retries that a server asks for.
 //! - [`RequestError`]: a request without the regular response, classified.
 //! - [`WatchLines`]: the lines of a watch.
-//! - [`WriteFence`], [`fenced_client`]: stop the writes of a process that may have lost its lease.
-//!
-//! Configuration, TLS and the connection are `kube`'s.
+//! - [`StreamConnection`]: streams to and from a container, over one connection.
+//! - [`ApiTransport`]: how requests reach a server, with the connections of a [`ClientConfig`] or in the same process.
+//! - [`forward`], [`forward_with_body`]: pass a request on to another server, upgraded connections too.
+//! - [`WriteFence`]: stops the writes of a process that may have lost its lease.
 //!
 //! *Invariant:* no caches, no output and no decisions.
 
 mod client;
+mod connection;
 mod error;
-mod fenced_client;
 mod lines;
 mod request;
+mod spdy;
 mod transport;
 mod write_fence;
 
-pub use client::{ApiClient, ApiResponse};
+pub use client::{ApiClient, ApiResponse, ResponseChunks};
+pub use connection::{
+    ClientConfig, ClientIdentity, ConfigError, ExecCredentials, ExecPlugin, RequestCredentials, ServerTrust,
+    forward, forward_with_body,
+};
 /// How an API server is to read a patch.
 pub use gantry_model::patch::PatchForm;
 
 pub use error::{RequestError, error_chain};
-pub use fenced_client::fenced_client;
 pub use lines::WatchLines;
 pub use request::{
     ApiRequest, DISCOVERY, METADATA, METADATA_LIST, OBJECTS, RequestBody, TABLE, collection_path,
 };
-pub use transport::ApiTransport;
+pub use spdy::{ByteReader, ByteStream, ByteWriter, StreamConnection};
+pub use transport::{ApiTransport, ResponseBody};
 pub use write_fence::{FenceClosed, WriteFence};

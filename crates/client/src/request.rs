@@ -1,10 +1,11 @@
 //! A request to an API server, built without sending it.
 
+use bytes::Bytes;
 use gantry_formats::percent;
 use gantry_json::Value;
 use gantry_model::patch::PatchForm;
 use http::{HeaderValue, Method, Request, header};
-use kube::client::Body;
+use http_body_util::Full;
 
 /// The media type of whole objects.
 pub const OBJECTS: &str = "application/json";
@@ -68,6 +69,12 @@ impl ApiRequest {
         Self::new(Method::POST, path).with_content(OBJECTS, body)
     }
 
+    /// Connects to a subresource.
+    pub fn connect(path: impl Into<String>) -> Self {
+        // Container runtimes refuse requests for streams that accept objects only.
+        Self::new(Method::POST, path).accepting("*/*")
+    }
+
     /// Replaces an object.
     pub fn put(path: impl Into<String>, body: impl Into<RequestBody>) -> Self {
         Self::new(Method::PUT, path).with_content(OBJECTS, body)
@@ -105,6 +112,13 @@ impl ApiRequest {
         self
     }
 
+    /// Adds a parameter for each value, also for empty ones.
+    #[must_use]
+    pub fn with_each(mut self, key: &'static str, values: &[String]) -> Self {
+        self.query.extend(values.iter().map(|value| (key, value.clone())));
+        self
+    }
+
     /// Whether the name of its object is empty. The server would apply it to the whole collection.
     pub fn lacks_name(&self) -> bool {
         !self.is_raw && (self.path.ends_with('/') || self.path.contains("//"))
@@ -137,9 +151,9 @@ impl ApiRequest {
         if query.is_empty() { self.path.clone() } else { format!("{}?{query}", self.path) }
     }
 
-    pub(crate) fn to_http(&self) -> Request<Body> {
+    pub(crate) fn to_http(&self) -> Request<Full<Bytes>> {
         let (content_type, body) = self.content.clone().unzip();
-        let mut request = Request::new(Body::from(body.unwrap_or_default()));
+        let mut request = Request::new(Full::from(body.unwrap_or_default()));
         *request.method_mut() = self.method.clone();
         // All special bytes are escaped, so the fallback is never taken.
         *request.uri_mut() = self.uri().parse().unwrap_or_default();

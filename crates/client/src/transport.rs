@@ -1,19 +1,25 @@
 //! How requests reach a server: over a connection, or by a call in the same process.
 
-use std::convert::Infallible;
+use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use http::{Request, Response};
-use http_body_util::BodyExt as _;
+use http::{HeaderName, HeaderValue, Request, Response, StatusCode, header};
 use http_body_util::combinators::UnsyncBoxBody;
-use kube::client::Body;
+use http_body_util::{BodyExt as _, Full};
+use hyper_util::rt::TokioIo;
 use tower::Service;
 
+use crate::connection::{ClientConfig, ConfigError, Connection};
 use crate::error::RequestError;
+use crate::spdy::StreamConnection;
+use crate::write_fence::WriteFence;
+
+/// The header with which both sides agree on the meaning of streams.
+const STREAM_PROTOCOL: HeaderName = HeaderName::from_static("x-stream-protocol-version");
 
 /// How requests reach a server. Cheap to clone.
 #[derive(Clone)]
@@ -21,52 +27,102 @@ pub struct ApiTransport(Route);
 
 #[derive(Clone)]
 enum Route {
-    Connection(kube::Client),
+    Connection(Arc<Connection>),
     InProcess(Serve),
 }
 
-type Serve = Arc<dyn Fn(Request<Body>) -> BoxFuture<'static, Response<ResponseBody>> + Send + Sync>;
+type Serve = Arc<
+    dyn Fn(Request<Full<Bytes>>) -> BoxFuture<'static, Result<Response<ResponseBody>, RequestError>>
+        + Send
+        + Sync,
+>;
 
 /// The body of a response.
-pub(crate) type ResponseBody = UnsyncBoxBody<Bytes, RequestError>;
+pub type ResponseBody = UnsyncBoxBody<Bytes, RequestError>;
 
 impl ApiTransport {
+    /// Connects to the server of a configuration, with the first request.
+    pub fn connect(config: &ClientConfig) -> Result<Self, ConfigError> {
+        Ok(Self(Route::Connection(Arc::new(Connection::new(config, None)?))))
+    }
+
+    /// The same, but sends nothing while the fence is closed.
+    pub fn connect_fenced(config: &ClientConfig, fence: WriteFence) -> Result<Self, ConfigError> {
+        Ok(Self(Route::Connection(Arc::new(Connection::new(config, Some(fence))?))))
+    }
+
     /// Calls a server in the same process, in the task of the caller.
     pub fn in_process<S, B>(service: S) -> Self
     where
-        S: Service<Request<Body>, Response = Response<B>, Error = Infallible> + Clone + Send + Sync + 'static,
+        S: Service<Request<Full<Bytes>>, Response = Response<B>> + Clone + Send + Sync + 'static,
+        S::Error: Error + Send + Sync,
         S::Future: Send + 'static,
-        B: http_body::Body<Data = Bytes, Error = Infallible> + Send + 'static,
+        B: http_body::Body<Data = Bytes> + Send + 'static,
+        B::Error: Error + Send + Sync,
     {
-        Self(Route::InProcess(Arc::new(move |request| {
+        let serve: Serve = Arc::new(move |request| {
             let response = service.clone().call(request);
-            let boxed = |body: B| body.map_err(|never| match never {}).boxed_unsync();
-            response.map(move |Ok(response)| response.map(boxed)).boxed()
-        })))
+            let boxed = |body: B| body.map_err(RequestError::transport).boxed_unsync();
+            let converted = move |response: Result<Response<B>, S::Error>| {
+                response.map(|response| response.map(boxed)).map_err(RequestError::transport)
+            };
+            response.map(converted).boxed()
+        });
+        Self(Route::InProcess(serve))
     }
 
-    pub(crate) async fn send(&self, request: Request<Body>) -> Result<Response<ResponseBody>, RequestError> {
+    /// Sends a request. The body of the response is not read yet.
+    pub async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<ResponseBody>, RequestError> {
         match &self.0 {
-            Route::Connection(client) => {
-                let response = client.send(request).await.map_err(RequestError::transport)?;
+            Route::Connection(connection) => {
+                let response = connection.send(request).await?;
                 Ok(response.map(|body| body.map_err(RequestError::transport).boxed_unsync()))
             }
-            Route::InProcess(serve) => Ok(serve(request).await),
+            Route::InProcess(serve) => serve(request).await,
         }
     }
 
-    /// The namespace of the client's configuration.
-    pub(crate) fn default_namespace(&self) -> &str {
+    /// Sends a request that upgrades the connection to streams of this protocol.
+    pub(crate) async fn open_streams(
+        &self,
+        mut request: Request<Full<Bytes>>,
+        protocol: &'static str,
+    ) -> Result<StreamConnection, RequestError> {
+        let Route::Connection(connection) = &self.0 else {
+            return Err(RequestError::unanswered(
+                "a server in the same process has no connections to upgrade",
+            ));
+        };
+        let headers = request.headers_mut();
+        headers.insert(header::CONNECTION, HeaderValue::from_static("Upgrade"));
+        headers.insert(header::UPGRADE, HeaderValue::from_static("SPDY/3.1"));
+        headers.insert(STREAM_PROTOCOL, HeaderValue::from_static(protocol));
+        let mut response = connection.send(request).await?;
+        if response.status() != StatusCode::SWITCHING_PROTOCOLS {
+            let code = response.status().as_u16();
+            let body = response.into_body().collect().await.map_err(RequestError::transport)?.to_bytes();
+            return Err(RequestError::not_upgraded(code, &body));
+        }
+        let chosen = response.headers().get(STREAM_PROTOCOL).and_then(|value| value.to_str().ok());
+        if chosen != Some(protocol) {
+            let chosen = chosen.unwrap_or_default();
+            return Err(RequestError::unreadable(
+                101,
+                format!(
+                    "unable to negotiate protocol: client supports {protocol:?}, server returned {chosen:?}"
+                ),
+            ));
+        }
+        let upgraded = hyper::upgrade::on(&mut response).await.map_err(RequestError::transport)?;
+        Ok(StreamConnection::new(TokioIo::new(upgraded)))
+    }
+
+    /// The namespace of requests that name none.
+    pub fn default_namespace(&self) -> &str {
         match &self.0 {
-            Route::Connection(client) => client.default_namespace(),
+            Route::Connection(connection) => &connection.default_namespace,
             Route::InProcess(_) => "default",
         }
-    }
-}
-
-impl From<kube::Client> for ApiTransport {
-    fn from(client: kube::Client) -> Self {
-        Self(Route::Connection(client))
     }
 }
 

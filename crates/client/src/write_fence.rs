@@ -2,8 +2,8 @@
 //!
 //! The holder of a lease may be stopped at any moment for any time (SIGSTOP, a suspended machine, a busy one), and
 //! another process takes over. A [`WriteFence`] has a time on a clock that never stops, after which nothing is written.
-//! [`ApiClient`](crate::ApiClient) checks it before each write, and [`fenced_client`](crate::fenced_client) before each
-//! write to a socket, so that a request that was queued before the stop is not sent after it.
+//! [`ApiClient`](crate::ApiClient) checks it before each write, and the connections of
+//! [`ApiTransport::connect_fenced`](crate::ApiTransport::connect_fenced) before each write to a socket, so that a request that was queued before the stop is not sent after it.
 
 use std::fmt;
 use std::sync::Arc;

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use gantry_apiserver::{ApiServer, ApiService, Health};
 use gantry_controllers::Controller;
+use gantry_node_agent::AgentOptions;
 use gantry_runtime::{Api, ApiTransport, Informers, Metrics, Tasks};
 use gantry_serving::kubeconfig::Kubeconfig;
 use gantry_serving::{ConnectionLimits, Stopper};
-use kube::Client;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
@@ -88,9 +88,16 @@ impl Cluster {
     pub async fn ready(&mut self) -> Result<(), StartError> {
         let names = &node_options(&self.options, Metrics::new());
         let readiness = Readiness {
-            api: Api::new(self.client_as("gantry-readiness"), "gantry-readiness", Metrics::new()),
+            api: Api::new(
+                ApiTransport::in_process(self.service_as("gantry-readiness")),
+                "gantry-readiness",
+                Metrics::new(),
+            ),
             controllers: self.options.controllers,
-            nodes: (1..=names.nodes).map(|number| format!("{}-{number}", names.prefix)).collect(),
+            nodes: (1..=names.nodes)
+                .map(|number| format!("{}-{number}", names.prefix))
+                .chain(self.options.agent.as_ref().map(AgentOptions::name))
+                .collect(),
         };
         tokio::select! {
             biased;
@@ -99,9 +106,9 @@ impl Cluster {
         }
     }
 
-    /// A client in this process with all rights, with `default` as its namespace.
-    pub fn client(&self) -> Client {
-        self.client_as("gantry-cluster")
+    /// The API for a client in this process with all rights, such as `kube::Client::new(cluster.service(), "default")`.
+    pub fn service(&self) -> ApiService {
+        self.service_as("gantry-cluster")
     }
 
     /// The administrator's kubeconfig for clients in other processes; `None` without an endpoint.
@@ -151,10 +158,6 @@ impl Cluster {
         ApiService::for_master(self.server.clone(), user)
     }
 
-    fn client_as(&self, user: &str) -> Client {
-        Client::new(self.service_as(user), "default")
-    }
-
     /// The options of controllers for this cluster; `None` as informers for those that share none with other components.
     pub fn controller_options(&self, informers: Option<Informers>) -> gantry_controllers::Options {
         let mut options = gantry_controllers::Options {
@@ -167,7 +170,7 @@ impl Cluster {
             ..gantry_controllers::Options::default()
         };
         options.controllers.extend(Controller::WITH_API_SERVER);
-        if self.options.nodes > 0 {
+        if self.has_nodes() {
             options.controllers.extend(Controller::WITH_NODES);
         } else {
             // What follows the status of pods is left to the tests or external controllers that set it.
@@ -176,6 +179,10 @@ impl Cluster {
             }
         }
         options
+    }
+
+    fn has_nodes(&self) -> bool {
+        self.options.nodes > 0 || self.options.agent.is_some()
     }
 
     /// The transport of a component in this process, made by the connector of the options.
@@ -193,7 +200,7 @@ impl Cluster {
                 gantry_controllers::run(self.transport_as("gantry-controllers"), options, signal.clone());
             self.tasks.spawn("controllers", run);
         }
-        if self.options.nodes > 0 {
+        if self.has_nodes() {
             let scheduler = gantry_scheduler::Options {
                 informers: informers.clone(),
                 clock: self.options.environment.clock.clone(),
@@ -204,6 +211,19 @@ impl Cluster {
                 run.await;
                 Ok::<(), StartError>(())
             });
+        }
+        if let Some(agent) = &self.options.agent {
+            let agent = AgentOptions {
+                informers: informers.clone(),
+                metrics: self.metrics.clone(),
+                clock: self.options.environment.clock.clone(),
+                client_ca: self.authority.clone(),
+                ..agent.clone()
+            };
+            let run = gantry_node_agent::run(self.transport_as("gantry-node-agent"), agent, signal.clone());
+            self.tasks.spawn("node agent", run);
+        }
+        if self.options.nodes > 0 {
             let nodes =
                 gantry_nodes::Options { informers, ..node_options(&self.options, self.metrics.clone()) };
             self.tasks.spawn("nodes", gantry_nodes::run(self.transport_as("gantry-nodes"), nodes, signal));
@@ -243,6 +263,7 @@ impl RunningEndpoint {
 fn node_options(options: &Options, metrics: Metrics) -> gantry_nodes::Options {
     gantry_nodes::Options {
         capacity: options.capacity.clone(),
+        is_tainted: options.agent.is_some(),
         profile: options.profile.clone(),
         resolution: options.resolution,
         clock: options.environment.clock.clone(),

@@ -3,7 +3,7 @@
 //! ```no_run
 //! # async fn test() -> Result<(), gantry_cluster::StartError> {
 //! let cluster = gantry_cluster::Cluster::start().await?;
-//! let client: kube::Client = cluster.client();
+//! let client = kube::Client::new(cluster.service(), "default");
 //! // … create Deployments, run a controller, see pods become ready …
 //! cluster.stop().await;
 //! # Ok(())
@@ -19,6 +19,7 @@
 mod cluster;
 mod environment;
 mod error;
+mod node_agents;
 mod options;
 mod ready;
 mod server;
@@ -31,6 +32,7 @@ pub use error::StartError;
 pub use options::{Endpoint, Options, Storage, Tls};
 
 pub use gantry_apiserver::{ApiService, Environment, RequestLimits, ServiceAccounts, StaticToken};
+pub use gantry_node_agent::{AgentOptions, OnStop};
 pub use gantry_nodes::Capacity;
 pub use gantry_nodes::behaviour::Profile;
 pub use gantry_registry::admission::AddressRange;

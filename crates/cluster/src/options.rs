@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use gantry_apiserver::{RequestLimits, ServiceAccounts, StaticToken};
 use gantry_controllers::Repairs;
+use gantry_node_agent::AgentOptions;
 use gantry_nodes::Capacity;
 use gantry_nodes::behaviour::Profile;
 use gantry_registry::admission::{AddressRange, ServiceRanges};
@@ -22,7 +23,9 @@ pub struct Options {
     pub name: String,
     /// The number of simulated nodes; with 0 there is no scheduler either, and pods stay pending.
     pub nodes: usize,
-    /// The capacity of each node.
+    /// The agent that makes this machine a node, if it is one. Simulated nodes beside it have a taint.
+    pub agent: Option<AgentOptions>,
+    /// The capacity of each simulated node.
     pub capacity: Capacity,
     /// The behaviour of pods on the nodes.
     pub profile: Profile,
@@ -90,6 +93,7 @@ impl Default for Options {
         Self {
             name: "gantry".to_owned(),
             nodes: 3,
+            agent: None,
             capacity: Capacity::default(),
             profile: Profile::built_in(),
             resolution: Duration::ZERO,

@@ -3,12 +3,13 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::sync::Arc;
 
-use gantry_apiserver::{Access, ApiServer, Settings, UncontrolledKind};
+use gantry_apiserver::{Access, ApiServer, NodeConnector, Settings, UncontrolledKind};
 use gantry_registry::admission::ServiceRanges;
 use gantry_serving::kubeconfig::Kubeconfig;
-use gantry_serving::{Listener, Pki, ServerNames, Transport};
+use gantry_serving::{KubeletConnector, Listener, Pki, ProxyConnector, ServerNames, Transport};
 
 use crate::error::StartError;
+use crate::node_agents::NodeAgents;
 use crate::options::{Endpoint, Options, Tls};
 use crate::storage::OpenStore;
 use crate::uncontrolled::UNCONTROLLED;
@@ -49,6 +50,7 @@ impl PreparedServer {
             client_ca: authority.clone(),
             uncontrolled: uncontrolled(options).to_vec(),
             requests: options.requests,
+            nodes: Some(node_agents(options, pki.as_ref())?),
             ..defaults
         };
         let socket = listener.map(|listener| socket(options, listener, pki.as_ref())).transpose()?;
@@ -56,6 +58,16 @@ impl PreparedServer {
         server.prepare().await.map_err(|refusal| StartError::Store(refusal.message))?;
         Ok(Self { server, store, authority, socket })
     }
+}
+
+/// Connects to the agents of nodes, which accept certificates of the cluster's authority.
+fn node_agents(options: &Options, pki: Option<&Pki>) -> Result<Arc<dyn NodeConnector>, StartError> {
+    Ok(Arc::new(NodeAgents {
+        kubelets: pki.map(KubeletConnector::new).transpose().map_err(StartError::Tls)?,
+        proxies: ProxyConnector::new().map_err(StartError::Tls)?,
+        has_simulated_nodes: options.nodes > 0,
+        clock: options.environment.clock.clone(),
+    }))
 }
 
 async fn listen(address: SocketAddr) -> Result<Listener, StartError> {

@@ -15,6 +15,11 @@ fn config_map(name: &str) -> ConfigMap {
     gantry_json::from_value(json!({"metadata": {"name": name}})).unwrap()
 }
 
+/// A client in this process with all rights.
+fn client(cluster: &Cluster) -> kube::Client {
+    kube::Client::new(cluster.service(), "default")
+}
+
 async fn client_by_kubeconfig(cluster: &Cluster) -> kube::Client {
     let text = cluster.kubeconfig().unwrap().render();
     let kubeconfig = Kubeconfig::from_yaml(&text).unwrap();
@@ -26,9 +31,9 @@ async fn client_by_kubeconfig(cluster: &Cluster) -> kube::Client {
 #[tokio::test]
 async fn a_started_cluster_is_ready() {
     let cluster = Cluster::start_with(Options { nodes: 5, ..Options::default() }).await.unwrap();
-    let nodes: Api<Node> = Api::all(cluster.client());
+    let nodes: Api<Node> = Api::all(client(&cluster));
     assert_eq!(nodes.list(&ListParams::default()).await.unwrap().items.len(), 5);
-    let accounts: Api<ServiceAccount> = Api::default_namespaced(cluster.client());
+    let accounts: Api<ServiceAccount> = Api::default_namespaced(client(&cluster));
     assert!(accounts.get_opt("default").await.unwrap().is_some());
     assert!(cluster.url().is_none(), "no port is opened unless it is asked for");
     cluster.stop().await;
@@ -38,7 +43,7 @@ async fn a_started_cluster_is_ready() {
 #[tokio::test]
 async fn components_share_one_watch_per_resource() {
     let cluster = Cluster::start().await.unwrap();
-    let maps: Api<ConfigMap> = Api::default_namespaced(cluster.client());
+    let maps: Api<ConfigMap> = Api::default_namespaced(client(&cluster));
     let owner = maps.create(&PostParams::default(), &config_map("owner")).await.unwrap();
     let mut dependent = config_map("dependent");
     let reference =
@@ -66,7 +71,7 @@ async fn components_share_one_watch_per_resource() {
 /// The number of watches of a resource that the server has open.
 async fn watches_of(cluster: &Cluster, resource: &str) -> u32 {
     let metrics = http::Request::get("/metrics").body(Vec::new()).unwrap();
-    let metrics = cluster.client().request_text(metrics).await.unwrap();
+    let metrics = client(cluster).request_text(metrics).await.unwrap();
     let label = format!("resource=\"{resource}\"");
     let is_of = |line: &&str| line.starts_with("apiserver_longrunning_requests{") && line.contains(&label);
     metrics.lines().filter(is_of).map(|line| line.rsplit(' ').next().unwrap().parse::<u32>().unwrap()).sum()
@@ -77,7 +82,7 @@ async fn watches_of(cluster: &Cluster, resource: &str) -> u32 {
 async fn a_started_cluster_has_the_rules_of_admin_edit_and_view() {
     for _ in 0..5 {
         let cluster = Cluster::start_with(Options { nodes: 0, ..Options::default() }).await.unwrap();
-        let roles: Api<ClusterRole> = Api::all(cluster.client());
+        let roles: Api<ClusterRole> = Api::all(client(&cluster));
         let rules_of = async |name: &str| roles.get(name).await.unwrap().rules.unwrap_or_default();
         let (admin, edit, view) = (rules_of("admin").await, rules_of("edit").await, rules_of("view").await);
         assert!(!view.is_empty());
@@ -108,7 +113,7 @@ async fn clusters_beside_each_other_share_nothing() {
     let options = || Options { nodes: 0, ..Options::default() };
     let (one, other) =
         (Cluster::start_with(options()).await.unwrap(), Cluster::start_with(options()).await.unwrap());
-    let maps = |cluster: &Cluster| Api::<ConfigMap>::default_namespaced(cluster.client());
+    let maps = |cluster: &Cluster| Api::<ConfigMap>::default_namespaced(client(cluster));
     maps(&one).create(&PostParams::default(), &config_map("only-here")).await.unwrap();
     assert!(maps(&other).get_opt("only-here").await.unwrap().is_none());
 }
@@ -120,12 +125,12 @@ async fn a_directory_is_free_again_when_its_cluster_is_dropped() {
     let options =
         || Options { nodes: 0, storage: Storage::Directory(directory.clone()), ..Options::default() };
     let first = Cluster::start_with(options()).await.unwrap();
-    let maps: Api<ConfigMap> = Api::default_namespaced(first.client());
+    let maps: Api<ConfigMap> = Api::default_namespaced(client(&first));
     maps.create(&PostParams::default(), &config_map("kept")).await.unwrap();
     assert!(matches!(Cluster::start_with(options()).await, Err(StartError::Directory(_))), "it is in use");
     drop(first);
     let again = Cluster::start_with(options()).await.unwrap();
-    let maps: Api<ConfigMap> = Api::default_namespaced(again.client());
+    let maps: Api<ConfigMap> = Api::default_namespaced(client(&again));
     assert!(maps.get_opt("kept").await.unwrap().is_some());
     again.stop().await;
     std::fs::remove_dir_all(&directory).unwrap();
@@ -138,13 +143,13 @@ async fn a_node_that_was_made_to_fail_is_not_waited_for() {
     let options =
         || Options { nodes: 2, storage: Storage::Directory(directory.clone()), ..Options::default() };
     let first = Cluster::start_with(options()).await.unwrap();
-    let nodes: Api<Node> = Api::all(first.client());
+    let nodes: Api<Node> = Api::all(client(&first));
     let failed = json!({"metadata": {"annotations": {"sim.gantry.dev/fail": "true"}}});
     nodes.patch("node-1", &PatchParams::default(), &Patch::Merge(failed)).await.unwrap();
     first.stop().await;
     // The condition that the node-lifecycle controller sets after a while.
     let silent = Cluster::start_with(Options { nodes: 0, controllers: false, ..options() }).await.unwrap();
-    let nodes: Api<Node> = Api::all(silent.client());
+    let nodes: Api<Node> = Api::all(client(&silent));
     let unknown = json!({"status": {"conditions": [{"type": "Ready", "status": "Unknown"}]}});
     nodes.patch_status("node-1", &PatchParams::default(), &Patch::Strategic(unknown)).await.unwrap();
     silent.stop().await;

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use gantry_cluster::Cluster;
 use k8s_openapi::api::apps::v1::Deployment;
-use kube::Api;
 use kube::api::PostParams;
 use kube::runtime::wait::await_condition;
+use kube::{Api, Client};
 
 #[tokio::test]
 async fn a_deployment_rolls_out() -> Result<(), Box<dyn std::error::Error>> {
     let cluster = Cluster::start().await?;
-    let deployments: Api<Deployment> = Api::default_namespaced(cluster.client());
+    let deployments: Api<Deployment> = Api::default_namespaced(Client::new(cluster.service(), "default"));
     let web: Deployment = serde_json::from_value(serde_json::json!({
         "metadata": {"name": "web"},
         "spec": {

@@ -21,6 +21,11 @@ const REPLICAS: usize = 4;
 const PODS: u64 = (DEPLOYMENTS * REPLICAS) as u64;
 const POLL: Duration = Duration::from_millis(100);
 
+/// A client in this process with all rights.
+fn client(cluster: &Cluster) -> kube::Client {
+    kube::Client::new(cluster.service(), "default")
+}
+
 /// Requests and store writes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Counters {
@@ -35,7 +40,7 @@ impl Counters {
     /// Reads the counters of a cluster. What depends on the time alone is left out: heartbeats of nodes, and leases.
     async fn read(cluster: &Cluster) -> Self {
         let request = http::Request::get("/metrics").body(Vec::new()).unwrap();
-        let text = cluster.client().request_text(request).await.unwrap();
+        let text = client(cluster).request_text(request).await.unwrap();
         let mut counters = Self::default();
         for line in text.lines() {
             let Some((name, value)) = line.rsplit_once(' ') else { continue };
@@ -146,7 +151,7 @@ const NODES: [Bound; 6] = [
 
 /// Rolls all Deployments of a cluster, and returns what was counted until nothing more happened.
 async fn roll(cluster: &Cluster) -> Counters {
-    let deployments: Api<Deployment> = Api::default_namespaced(cluster.client());
+    let deployments: Api<Deployment> = Api::default_namespaced(client(cluster));
     for number in 0..DEPLOYMENTS {
         deployments.create(&PostParams::default(), &deployment(number)).await.unwrap();
     }
@@ -181,10 +186,10 @@ async fn complete(cluster: &Cluster, image: &str) {
 }
 
 async fn is_complete(cluster: &Cluster, image: &str) -> bool {
-    let pods: Api<Pod> = Api::default_namespaced(cluster.client());
+    let pods: Api<Pod> = Api::default_namespaced(client(cluster));
     let pods = pods.list(&ListParams::default()).await.unwrap().items;
     let has_image = |pod: &Pod| pod.spec.as_ref().unwrap().containers[0].image.as_deref() == Some(image);
-    let deployments: Api<Deployment> = Api::default_namespaced(cluster.client());
+    let deployments: Api<Deployment> = Api::default_namespaced(client(cluster));
     let deployments = deployments.list(&ListParams::default()).await.unwrap().items;
     let is_available = |deployment: &Deployment| {
         let status = deployment.status.clone().unwrap_or_default();
@@ -261,10 +266,10 @@ async fn a_pod_that_is_rolled_on_simulated_nodes_costs_few_requests() {
 #[tokio::test(start_paused = true)]
 async fn a_pod_that_is_rolled_on_a_hollow_kubelet_costs_few_requests() {
     let cluster = Cluster::start_with(Options { nodes: 0, ..Options::default() }).await.unwrap();
-    let nodes: Api<Node> = Api::all(cluster.client());
+    let nodes: Api<Node> = Api::all(client(&cluster));
     let node = gantry_json::from_value(json!({"metadata": {"name": "hollow"}})).unwrap();
     nodes.create(&PostParams::default(), &node).await.unwrap();
-    let kubelet = tokio::spawn(hollow_kubelet(cluster.client()));
+    let kubelet = tokio::spawn(hollow_kubelet(client(&cluster)));
     let counted = roll(&cluster).await;
     kubelet.abort();
     cluster.stop().await;

@@ -30,19 +30,19 @@ pub struct ControllerPanicked;
 ///
 /// The future is boxed so that it is compiled here, not in each crate that awaits it.
 pub fn run(
-    client: impl Into<ApiTransport>,
+    transport: ApiTransport,
     options: Options,
     shutdown: Shutdown,
 ) -> BoxFuture<'static, Result<(), ControllerPanicked>> {
-    Box::pin(run_elected(client.into(), options, shutdown))
+    Box::pin(run_elected(transport, options, shutdown))
 }
 
 async fn run_elected(
-    client: ApiTransport,
+    transport: ApiTransport,
     options: Options,
     shutdown: Shutdown,
 ) -> Result<(), ControllerPanicked> {
-    let api = Api::new(client, FIELD_MANAGER, options.metrics.clone());
+    let api = Api::new(transport, FIELD_MANAGER, options.metrics.clone());
     let Some(lease) = &options.election else { return lead(api, &options, shutdown).await };
     let election = Election {
         api: api.clone(),

@@ -35,8 +35,7 @@ impl ServiceCaches {
     pub(crate) fn pods_of(&self, service: &Service) -> Vec<Arc<Pod>> {
         let Some(selector) = &service.selector else { return Vec::new() };
         let store = self.pods.read();
-        let candidates = store.candidates(&service.meta.namespace, selector).into_iter();
-        candidates.filter(|pod| selector.matches(&pod.meta.labels)).cloned().collect()
+        store.selected(&service.meta.namespace, selector).into_iter().cloned().collect()
     }
 
     /// Wakes a Service when it changes, and when a pod changes that it selects.

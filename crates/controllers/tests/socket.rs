@@ -6,18 +6,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gantry_apiserver::{Access, ApiServer, Settings};
+use gantry_client::{ApiTransport, ClientConfig, ClientIdentity, ServerTrust};
 use gantry_controllers::{Options, run};
 use gantry_json::{Value, json};
 use gantry_runtime::{Api, Metrics, ResourcePath};
-use gantry_serving::kubeconfig::Kubeconfig;
 use gantry_serving::{ConnectionLimits, Listener, Pki, ServerNames, Stopper, SystemEnvironment, Transport};
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 
-async fn client(url: String, pki: &Pki) -> kube::Client {
-    let text = Kubeconfig::with_certificates(url, pki).render();
-    let file = kube::config::Kubeconfig::from_yaml(&text).unwrap();
-    let options = kube::config::KubeConfigOptions::default();
-    kube::Client::try_from(kube::Config::from_custom_kubeconfig(file, &options).await.unwrap()).unwrap()
+fn transport(url: &str, pki: &Pki) -> ApiTransport {
+    let identity = ClientIdentity {
+        certificate: pki.admin.certificate.clone().into(),
+        key: pki.admin.key.clone().into(),
+    };
+    let config = ClientConfig {
+        trust: ServerTrust::CertificateAuthorities(pki.authority.clone()),
+        identity: Some(identity),
+        ..ClientConfig::new(url.parse().unwrap())
+    };
+    ApiTransport::connect(&config).unwrap()
 }
 
 /// With RBAC on and service accounts required, as in a real cluster: the account comes first, then the pods, and a
@@ -30,7 +36,7 @@ async fn a_deployment_is_rolled_out_over_tls() {
     server.prepare().await.unwrap();
     let pki = Pki::in_memory(&ServerNames::default()).unwrap();
     let listener = Listener::on("127.0.0.1:0".parse().unwrap()).await.unwrap();
-    let client = client(format!("https://{}", listener.address()), &pki).await;
+    let transport = transport(&format!("https://{}", listener.address()), &pki);
     let (stopper, stop) = Stopper::new();
     let serving = tokio::spawn(listener.serve(
         server,
@@ -41,8 +47,8 @@ async fn a_deployment_is_rolled_out_over_tls() {
 
     let (switch, signal) = gantry_runtime::shutdown();
     let options = Options { root_ca: Some("PEM".to_owned()), ..Options::default() };
-    let controllers = tokio::spawn(run(client.clone(), options, signal));
-    let api = Api::new(client, "test", Metrics::new());
+    let controllers = tokio::spawn(run(transport.clone(), options, signal));
+    let api = Api::new(transport, "test", Metrics::new());
     let deployments = ResourcePath::path("/apis/apps/v1/namespaces/default/deployments");
     let web = json!({"metadata": {"name": "web"}, "spec": {
         "replicas": 3, "selector": {"matchLabels": {"app": "web"}}, "template": {

@@ -7,8 +7,8 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 /// All bytes but the unreserved characters of RFC 3986.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// The bytes that Go encodes in the path of a URL.
-const NOT_IN_PATH: &AsciiSet = &RESERVED
+/// The bytes that Go encodes in a path that was decoded before.
+const NOT_IN_DECODED_PATH: &AsciiSet = &RESERVED
     .remove(b'$')
     .remove(b'&')
     .remove(b'+')
@@ -17,7 +17,10 @@ const NOT_IN_PATH: &AsciiSet = &RESERVED
     .remove(b':')
     .remove(b';')
     .remove(b'=')
-    .remove(b'@')
+    .remove(b'@');
+
+/// The bytes that Go encodes in the path of a URL.
+const NOT_IN_PATH: &AsciiSet = &NOT_IN_DECODED_PATH
     .remove(b'!')
     .remove(b'\'')
     .remove(b'(')
@@ -37,6 +40,11 @@ pub fn encode_path(path: &str) -> Cow<'_, str> {
     utf8_percent_encode(path, NOT_IN_PATH).into()
 }
 
+/// Encodes a decoded path, as Go does: separators stay.
+pub fn encode_decoded_path(path: &str) -> Cow<'_, str> {
+    utf8_percent_encode(path, NOT_IN_DECODED_PATH).into()
+}
+
 /// Decodes a path, in which `+` is literal. Malformed escapes stay unchanged.
 pub fn decode_path(text: &str) -> Cow<'_, str> {
     percent_decode_str(text).decode_utf8_lossy()
@@ -50,6 +58,18 @@ pub fn decode_query(text: &str) -> Cow<'_, str> {
     Cow::Owned(decode_path(&text.replace('+', " ")).into_owned())
 }
 
+/// Decodes the parameters of a query, in their order.
+pub fn query_parameters(query: &str) -> Vec<(String, String)> {
+    let decoded = |text: &str| decode_query(text).into_owned();
+    let parameters = query.split('&').filter(|pair| !pair.is_empty());
+    parameters
+        .map(|pair| {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            (decoded(name), decoded(value))
+        })
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -59,6 +79,7 @@ mod tests {
         assert_eq!(encode("a-._~Z9"), "a-._~Z9");
         assert_eq!(encode("x in (a, b)"), "x%20in%20%28a%2C%20b%29");
         assert_eq!(encode("é/%"), "%C3%A9%2F%25");
+        assert_eq!(encode_decoded_path("/a b/100%;x=@!"), "/a%20b/100%25;x=@%21");
         assert_eq!(encode_path("/a b/%20;x=[1]?#\""), "/a%20b/%20;x=[1]%3F%23%22");
     }
 

@@ -28,9 +28,7 @@ proptest! {
     #[test]
     fn text_is_read_and_written_as_by_serde_json(theirs in values()) {
         let text = theirs.to_string();
-        // The parser rounds the last digit of some numbers, so both are read from text.
-        let (ours, theirs): (Value, serde_json::Value) =
-            (gantry_json::from_str(&text).unwrap(), serde_json::from_str(&text).unwrap());
+        let ours: Value = gantry_json::from_str(&text).unwrap();
         assert_eq!(ours.to_string(), theirs.to_string());
         assert_eq!(format!("{ours:#}"), format!("{theirs:#}"));
         assert_eq!(Value::from(theirs.clone()), ours);

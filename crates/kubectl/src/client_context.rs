@@ -5,10 +5,11 @@
 use std::io::{ErrorKind, Write};
 use std::time::Duration;
 
-use gantry_client::{ApiClient, ApiRequest, DISCOVERY, RequestError, WatchLines};
+use gantry_client::{
+    ApiClient, ApiRequest, ApiTransport, DISCOVERY, RequestError, StreamConnection, WatchLines,
+};
 use gantry_json::Value;
 use gantry_primitives::Timestamp;
-use kube::Client;
 use tokio::time::Instant;
 
 use crate::failure::{Failure, StatusError};
@@ -64,17 +65,17 @@ impl std::fmt::Debug for OutputStreams {
 }
 
 impl ClientContext {
-    /// A context for this client; `server` is the address in error messages.
+    /// A context for this server; `server` is the address in error messages.
     pub fn new(
-        client: Client,
+        transport: ApiTransport,
         server: impl Into<String>,
         streams: OutputStreams,
         clock: fn() -> Timestamp,
     ) -> Self {
-        let namespace = client.default_namespace().to_owned();
+        let namespace = transport.default_namespace().to_owned();
         let server = server.into();
         Self {
-            client: ApiClient::new(client),
+            client: ApiClient::new(transport),
             server,
             namespace,
             namespace_is_explicit: false,
@@ -117,11 +118,21 @@ impl ClientContext {
 
     /// Prints to standard output.
     pub(crate) fn print(&mut self, data: &str) -> Result<(), Failure> {
-        let written = self.streams.out.write_all(data.as_bytes()).and_then(|()| self.streams.out.flush());
+        self.print_bytes(data.as_bytes())
+    }
+
+    /// Prints bytes to standard output.
+    pub(crate) fn print_bytes(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        let written = self.streams.out.write_all(bytes).and_then(|()| self.streams.out.flush());
         written.map_err(|error| match error.kind() {
             ErrorKind::BrokenPipe => Failure::BrokenPipe,
             _ => Failure::other(format!("cannot write: {error}")),
         })
+    }
+
+    /// Prints bytes to standard error; write errors are ignored.
+    pub(crate) fn eprint_bytes(&mut self, bytes: &[u8]) {
+        let _ = self.streams.err.write_all(bytes).and_then(|()| self.streams.err.flush());
     }
 
     /// Prints a YAML document, with a separator after the first one.
@@ -168,6 +179,28 @@ impl ClientContext {
         };
         self.print_warnings(&lines.warnings);
         Ok(WatchStream { lines })
+    }
+
+    /// Sends a request that upgrades the connection to streams of this protocol.
+    pub(crate) async fn open_streams(
+        &mut self,
+        request: &ApiRequest,
+        protocol: &'static str,
+    ) -> Result<StreamConnection, Failure> {
+        if request.lacks_name() {
+            return Err(Failure::unnamed());
+        }
+        self.client.open_streams(request, protocol).await.map_err(|error| match (&error.status, error.code) {
+            (None, Some(_)) => {
+                Failure::other(format!("unable to upgrade connection: {}", error.refusal.message))
+            }
+            _ => self.failure(error),
+        })
+    }
+
+    /// The client of the server, for requests beside each other.
+    pub(crate) fn client(&self) -> ApiClient {
+        self.client.clone()
     }
 
     /// The resource types of the server, by discovery.
@@ -223,7 +256,7 @@ impl ClientContext {
         }
     }
 
-    fn failure(&mut self, error: RequestError) -> Failure {
+    pub(crate) fn failure(&mut self, error: RequestError) -> Failure {
         self.print_warnings(&error.warnings);
         Failure::of_request(error, &self.server)
     }

@@ -1,15 +1,18 @@
 //! Finds the server and the credentials: `--kubeconfig`, `KUBECONFIG`, `~/.kube/config`, the cluster of `gantry up`, or the
 //! service account of the pod; with overrides by flags.
 
+mod client_config;
+mod kubeconfig;
 mod overrides;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use kube::config::{Kubeconfig, KubeconfigError, LoadDataError};
-use kube::{Client, Config};
+use gantry_client::{ApiTransport, ClientConfig};
 
 use crate::failure::Failure;
+use kubeconfig::{KubeconfigFile, find};
+use overrides::Selected;
 
 /// How the server and the credentials are selected.
 #[derive(Clone, Debug, Default)]
@@ -78,42 +81,38 @@ pub enum KubeconfigEntry {
     Context,
     /// A server.
     Cluster,
-    /// Credentials.
+    /// RequestCredentials.
     User,
 }
 
 impl Connection {
-    /// Returns a client for the server, and the server's address.
-    pub async fn open(&self) -> Result<(Client, String), Failure> {
-        Self::client(self.config().await?)
+    /// Returns a transport to the server, and the server's address.
+    pub async fn open(&self) -> Result<(ApiTransport, String), Failure> {
+        Self::connect(&self.config().await?)
     }
 
-    /// A client for the server of a configuration, and the server's address.
-    pub fn client(config: Config) -> Result<(Client, String), Failure> {
-        let server = config.cluster_url.to_string().trim_end_matches('/').to_owned();
-        let client = Client::try_from(config).map_err(|error| match error {
-            kube::Error::InferKubeconfig(why) => Failure::other(unusable(&why)),
-            other => Failure::other(format!("the kubeconfig cannot be used: {other}")),
-        })?;
-        Ok((client, server))
+    /// A transport to the server of a configuration, and the server's address.
+    pub fn connect(config: &ClientConfig) -> Result<(ApiTransport, String), Failure> {
+        let server = config.server.to_string().trim_end_matches('/').to_owned();
+        let transport = ApiTransport::connect(config).map_err(|error| Failure::other(error.to_string()))?;
+        Ok((transport, server))
     }
 
     /// The client configuration.
-    pub async fn config(&self) -> Result<Config, Failure> {
+    pub async fn config(&self) -> Result<ClientConfig, Failure> {
         let mut config = match (self.kubeconfig()?, &self.server) {
-            (None, None) => Config::incluster().map_err(|_| self.no_cluster())?,
+            (None, None) => client_config::of_pod().ok_or_else(|| self.no_cluster())?,
             (file, _) => {
-                let (file, options) = self.overridden(file.unwrap_or_default())?;
-                let config = Config::from_custom_kubeconfig(file, &options).await;
-                config.map_err(|error| self.explained(&error))?
+                let file = file.unwrap_or_default();
+                let Selected { cluster, user, context } = self.selected(&file)?;
+                client_config::client_config(&cluster, &user, &context).await.map_err(Failure::other)?
             }
         };
-        // A watch may be silent for as long as nothing happens.
-        config.read_timeout = self.request_timeout;
+        // Without a timeout, a watch may be silent for as long as nothing happens.
         if self.request_timeout.is_some() {
+            config.read_timeout = self.request_timeout;
             config.connect_timeout = self.request_timeout;
             config.write_timeout = self.request_timeout;
-            config.reset_reader_on_write = true;
         }
         Ok(config)
     }
@@ -151,12 +150,12 @@ impl Connection {
                 names
             }
             KubeconfigEntry::Cluster => file.clusters.into_iter().map(|cluster| cluster.name).collect(),
-            KubeconfigEntry::User => file.auth_infos.into_iter().map(|user| user.name).collect(),
+            KubeconfigEntry::User => file.users.into_iter().map(|user| user.name).collect(),
         })
     }
 
     /// The kubeconfig that counts; none if there is no file at all.
-    fn kubeconfig(&self) -> Result<Option<Kubeconfig>, Failure> {
+    fn kubeconfig(&self) -> Result<Option<KubeconfigFile>, Failure> {
         if let Some(file) = &self.kubeconfig {
             if !file.exists() {
                 return Err(Failure::other(format!(
@@ -174,14 +173,14 @@ impl Connection {
     }
 
     /// The merged files of `KUBECONFIG`, or the default file.
-    fn merged(&self) -> Result<Option<Kubeconfig>, Failure> {
-        let mut merged: Option<Kubeconfig> = None;
+    fn merged(&self) -> Result<Option<KubeconfigFile>, Failure> {
+        let mut merged: Option<KubeconfigFile> = None;
         // Missing files of KUBECONFIG are ignored, as in kubectl.
         for file in self.listed.iter().filter(|file| file.exists()) {
             let next = read(file)?;
             merged = Some(match merged {
                 None => next,
-                Some(before) => before.merge(next).map_err(|error| Failure::other(error.to_string()))?,
+                Some(before) => before.merge(next),
             });
         }
         if merged.is_none() && self.listed.is_empty() {
@@ -196,9 +195,9 @@ impl Connection {
     }
 
     /// The file of one of Gantry's clusters, if it has the context that was named and the usual files do not.
-    fn gantry_kubeconfig_of_context(&self, usual: Option<&Kubeconfig>) -> Option<&PathBuf> {
+    fn gantry_kubeconfig_of_context(&self, usual: Option<&KubeconfigFile>) -> Option<&PathBuf> {
         let name = self.context.as_ref()?;
-        let has = |file: &Kubeconfig| file.contexts.iter().any(|context| context.name == *name);
+        let has = |file: &KubeconfigFile| find(&file.contexts, name).is_some();
         if usual.is_some_and(has) {
             return None;
         }
@@ -218,36 +217,6 @@ impl Connection {
             self.found().filter(|file| self.listed.is_empty() && self.own.as_ref() == Some(file));
         let merged = self.merged().ok()?;
         self.gantry_kubeconfig_of_context(merged.as_ref()).or(by_default).map(PathBuf::as_path)
-    }
-
-    fn explained(&self, error: &KubeconfigError) -> Failure {
-        Failure::other(match error {
-            KubeconfigError::LoadContext(name) if self.context.is_none() => format!(
-                "the current context \"{name}\" does not exist in the kubeconfig\n\
-                 hint: name one with --context{}",
-                self.known(KubeconfigEntry::Context)
-            ),
-            KubeconfigError::LoadContext(name) => format!(
-                "context \"{name}\" does not exist\nhint: name one with --context{}",
-                self.known(KubeconfigEntry::Context)
-            ),
-            KubeconfigError::LoadClusterOfContext(name) => format!(
-                "cluster \"{name}\" does not exist\nhint: name one with --cluster{}",
-                self.known(KubeconfigEntry::Cluster)
-            ),
-            KubeconfigError::CurrentContextNotSet => format!(
-                "the kubeconfig has no current context\nhint: name one with --context{}",
-                self.known(KubeconfigEntry::Context)
-            ),
-            KubeconfigError::MissingClusterUrl => {
-                "the cluster has no server in the kubeconfig\nhint: name one with --server".to_owned()
-            }
-            KubeconfigError::ParseClusterUrl(why) => {
-                let server = self.server.as_deref().map(|server| format!(" {server:?}")).unwrap_or_default();
-                format!("the server address{server} is no URL: {why}")
-            }
-            other => unusable(other),
-        })
     }
 
     /// What could have been named instead, to end a hint with.
@@ -277,49 +246,13 @@ impl Connection {
     }
 }
 
-fn read(file: &Path) -> Result<Kubeconfig, Failure> {
-    Kubeconfig::read_from(file).map_err(|error| {
-        let why = match &error {
-            KubeconfigError::ReadConfig(why, _) => why.to_string(),
-            KubeconfigError::Parse(why) => first_line(&why.to_string()),
-            other => other.to_string(),
-        };
+fn read(file: &Path) -> Result<KubeconfigFile, Failure> {
+    KubeconfigFile::read(file).map_err(|why| {
         Failure::other(format!(
             "error loading config file \"{}\": {why}\nhint: mend the file, or name another with --kubeconfig",
             file.display()
         ))
     })
-}
-
-/// The first line of a parser error; the rest is a source excerpt.
-fn first_line(text: &str) -> String {
-    let line = text.lines().next().unwrap_or_default();
-    line.strip_prefix("error: ").unwrap_or(line).to_owned()
-}
-
-/// What is wrong with the credentials that a kubeconfig or a flag leads to.
-fn unusable(error: &KubeconfigError) -> String {
-    match error {
-        KubeconfigError::LoadCertificateAuthority(why) => unreadable("certificate-authority", why),
-        KubeconfigError::LoadClientCertificate(why) => unreadable("client-certificate", why),
-        KubeconfigError::LoadClientKey(why) => unreadable("client-key", why),
-        KubeconfigError::ParseCertificates(why) => {
-            format!("the certificate-authority is no certificate: {why}")
-        }
-        other => format!("the kubeconfig cannot be used: {other}"),
-    }
-}
-
-fn unreadable(what: &str, why: &LoadDataError) -> String {
-    match why {
-        LoadDataError::ReadFile(error, file) => format!("unable to read {what} {}: {error}", file.display()),
-        LoadDataError::DecodeBase64(error) => {
-            format!("the {what}-data of the kubeconfig is no base64: {error}")
-        }
-        LoadDataError::NoBase64DataOrFile => {
-            format!("there is no {what}\nhint: a certificate and its key belong together")
-        }
-    }
 }
 
 #[cfg(test)]

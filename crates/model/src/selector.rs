@@ -50,6 +50,12 @@ impl Selector {
         Ok(if all.is_empty() { Self::Everything } else { Self::All(all) })
     }
 
+    /// Returns the selector of objects with all of these labels.
+    pub fn with_labels<const N: usize>(labels: [(&str, &str); N]) -> Self {
+        let equals = |(key, value): (&str, &str)| Requirement::Equals(key.to_owned(), value.to_owned());
+        Self::All(labels.map(equals).into())
+    }
+
     /// Whether an object with these labels is selected.
     pub fn matches(&self, labels: &Labels) -> bool {
         match self {

@@ -13,17 +13,12 @@ use gantry_model::{Name, ObjectKey, RefusalKind, Timestamp};
 use gantry_rng::Rng;
 use gantry_runtime::informer::{Cached as _, Plain, resource_of};
 use gantry_runtime::{Api, Clock, DeleteParams, Informer, Queue, RequestError, ResourcePath};
-use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1 as core;
 
+use crate::lease::{self, RENEW_EVERY, REPORT_EVERY};
 use crate::node_spec::{self, NodeSpec};
 use crate::node_state::NodeState;
 use crate::pod_lifecycle;
-
-/// The interval at which a kubelet renews its lease.
-const RENEW_EVERY: Duration = Duration::from_secs(10);
-/// The interval at which a kubelet reports unchanged conditions.
-const REPORT_EVERY: Duration = Duration::from_mins(5);
 
 /// A node in the informer's cache.
 type CachedNode = Plain<core::Node>;
@@ -124,7 +119,8 @@ impl Heartbeats {
             // If the renewal fails, the next one reads the lease first.
             let known = self.states().get_mut(name).and_then(|state| state.lease.take());
             let interval = if known.is_some() { RENEW_EVERY } else { first_interval(spec) };
-            state.lease = Some(self.renew(spec, &object, known).await?);
+            let renewed = lease::renew(&self.api, &spec.name, object.uid(), known, self.clock.now());
+            state.lease = Some(renewed.await?);
             state.renew_at = steady.plus(interval);
         }
         let next = state.renew_at.min(state.report_at).since(self.clock.steady());
@@ -163,34 +159,6 @@ impl Heartbeats {
         }
         let steady = self.clock.steady();
         Ok(HeartbeatState { lease: None, renew_at: steady, report_at: steady.plus(REPORT_EVERY) })
-    }
-
-    /// Renews the lease of a node and returns the stored object.
-    async fn renew(
-        &self,
-        spec: &NodeSpec,
-        node: &CachedNode,
-        known: Option<Value>,
-    ) -> Result<Value, RequestError> {
-        let (resource, namespace) = (resource_of::<Lease>(), "kube-node-lease".into());
-        let target = ResourcePath::object(&resource, Some(&namespace), &spec.name.as_str().into());
-        let fresh = spec.lease(node.uid(), self.clock.now());
-        let known = match known {
-            Some(known) => Some(known),
-            None => match self.api.get::<Value>(&target).await {
-                Ok(lease) => Some(lease),
-                Err(failure) if failure.kind() == RefusalKind::NotFound => None,
-                Err(failure) => return Err(failure),
-            },
-        };
-        match known {
-            Some(mut lease) => {
-                lease["spec"] = fresh["spec"].clone();
-                lease["metadata"]["ownerReferences"] = fresh["metadata"]["ownerReferences"].clone();
-                self.api.replace(&target, &lease).await
-            }
-            None => self.api.create(&ResourcePath::collection(&resource, Some(&namespace)), &fresh).await,
-        }
     }
 
     async fn patch(&self, target: &ResourcePath, body: &Value) -> Result<(), RequestError> {

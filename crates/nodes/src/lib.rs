@@ -1,7 +1,8 @@
-//! Simulated nodes: they report the lifecycle of pods as a kubelet would, without running anything.
+//! The lifecycle of pods as a kubelet reports it, and simulated nodes, which report it without running anything.
 //!
 //! ```text
 //! behaviour (profile, annotations) ─► pod_lifecycle (status, events) ─► pod_workers: writes them, removes deleted pods
+//!        NodeRuntime: the simulation here, or a container runtime in gantry-node-agent ─────┘
 //! node_spec (Node and Lease objects) ─► heartbeat: registers nodes, renews leases, reports conditions
 //! ```
 //!
@@ -15,6 +16,8 @@
 mod addresses;
 pub mod behaviour;
 mod heartbeat;
+pub mod lease;
+pub mod log_messages;
 mod lookups;
 mod node_spec;
 mod node_state;
@@ -22,8 +25,14 @@ mod options;
 pub mod pod_lifecycle;
 mod pod_workers;
 mod run;
+mod simulated_log;
+mod simulation;
 mod status_patch;
 
-pub use node_spec::is_settled;
+pub use node_spec::{
+    SIMULATED_TAINT, conditions, healthy_conditions, is_ready, is_settled, taints_without_not_ready,
+};
 pub use options::{Capacity, InvalidOptions, Options};
+pub use pod_workers::{CachedPod, NodeRuntime, PodWorkers, is_over, subject};
 pub use run::run;
+pub use simulated_log::{LogLine, simulated_log};

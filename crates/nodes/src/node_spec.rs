@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 
 use gantry_json::{Value, json};
-use gantry_model::{Timestamp, Uid};
+use gantry_model::Timestamp;
 use gantry_rng::Rng;
 use k8s_openapi::api::core::v1 as wire;
 
@@ -29,18 +29,20 @@ const SIMULATED: &str = "sim.gantry.dev/simulated";
 /// The name of the annotation that makes a node fail.
 const FAIL: &str = "fail";
 
-/// The kubelet's lease duration.
-const LEASE_SECONDS: u32 = 40;
-
 /// A simulated node.
 #[derive(Clone, Debug)]
 pub(crate) struct NodeSpec {
     pub(crate) name: String,
     index: u32,
     capacity: Capacity,
+    is_tainted: bool,
 }
 
-/// A condition of a healthy node.
+/// The key of the taint that keeps real pods away from simulated nodes.
+pub const SIMULATED_TAINT: &str = SIMULATED;
+
+/// A condition of a node.
+#[derive(Clone, Copy)]
 struct HealthyCondition {
     name: &'static str,
     status: &'static str,
@@ -82,6 +84,21 @@ impl NodeSpec {
             name: format!("{prefix}-{}", index + 1),
             index: u32::try_from(index).unwrap_or(0),
             capacity: capacity.clone(),
+            is_tainted: false,
+        }
+    }
+
+    /// Returns the node with the taint of simulated nodes, or without.
+    pub(crate) fn tainted(self, is_tainted: bool) -> Self {
+        Self { is_tainted, ..self }
+    }
+
+    /// Returns the taints that the node is created with.
+    fn taints(&self) -> Value {
+        if self.is_tainted {
+            json!([{"key": SIMULATED_TAINT, "value": "true", "effect": "NoSchedule"}])
+        } else {
+            json!([])
         }
     }
 
@@ -103,7 +120,7 @@ impl NodeSpec {
             "apiVersion": "v1",
             "kind": "Node",
             "metadata": {"name": self.name, "labels": self.labels()},
-            "spec": {"podCIDR": cidr, "podCIDRs": [cidr]},
+            "spec": {"podCIDR": cidr, "podCIDRs": [cidr], "taints": self.taints()},
             "status": self.status(None, now),
         })
     }
@@ -149,42 +166,33 @@ impl NodeSpec {
         })
     }
 
-    /// Returns its lease, renewed now.
-    pub(crate) fn lease(&self, node: &Uid, now: Timestamp) -> Value {
-        json!({
-            "apiVersion": "coordination.k8s.io/v1",
-            "kind": "Lease",
-            "metadata": {
-                "name": self.name,
-                "namespace": "kube-node-lease",
-                "ownerReferences": [
-                    {"apiVersion": "v1", "kind": "Node", "name": self.name, "uid": node.as_str()},
-                ],
-            },
-            "spec": {
-                "holderIdentity": self.name,
-                "leaseDurationSeconds": LEASE_SECONDS,
-                "renewTime": micro_time(now),
-            },
-        })
-    }
-
     fn pod_network(&self) -> Ipv4Addr {
         Ipv4Addr::from_bits(POD_NETWORK.to_bits() + (self.index << POD_BITS))
     }
 }
 
 /// Returns the conditions of a healthy node. Unchanged ones keep their transition time.
-pub(crate) fn healthy_conditions(before: Option<&wire::NodeStatus>, now: Timestamp) -> Value {
+pub fn healthy_conditions(before: Option<&wire::NodeStatus>, now: Timestamp) -> Value {
+    conditions(before, None, now)
+}
+
+/// Returns the conditions of a node that is ready but for this problem. Unchanged ones keep their transition time.
+pub fn conditions(before: Option<&wire::NodeStatus>, problem: Option<&str>, now: Timestamp) -> Value {
     let before = before.and_then(|status| status.conditions.as_deref()).unwrap_or_default();
     let condition = |healthy: &HealthyCondition| {
-        let same = before.iter().find(|known| known.type_ == healthy.name && known.status == healthy.status);
+        let problem = problem.filter(|_| healthy.name == "Ready");
+        let HealthyCondition { name, status, reason, message } = match problem {
+            None => *healthy,
+            Some(_) => HealthyCondition { status: "False", reason: "KubeletNotReady", ..*healthy },
+        };
+        let message = problem.unwrap_or(message);
+        let same = before.iter().find(|known| known.type_ == name && known.status == status);
         let since = same.and_then(|known| known.last_transition_time.clone()).unwrap_or_else(|| now.render());
         json!({
-            "type": healthy.name,
-            "status": healthy.status,
-            "reason": healthy.reason,
-            "message": healthy.message,
+            "type": name,
+            "status": status,
+            "reason": reason,
+            "message": message,
             "lastHeartbeatTime": now.render(),
             "lastTransitionTime": since,
         })
@@ -193,14 +201,14 @@ pub(crate) fn healthy_conditions(before: Option<&wire::NodeStatus>, now: Timesta
 }
 
 /// Returns the taints of a node without the one of new nodes; `None` if it does not have that one.
-pub(crate) fn taints_without_not_ready(node: &wire::Node) -> Option<Vec<wire::Taint>> {
+pub fn taints_without_not_ready(node: &wire::Node) -> Option<Vec<wire::Taint>> {
     let taints = node.spec.as_ref()?.taints.as_ref()?;
     let kept: Vec<_> = taints.iter().filter(|taint| taint.key != NOT_READY).cloned().collect();
     (kept.len() < taints.len()).then_some(kept)
 }
 
 /// Whether the status of a node says that it is ready.
-pub(crate) fn is_ready(node: &wire::Node) -> bool {
+pub fn is_ready(node: &wire::Node) -> bool {
     let conditions = node.status.as_ref().and_then(|status| status.conditions.as_deref()).unwrap_or_default();
     conditions.iter().any(|condition| condition.type_ == "Ready" && condition.status == "True")
 }
@@ -229,14 +237,6 @@ pub(crate) fn is_simulated(node: &wire::Node, prefix: &str) -> bool {
     let number = node.metadata.name.as_ref().and_then(|name| name.strip_prefix(prefix)?.strip_prefix('-'));
     labels.is_some_and(|labels| labels.get(SIMULATED).is_some_and(|value| value == "true"))
         && number.is_some_and(|number| number.parse::<u32>().is_ok())
-}
-
-/// Formats a time with microseconds, as in leases.
-fn micro_time(now: Timestamp) -> String {
-    let nanos = now.as_nanos();
-    let text = now.to_whole_seconds().to_string();
-    let micros = nanos.rem_euclid(1_000_000_000) / 1000;
-    format!("{}.{micros:06}Z", text.trim_end_matches('Z'))
 }
 
 #[cfg(test)]
@@ -270,15 +270,6 @@ mod tests {
         assert_eq!(conditions[1]["lastTransitionTime"], "2026-01-01T00:00:00Z");
         assert_eq!(conditions[3]["lastTransitionTime"], "2026-01-01T12:00:00Z", "it was not ready before");
         assert_eq!(conditions[1]["lastHeartbeatTime"], "2026-01-01T12:00:00Z");
-    }
-
-    /// A8.5: a lease lasts 40 s and is renewed by its holder.
-    #[test]
-    fn a_lease_says_when_it_was_renewed() {
-        let lease = spec(0).lease(&"u1".into(), NOON);
-        assert_eq!(lease["spec"]["renewTime"], "2026-01-01T12:00:00.000001Z");
-        assert_eq!(lease["spec"]["leaseDurationSeconds"], 40);
-        assert_eq!(lease["metadata"]["ownerReferences"][0]["uid"], "u1");
     }
 
     #[test]

@@ -19,6 +19,8 @@ pub struct Options {
     pub prefix: String,
     /// The capacity of each node.
     pub capacity: Capacity,
+    /// Whether pods must tolerate [`SIMULATED_TAINT`](crate::SIMULATED_TAINT), because the cluster has real nodes as well.
+    pub is_tainted: bool,
     /// How pods behave.
     pub profile: Profile,
     /// The steps of pods happen at multiples of this duration; zero for any time. Fewer distinct times make large simulations
@@ -68,6 +70,7 @@ impl Options {
             nodes,
             prefix: "node".to_owned(),
             capacity: Capacity::default(),
+            is_tainted: false,
             profile: Profile::built_in(),
             resolution: Duration::ZERO,
             reports_max: 32,

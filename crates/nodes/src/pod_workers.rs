@@ -1,7 +1,7 @@
-//! Syncs the pods of all simulated nodes, when they change and when their next step is due.
+//! Syncs the pods of the nodes of this process, when they change and when their next step is due.
 
-use std::collections::BTreeMap;
-use std::net::Ipv4Addr;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -9,43 +9,82 @@ use gantry_decide::Wake;
 use gantry_decide::events::Subject;
 use gantry_decide::queue::Outcome;
 use gantry_model::patch::PatchForm;
-use gantry_model::{ObjectKey, RefusalKind, ResourceVersion, Timestamp};
+use gantry_model::{Event, ObjectKey, RefusalKind, ResourceVersion, Timestamp};
 use gantry_runtime::informer::{Cached as _, Plain};
 use gantry_runtime::{Api, Clock, DeleteParams, Informer, RequestError, ResourcePath, StoredRef};
 use k8s_openapi::api::core::v1 as core;
 
-use crate::behaviour::Profile;
 use crate::lookups::Lookups;
-use crate::node_state::NodeState;
-use crate::pod_lifecycle::{self, Completion, NodeContext, Pod, PodRun, PodSyncResult, References};
+use crate::pod_lifecycle::{
+    self, Completion, NodeContext, Pod, PodRun, PodSyncResult, References, RuntimeAction,
+};
 use crate::status_patch;
 
-/// The component that events name as their source.
-const EVENT_SOURCE: &str = "kubelet";
-
 /// A pod in the informer's cache.
-type CachedPod = Plain<core::Pod>;
+pub type CachedPod = Plain<core::Pod>;
 
-/// The workers of the pods on all simulated nodes.
+/// What runs the pods of the nodes of this process: a simulation, or a container runtime.
+pub trait NodeRuntime: fmt::Debug + Send + Sync + 'static {
+    /// What a pod has on its node, such as its address.
+    type Place: fmt::Debug + Send;
+
+    /// Parses a pod. Returns an event for each problem.
+    fn parse(&self, pod: &core::Pod) -> (Pod, Vec<Event>);
+
+    /// Begins or continues to run a pod that is new to this process; `None` if its node is not one of this process, or if
+    /// it [is over](is_over).
+    /// `pods` are all pods of the cluster.
+    fn accept(
+        &self,
+        object: &CachedPod,
+        pod: &Pod,
+        pods: &Informer<CachedPod>,
+        now: Timestamp,
+    ) -> Option<(Self::Place, PodRun)>;
+
+    /// Gives up what a pod had that was deleted or is another one now.
+    fn release(&self, place: Self::Place);
+
+    /// Whether the node has failed, so that its pods are not synced.
+    fn is_failed(&self, place: &Self::Place) -> bool;
+
+    /// Returns the address of the node and that of the pod.
+    fn addresses(&self, place: &Self::Place) -> (String, String);
+
+    /// Returns the images that are known to be on the node.
+    fn images(&self, place: &Self::Place) -> BTreeSet<String>;
+
+    /// Notes that images were pulled to the node.
+    fn add_images(&self, place: &Self::Place, images: Vec<String>);
+
+    /// Passes on what was reported of the pod since its last sync.
+    fn observe(&self, place: &mut Self::Place, pod: &Pod, run: &mut PodRun, now: Timestamp);
+
+    /// Carries out actions, without waiting for their results.
+    fn carry_out(&self, place: &mut Self::Place, object: &Arc<CachedPod>, actions: Vec<RuntimeAction>);
+
+    /// Records an event about the pod.
+    fn record(&self, place: &Self::Place, subject: Subject, event: Event);
+}
+
+/// The workers of the pods on the nodes of this process.
 #[derive(Debug)]
-pub(crate) struct PodWorkers {
-    pub(crate) pods: Informer<CachedPod>,
-    pub(crate) node_states: Arc<BTreeMap<String, NodeState>>,
-    pub(crate) api: Api,
-    pub(crate) lookups: Lookups,
-    pub(crate) resolution: Duration,
-    pub(crate) clock: Clock,
-    pub(crate) profile: Profile,
-    pub(crate) workers: Mutex<BTreeMap<ObjectKey, PodWorker>>,
+pub struct PodWorkers<R: NodeRuntime> {
+    pods: Informer<CachedPod>,
+    runtime: Arc<R>,
+    api: Api,
+    lookups: Lookups,
+    resolution: Duration,
+    clock: Clock,
+    workers: Mutex<BTreeMap<ObjectKey, PodWorker<R::Place>>>,
 }
 
 /// The state of one pod on one of the nodes.
 #[derive(Debug)]
-pub(crate) struct PodWorker {
+struct PodWorker<P> {
     /// The object as last synced.
     object: Arc<CachedPod>,
-    node: String,
-    address: Ipv4Addr,
+    place: P,
     pod: Pod,
     run: PodRun,
     /// The status that was written last, or that others have written since.
@@ -58,14 +97,30 @@ pub(crate) struct PodWorker {
     is_deleted: bool,
 }
 
-impl PodWorkers {
+impl<R: NodeRuntime> PodWorkers<R> {
+    /// Creates the workers of the pods that this runtime accepts. Their steps happen at multiples of `resolution`.
+    pub fn new(
+        pods: Informer<CachedPod>,
+        runtime: Arc<R>,
+        api: Api,
+        clock: Clock,
+        resolution: Duration,
+    ) -> Self {
+        let lookups = Lookups::new(api.clone(), clock.clone());
+        Self { pods, runtime, api, lookups, resolution, clock, workers: Mutex::default() }
+    }
+
     /// Syncs a pod. Does nothing on a failed node, or if the pod was deleted already.
     ///
     /// The queue never yields a key twice at a time, so the worker is taken out of the map during the sync.
-    pub(crate) async fn sync_pod(&self, key: ObjectKey) -> (Outcome, Wake) {
+    pub async fn sync_pod(&self, key: ObjectKey) -> (Outcome, Wake) {
         let object = self.pods.read().get(&key).cloned();
         let mut previous = self.workers().remove(&key);
+        if let Some(worker) = &mut previous {
+            self.runtime.observe(&mut worker.place, &worker.pod, &mut worker.run, self.clock.now());
+        }
         if let (Some(object), Some(worker)) = (&object, &mut previous)
+            && !worker.run.has_news()
             && worker.is_own_write(object)
             && worker.wake.is_none_or(|wake| wake > self.clock.now())
         {
@@ -74,17 +129,17 @@ impl PodWorkers {
             self.workers().extend(previous.map(|worker| (key, worker)));
             return (Outcome::Success, wake);
         }
-        let Some((node, mut worker)) = self.find_or_create(object, previous) else {
+        let Some(mut worker) = self.find_or_create(object, previous) else {
             return (Outcome::Success, Wake::OnChange);
         };
-        let result = if node.is_failed() || worker.is_deleted {
+        let result = if self.runtime.is_failed(&worker.place) || worker.is_deleted {
             (Outcome::Success, Wake::OnChange)
         } else {
             // The same time for both calls: a step that is due only for the second would miss its references.
             let now = self.clock.now();
             let needed = pod_lifecycle::needed(&worker.pod, &worker.run, now);
             match self.lookups.find(&key.namespace, needed).await {
-                Ok(references) => self.advance(&key, node, &mut worker, &references, now).await,
+                Ok(references) => self.advance(&key, &mut worker, &references, now).await,
                 Err(failure) => after_failure(&key, &failure),
             }
         };
@@ -96,23 +151,25 @@ impl PodWorkers {
     async fn advance(
         &self,
         key: &ObjectKey,
-        node: &NodeState,
-        worker: &mut PodWorker,
+        worker: &mut PodWorker<R::Place>,
         references: &References,
         now: Timestamp,
     ) -> (Outcome, Wake) {
+        let (address, pod_address) = self.runtime.addresses(&worker.place);
         let context = NodeContext {
-            address: &node.spec.address().to_string(),
-            pod_address: &worker.address.to_string(),
-            images: &node.images(),
+            address: &address,
+            pod_address: &pod_address,
+            images: &self.runtime.images(&worker.place),
             references,
         };
-        let synced = pod_lifecycle::sync(&worker.pod, worker.run.clone(), &context, now);
+        let mut synced = pod_lifecycle::sync(&worker.pod, worker.run.clone(), &context, now);
         let subject = subject(&worker.object);
         for event in &synced.events {
-            node.events.record(EVENT_SOURCE, subject.clone(), event.event.clone());
+            self.runtime.record(&worker.place, subject.clone(), event.event.clone());
         }
-        node.add_images(synced.pulled.iter().cloned());
+        self.runtime.add_images(&worker.place, std::mem::take(&mut synced.pulled));
+        let actions = std::mem::take(&mut synced.actions);
+        self.runtime.carry_out(&mut worker.place, &worker.object, actions);
         let written = self.write(key, worker, &synced).await;
         worker.run = synced.run;
         match written {
@@ -123,7 +180,11 @@ impl PodWorkers {
                 worker.wake = synced.wake;
                 (Outcome::Success, self.wake(synced.wake))
             }
-            Err(failure) => after_failure(key, &failure),
+            Err(failure) => {
+                // What was not reported is due, although the run has no news any more.
+                worker.wake = Some(now);
+                after_failure(key, &failure)
+            }
         }
     }
 
@@ -136,53 +197,41 @@ impl PodWorkers {
     fn find_or_create(
         &self,
         object: Option<Arc<CachedPod>>,
-        previous: Option<PodWorker>,
-    ) -> Option<(&NodeState, PodWorker)> {
-        let node = object.as_ref().and_then(|object| object.wire.spec.as_ref()?.node_name.clone());
+        previous: Option<PodWorker<R::Place>>,
+    ) -> Option<PodWorker<R::Place>> {
         // Another client may have ended the pod; then the worker's state no longer counts.
         let ended = |object: &CachedPod| object.wire.status.as_ref().is_some_and(is_terminated);
-        let is_same = |worker: &PodWorker| {
+        let is_same = |worker: &PodWorker<R::Place>| {
             let object = object.as_ref().filter(|object| object.uid() == worker.object.uid());
             object.is_some_and(|object| !ended(object) || is_terminated(&worker.reported))
         };
         let previous = match previous {
             Some(worker) if is_same(&worker) => Some(worker),
             Some(worker) => {
-                self.node_states.get(&worker.node).inspect(|node| node.release_address(worker.address));
+                self.runtime.release(worker.place);
                 None
             }
             None => None,
         };
-        let (object, name) = (object?, node?);
-        let node = self.node_states.get(&name)?;
-        let worker = match previous {
-            Some(worker) if worker.object.version() == object.version() => worker,
-            Some(worker) => worker.updated(object, &self.profile),
-            None => self.create(node, object, name)?,
-        };
-        Some((node, worker))
+        let object = object?;
+        match previous {
+            Some(worker) if worker.object.version() == object.version() => Some(worker),
+            Some(worker) => Some(worker.updated(object, |object| self.runtime.parse(object).0)),
+            None => self.create(object),
+        }
     }
 
     /// Creates the worker of a pod that is new to this process; its run continues from its reported status.
-    fn create(&self, node: &NodeState, object: Arc<CachedPod>, node_name: String) -> Option<PodWorker> {
+    fn create(&self, object: Arc<CachedPod>) -> Option<PodWorker<R::Place>> {
         let reported = object.wire.status.clone().unwrap_or_default();
-        let (pod, problems) = Pod::parse(&object.wire, &self.profile);
-        node.add_images(pulled_images(&object.wire, &reported));
-        let must_be_removed =
-            object.wire.metadata.deletion_grace_period_seconds.is_some_and(|grace| grace > 0);
-        if is_terminated(&reported) && !must_be_removed {
-            return None;
-        }
+        let (pod, problems) = self.runtime.parse(&object.wire);
+        let (place, run) = self.runtime.accept(&object, &pod, &self.pods, self.clock.now())?;
         for problem in problems {
-            node.events.record(EVENT_SOURCE, subject(&object), problem);
+            self.runtime.record(&place, subject(&object), problem);
         }
-        let run = PodRun::recover(&pod, &reported, self.clock.now());
-        let existing = || self.pod_addresses(&node_name);
-        let address = node.allocate_address(reported.pod_ip.as_deref(), existing);
         Some(PodWorker {
             object,
-            node: node_name,
-            address,
+            place,
             pod,
             run,
             reported,
@@ -192,20 +241,11 @@ impl PodWorkers {
         })
     }
 
-    /// Returns the reported addresses of the pods on a node.
-    fn pod_addresses(&self, node: &str) -> Vec<String> {
-        let pods = self.pods.read();
-        let pods = pods
-            .iter()
-            .filter(|pod| pod.wire.spec.as_ref().is_some_and(|spec| spec.node_name.as_deref() == Some(node)));
-        pods.filter_map(|pod| pod.wire.status.as_ref()?.pod_ip.clone()).collect()
-    }
-
     /// Writes the status if it changed, and deletes the pod if it is to be removed. Returns the written version.
     async fn write(
         &self,
         key: &ObjectKey,
-        worker: &PodWorker,
+        worker: &PodWorker<R::Place>,
         synced: &PodSyncResult,
     ) -> Result<Option<ResourceVersion>, RequestError> {
         let mut version = None;
@@ -225,12 +265,12 @@ impl PodWorkers {
         Ok(version)
     }
 
-    fn workers(&self) -> MutexGuard<'_, BTreeMap<ObjectKey, PodWorker>> {
+    fn workers(&self) -> MutexGuard<'_, BTreeMap<ObjectKey, PodWorker<R::Place>>> {
         self.workers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl PodWorker {
+impl<P> PodWorker<P> {
     /// Whether an object is the last synced one with the status that was written then, so that there is nothing to sync.
     fn is_own_write(&self, object: &CachedPod) -> bool {
         let (new, old) = (&object.wire, &self.object.wire);
@@ -246,7 +286,7 @@ impl PodWorker {
     ///
     /// An object that is newer than the last written status was written by others. Its status is then the one to compare
     /// with, so that what the node controller wrote about a failed node is corrected.
-    fn updated(self, object: Arc<CachedPod>, profile: &Profile) -> Self {
+    fn updated(self, object: Arc<CachedPod>, parse: impl FnOnce(&core::Pod) -> Pod) -> Self {
         let is_by_others = self.written_version.as_ref().is_some_and(|written| {
             // The informer may show both writes at once, so that the own one is never seen.
             let is_newer = object.version().has_reached(written) == Some(true) && object.version() != written;
@@ -255,15 +295,20 @@ impl PodWorker {
         let stored = object.wire.status.as_ref();
         let stored = stored.filter(|status| is_by_others && !is_terminated(status));
         let reported = stored.cloned().unwrap_or(self.reported);
-        Self { pod: Pod::parse(&object.wire, profile).0, object, reported, ..self }
+        Self { pod: parse(&object.wire), object, reported, ..self }
     }
+}
+
+/// Whether a pod has ended and does not have to be removed by its node.
+pub fn is_over(pod: &core::Pod) -> bool {
+    let must_be_removed = pod.metadata.deletion_grace_period_seconds.is_some_and(|grace| grace > 0);
+    pod.status.as_ref().is_some_and(is_terminated) && !must_be_removed
 }
 
 fn is_terminated(status: &core::PodStatus) -> bool {
     matches!(status.phase.as_deref(), Some("Succeeded" | "Failed"))
 }
 
-/// Decides how to continue after a failed request.
 /// The next multiple of the resolution.
 fn round_up(at: Timestamp, resolution: Duration) -> Timestamp {
     let step = i64::try_from(resolution.as_nanos()).unwrap_or(i64::MAX);
@@ -273,6 +318,7 @@ fn round_up(at: Timestamp, resolution: Duration) -> Timestamp {
     }
 }
 
+/// Decides how to continue after a failed request.
 fn after_failure(key: &ObjectKey, failure: &RequestError) -> (Outcome, Wake) {
     match failure.kind() {
         // The pod was deleted or replaced; the informer will deliver the change.
@@ -292,21 +338,8 @@ fn after_failure(key: &ObjectKey, failure: &RequestError) -> (Outcome, Wake) {
     }
 }
 
-/// Returns the images of containers that have run, which are therefore on the node.
-fn pulled_images(pod: &core::Pod, status: &core::PodStatus) -> Vec<String> {
-    let spec = pod.spec.as_ref();
-    let containers =
-        spec.into_iter().flat_map(|spec| spec.init_containers.iter().flatten().chain(&spec.containers));
-    let statuses: Vec<_> =
-        status.init_container_statuses.iter().chain(&status.container_statuses).flatten().collect();
-    let ran = |name: &str| statuses.iter().any(|status| status.name == name && !status.image_id.is_empty());
-    containers
-        .filter(|container| ran(&container.name))
-        .filter_map(|container| container.image.clone())
-        .collect()
-}
-
-fn subject(pod: &CachedPod) -> Subject {
+/// Returns a pod as the subject of events.
+pub fn subject(pod: &CachedPod) -> Subject {
     let key = pod.key();
     Subject {
         api_version: "v1".into(),

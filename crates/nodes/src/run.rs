@@ -12,11 +12,11 @@ use k8s_openapi::api::core::v1 as core;
 use tokio::task::JoinSet;
 
 use crate::heartbeat::Heartbeats;
-use crate::lookups::Lookups;
 use crate::node_spec::{self, NodeSpec};
 use crate::node_state::NodeState;
 use crate::options::{InvalidOptions, Options};
 use crate::pod_workers::PodWorkers;
+use crate::simulation::Simulation;
 
 /// The field manager.
 const MANAGER: &str = "gantry-nodes";
@@ -30,16 +30,20 @@ const NODE_SYNCS_MAX: usize = 8;
 ///
 /// The future is boxed so that it is compiled here, not in each crate that awaits it.
 pub fn run(
-    client: impl Into<ApiTransport>,
+    transport: ApiTransport,
     options: Options,
     shutdown: Shutdown,
 ) -> Pin<Box<dyn Future<Output = Result<(), InvalidOptions>> + Send>> {
-    Box::pin(simulate(client.into(), options, shutdown))
+    Box::pin(simulate(transport, options, shutdown))
 }
 
-async fn simulate(client: ApiTransport, options: Options, shutdown: Shutdown) -> Result<(), InvalidOptions> {
+async fn simulate(
+    transport: ApiTransport,
+    options: Options,
+    shutdown: Shutdown,
+) -> Result<(), InvalidOptions> {
     options.check()?;
-    let api = Api::new(client, MANAGER, options.metrics.clone());
+    let api = Api::new(transport, MANAGER, options.metrics.clone());
     let mut tasks = JoinSet::new();
     let (node_states, writers) = create_nodes(&options, &api);
     for writer in writers {
@@ -62,16 +66,8 @@ async fn simulate(client: ApiTransport, options: Options, shutdown: Shutdown) ->
         clock: clock.clone(),
         states: Mutex::default(),
     });
-    let pod_workers = Arc::new(PodWorkers {
-        pods,
-        node_states: node_states.clone(),
-        lookups: Lookups::new(api.clone(), clock.clone()),
-        api,
-        clock,
-        profile: options.profile,
-        resolution: options.resolution,
-        workers: Mutex::default(),
-    });
+    let simulation = Simulation { node_states: node_states.clone(), profile: options.profile };
+    let pod_workers = Arc::new(PodWorkers::new(pods, Arc::new(simulation), api, clock, options.resolution));
     node_states.keys().for_each(|name| node_queue.add(name.as_str().into()));
     let syncing_nodes =
         node_queue.work(NODE_SYNCS_MAX, RetryPolicy::REPLICA_SET, shutdown.clone(), move |name| {
@@ -92,7 +88,7 @@ async fn simulate(client: ApiTransport, options: Options, shutdown: Shutdown) ->
 fn create_nodes(options: &Options, api: &Api) -> (Arc<BTreeMap<String, NodeState>>, Vec<EventWriter>) {
     let mut writers = Vec::new();
     let node = |index| {
-        let spec = NodeSpec::new(&options.prefix, index, &options.capacity);
+        let spec = NodeSpec::new(&options.prefix, index, &options.capacity).tainted(options.is_tainted);
         let (events, writer) = EventRecorder::new(api.clone(), options.clock.clone());
         writers.push(writer);
         (spec.name.clone(), NodeState::new(spec, events))

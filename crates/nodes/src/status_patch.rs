@@ -17,6 +17,7 @@ pub(crate) fn is_needed(stored: &PodStatus, new: &PodStatus) -> bool {
         && new.start_time == stored.start_time
         && new.init_container_statuses == stored.init_container_statuses
         && new.container_statuses == stored.container_statuses
+        && new.ephemeral_container_statuses == stored.ephemeral_container_statuses
         && new.observed_generation == stored.observed_generation;
     !is_same || !new.conditions.iter().flatten().all(is_stored)
 }
@@ -70,6 +71,11 @@ mod tests {
         assert!(!is_needed(&stored, &same));
         let phase = PodStatus { phase: Some("Failed".to_owned()), ..same.clone() };
         assert!(is_needed(&stored, &phase));
+        let debugged = PodStatus {
+            ephemeral_container_statuses: Some(vec![k8s_openapi::api::core::v1::ContainerStatus::default()]),
+            ..same.clone()
+        };
+        assert!(is_needed(&stored, &debugged));
         let mut unready = same;
         unready.conditions.as_mut().unwrap()[0].status = "False".to_owned();
         assert!(is_needed(&stored, &unready));

@@ -10,11 +10,11 @@ use gantry_json::Value;
 use gantry_kubectl::verbs::{ApplyOptions, apply_manifests};
 use gantry_kubectl::{ClientContext, Failure, Manifest, OutputStreams};
 use gantry_model::{Deployment, Name, ReplicaSet, Timestamp};
+use gantry_runtime::{Decode as _, ObjectList, Wire};
 use gantry_sim::{Commit, RequestInfo, SimCluster, SimObserver, SimOptions, simulate, simulate_prepared};
 use gantry_view::why::{self, CommandFlags, Report};
 use gantry_view::{ApiObjects, Snapshot};
 use k8s_openapi::api::{apps::v1 as apps, core::v1 as core};
-use k8s_openapi::serde::de::DeserializeOwned;
 
 use crate::assumptions::Assumptions;
 use crate::changes::changes;
@@ -201,7 +201,8 @@ impl Replay<'_, '_> {
         }
         let streams = OutputStreams { out: Box::new(io::sink()), err: Box::new(io::sink()) };
         let clock = || gantry_primitives::Timestamp::from_secs(0);
-        let mut context = ClientContext::new(self.cluster.client(), "the simulated cluster", streams, clock);
+        let mut context =
+            ClientContext::new(self.cluster.transport(), "the simulated cluster", streams, clock);
         context.namespace.clone_from(&self.request.namespace);
         let applied = apply_manifests(&mut context, &ApplyOptions::default(), manifests).await;
         applied.map_err(|failure| ReplayError::Refused { is_change, failure })
@@ -233,15 +234,14 @@ impl Replay<'_, '_> {
         (status == 200).then_some(object)
     }
 
-    async fn list<T: DeserializeOwned>(&self, api: &str, namespace: &str, plural: &str) -> Vec<T> {
-        let mut list = self.cluster.get(&format!("{api}/namespaces/{namespace}/{plural}")).await;
-        let items = list["items"].as_array_mut().map(std::mem::take).unwrap_or_default();
-        items.into_iter().filter_map(|item| gantry_json::from_value(item).ok()).collect()
+    async fn list<W: Wire>(&self, api: &str, namespace: &str, plural: &str) -> Vec<W> {
+        let list = self.cluster.get(&format!("{api}/namespaces/{namespace}/{plural}")).await;
+        ObjectList::decode_value(&list).map(|list| list.items).unwrap_or_default()
     }
 
     /// A recorder that begins with the state before the change.
     async fn recorder(&self, (namespace, _): &DeploymentKey, deployment: Option<&Value>) -> Observed {
-        let parsed = deployment.and_then(|it| gantry_json::from_value::<apps::Deployment>(it.clone()).ok());
+        let parsed = deployment.and_then(|it| apps::Deployment::decode_value(it).ok());
         let uid = parsed.as_ref().and_then(|it| it.metadata.uid.clone());
         let sets: Vec<apps::ReplicaSet> = self.list("/apis/apps/v1", namespace, "replicasets").await;
         let own = sets.into_iter().filter(|set| uid.is_some() && owner(set) == uid);
@@ -278,7 +278,7 @@ impl Replay<'_, '_> {
     ) -> Option<RolloutPlan> {
         let after = self.deployment(key).await?;
         let report = self.report(key, &after).await?;
-        let deployment = Deployment::parse(gantry_json::from_value(after.clone()).ok()?).ok()?;
+        let deployment = Deployment::parse(apps::Deployment::decode_value(&after).ok()?).ok()?;
         Some(RolloutPlan::new(
             &deployment,
             Observation {
@@ -301,7 +301,7 @@ impl Replay<'_, '_> {
     /// Explains the state at the end.
     async fn report(&self, (namespace, _): &DeploymentKey, deployment: &Value) -> Option<Report> {
         let objects = ApiObjects {
-            deployment: gantry_json::from_value(deployment.clone()).ok()?,
+            deployment: apps::Deployment::decode_value(deployment).ok()?,
             sets: self.list("/apis/apps/v1", namespace, "replicasets").await,
             pods: self.list("/api/v1", namespace, "pods").await,
             events: self.list("/api/v1", namespace, "events").await,
@@ -361,14 +361,14 @@ fn record(recorders: &mut Recorders, commit: &Commit, at: Duration) {
                 let Some(observed) = recorders.get_mut(&(namespace.to_owned(), name.to_owned())) else {
                     continue;
                 };
-                let Ok(object) = gantry_json::from_slice::<apps::Deployment>(value) else { continue };
+                let Ok(object) = apps::Deployment::decode(value) else { continue };
                 observed.uid.clone_from(&object.metadata.uid);
                 if let Ok(deployment) = Deployment::parse(object) {
                     observed.recorder.deployment(at, &deployment);
                 }
             }
             ("replicasets", Some(value)) => {
-                let Ok(object) = gantry_json::from_slice::<apps::ReplicaSet>(value) else { continue };
+                let Ok(object) = apps::ReplicaSet::decode(value) else { continue };
                 let owner = owner(&object);
                 let observed =
                     recorders.values_mut().find(|observed| owner.is_some() && observed.uid == owner);

@@ -56,13 +56,13 @@ fn predicted(strategy: &Value) -> Vec<(i64, i64)> {
 async fn observed(strategy: &Value) -> Vec<(i64, i64)> {
     let profile = Profile::read(PROFILE).unwrap();
     let cluster = Cluster::start_with(Options { profile, ..Options::default() }).await.unwrap();
-    let deployments: Api<Deployment> = Api::default_namespaced(cluster.client());
-    let sets: Api<ReplicaSet> = Api::default_namespaced(cluster.client());
+    let deployments: Api<Deployment> = Api::default_namespaced(client(&cluster));
+    let sets: Api<ReplicaSet> = Api::default_namespaced(client(&cluster));
     let object = gantry_json::from_value(web("nginx:1", strategy)).unwrap();
     deployments.create(&PostParams::default(), &object).await.unwrap();
     wait_until_complete(&deployments).await;
     let old = sets.list(&ListParams::default()).await.unwrap().items.remove(0).metadata.name.unwrap();
-    let watching = watch_sizes(cluster.client(), old);
+    let watching = watch_sizes(client(&cluster), old);
     let image = json!([{"name": "web", "image": "nginx:2"}]);
     let patch = json!({"spec": {"template": {"spec": {"containers": image}}}});
     deployments.patch("web", &PatchParams::default(), &Patch::Strategic(&patch)).await.unwrap();
@@ -70,6 +70,11 @@ async fn observed(strategy: &Value) -> Vec<(i64, i64)> {
 }
 
 /// Follows the sizes of the sets until the old one is empty and the new one complete.
+/// A client in this process with all rights.
+fn client(cluster: &Cluster) -> kube::Client {
+    kube::Client::new(cluster.service(), "default")
+}
+
 fn watch_sizes(client: kube::Client, old: String) -> tokio::task::JoinHandle<Vec<(i64, i64)>> {
     use futures::TryStreamExt as _;
     use kube::api::{WatchEvent, WatchParams};

@@ -49,9 +49,18 @@ pub fn wildcard_subdomain(name: &str) -> Vec<String> {
 
 /// DNS labels such as `web`.
 pub fn label(name: &str) -> Vec<String> {
+    label_of_at_most(&format!("{LABEL_MAX} characters"), name)
+}
+
+/// DNS labels in fields with the format `k8s-short-name`, whose errors differ in a word.
+pub fn short_name(name: &str) -> Vec<String> {
+    label_of_at_most(&format!("{LABEL_MAX} bytes"), name)
+}
+
+fn label_of_at_most(longest: &str, name: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     if name.len() > LABEL_MAX {
-        wrong.push(format!("must be no more than {LABEL_MAX} characters"));
+        wrong.push(format!("must be no more than {longest}"));
     }
     if !is_label(name) {
         wrong.push(if is_subdomain(name) {

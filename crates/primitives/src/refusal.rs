@@ -137,11 +137,15 @@ impl Refusal {
         let mut seen = BTreeSet::new();
         let errors: Vec<_> = errors.iter().filter(|error| seen.insert(*error)).collect();
         let group_kind = if group.is_empty() { kind.to_owned() } else { format!("{kind}.{group}") };
-        let texts: Vec<_> = errors.iter().map(ToString::to_string).collect();
-        let problem = match texts.as_slice() {
-            [only] => only.clone(),
-            many => format!("[{}]", many.join(", ")),
-        };
+        let mut message = format!("{group_kind} \"{name}\" is invalid: ");
+        // There may be megabytes of errors: they are written once.
+        let (open, close) = if errors.len() == 1 { ("", "") } else { ("[", "]") };
+        message.push_str(open);
+        for (index, error) in errors.iter().enumerate() {
+            let comma = if index == 0 { "" } else { ", " };
+            let _ = write!(message, "{comma}{error}");
+        }
+        message.push_str(close);
         let details = Details {
             name: name.to_owned(),
             group: group.to_owned(),
@@ -149,12 +153,7 @@ impl Refusal {
             causes: errors.into_iter().map(FieldError::cause).collect(),
             ..Details::default()
         };
-        Self {
-            code: 422,
-            reason: "Invalid",
-            message: format!("{group_kind} \"{name}\" is invalid: {problem}"),
-            details: Some(Box::new(details)),
-        }
+        Self { code: 422, reason: "Invalid", message, details: Some(Box::new(details)) }
     }
 
     /// The `Status` object.
@@ -207,8 +206,15 @@ impl Details {
     }
 }
 
+/// The size of the errors of an object from which on they are left out. Every error shows a value, which may be as large as the
+/// object, or is many times as large as the value; a response that shows them all is never read.
+pub const ERROR_BYTES_MAX: usize = 8 << 20;
+
+/// About the size of the fixed words of an error, in a message and in a cause.
+const FIXED_WORDS_BYTES: usize = 96;
+
 impl FieldError {
-    /// The size of its text, apart from fixed words.
+    /// About the size of its text.
     pub fn shown_bytes(&self) -> usize {
         let wrong = match &self.wrong {
             Wrong::Required(why) | Wrong::Forbidden(why) | Wrong::Internal(why) => why.len(),
@@ -220,7 +226,7 @@ impl FieldError {
             Wrong::TooLong { most } => most.len(),
             Wrong::TooMany { .. } => 0,
         };
-        self.field.len() + wrong
+        FIXED_WORDS_BYTES + self.field.len() + wrong
     }
 
     /// A missing field.

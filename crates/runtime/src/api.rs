@@ -26,10 +26,10 @@ pub struct Api {
 
 impl Api {
     /// The field manager is what `metadata.managedFields` shows.
-    pub fn new(client: impl Into<ApiTransport>, manager: &'static str, metrics: Metrics) -> Self {
+    pub fn new(transport: ApiTransport, manager: &'static str, metrics: Metrics) -> Self {
         let counted = metrics.clone();
         let client =
-            ApiClient::new(client).with_timeout(REQUEST_TIMEOUT).with_observer(move |method, code| {
+            ApiClient::new(transport).with_timeout(REQUEST_TIMEOUT).with_observer(move |method, code| {
                 let code = code.as_ref().map_or("<error>", StatusCode::as_str);
                 let labels = [("code", code), ("method", method.as_str())];
                 counted.count("rest_client_requests_total", &labels);

@@ -13,13 +13,17 @@ use k8s_openapi::api::{
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use k8s_openapi::apimachinery::pkg::version::Info;
-use kube::core::PartialObjectMeta;
 use serde::{Deserialize, Serialize};
 
 /// What a response can be decoded to.
 pub trait Decode: Sized + Send + 'static {
     /// Decodes JSON.
     fn decode(json: &[u8]) -> gantry_json::Result<Self>;
+
+    /// Decodes a JSON value.
+    fn decode_value(value: &Value) -> gantry_json::Result<Self> {
+        Self::decode(&gantry_json::to_vec(value)?)
+    }
 }
 
 /// What can be sent.
@@ -153,7 +157,7 @@ macro_rules! wire {
     )*};
 }
 
-decode!(Info, PartialObjectMeta, StoredRef, Value);
+decode!(Info, StoredRef, Value);
 encode!(Value);
 
 wire!(

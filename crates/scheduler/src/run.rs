@@ -31,16 +31,16 @@ const MANAGER: &str = "gantry-scheduler";
 ///
 /// The future is boxed so that it is compiled here, not in each crate that awaits it.
 pub fn run(
-    client: impl Into<ApiTransport>,
+    transport: ApiTransport,
     options: Options,
     shutdown: Shutdown,
 ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-    Box::pin(schedule(client.into(), options, shutdown))
+    Box::pin(schedule(transport, options, shutdown))
 }
 
-async fn schedule(client: ApiTransport, options: Options, shutdown: Shutdown) {
+async fn schedule(transport: ApiTransport, options: Options, shutdown: Shutdown) {
     let Options { requests_max, informers, clock, metrics } = options;
-    let api = Api::new(client, MANAGER, metrics);
+    let api = Api::new(transport, MANAGER, metrics);
     let mut tasks = JoinSet::new();
     let caches = Caches::of(&informers);
     let changes = ChangedKeys::of(&caches);

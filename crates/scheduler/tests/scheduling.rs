@@ -26,7 +26,7 @@ impl Cluster {
         let (switch, signal) = shutdown();
         let mut options = Options::new(self.server.metrics.clone());
         options.clock = self.server.clock.clone();
-        let running = gantry_scheduler::run(self.server.client.clone(), options, signal);
+        let running = gantry_scheduler::run(self.server.transport.clone(), options, signal);
         self.scheduler = Some((switch, tokio::spawn(running)));
     }
 

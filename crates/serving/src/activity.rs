@@ -13,6 +13,8 @@ pub(crate) struct Activity {
     in_progress: AtomicUsize,
     has_served: AtomicBool,
     changed: Notify,
+    /// The requests in progress on all connections.
+    on_all: Arc<AtomicUsize>,
 }
 
 /// A request in progress, until it is dropped.
@@ -32,12 +34,23 @@ pub(crate) struct IdleTimeouts {
     pub(crate) next: Duration,
 }
 
+/// When there are more requests in progress than these, watches and responses that are not read included, a connection has at
+/// most its share of them: each takes some kilobytes.
+const REQUESTS_MAX: usize = 2048;
+const SHARE: usize = 100;
+
 /// A connection that was idle for so long may be ended when there are too many.
 const SPARED: Duration = Duration::from_secs(1);
 
 impl Activity {
+    /// The activity of a connection whose requests are counted with those of all others.
+    pub(crate) fn counted_in(on_all: &Arc<AtomicUsize>) -> Self {
+        Self { on_all: Arc::clone(on_all), ..Self::default() }
+    }
+
     /// Counts a request.
     pub(crate) fn begin(self: &Arc<Self>) -> RequestInProgress {
+        self.on_all.fetch_add(1, Ordering::SeqCst);
         self.in_progress.fetch_add(1, Ordering::SeqCst);
         self.has_served.store(true, Ordering::SeqCst);
         self.changed.notify_one();
@@ -63,8 +76,17 @@ impl Activity {
     }
 }
 
+impl RequestInProgress {
+    /// Whether its connection has more than its share of the requests in progress.
+    pub(crate) fn exceeds_share(&self) -> bool {
+        self.0.on_all.load(Ordering::SeqCst) > REQUESTS_MAX
+            && self.0.in_progress.load(Ordering::SeqCst) > SHARE
+    }
+}
+
 impl Drop for RequestInProgress {
     fn drop(&mut self) {
+        self.0.on_all.fetch_sub(1, Ordering::SeqCst);
         self.0.in_progress.fetch_sub(1, Ordering::SeqCst);
         self.0.changed.notify_one();
     }
@@ -90,6 +112,21 @@ impl Pressure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Connections with hundreds of streams that are not read take hundreds of megabytes; one with a few is always served.
+    #[test]
+    fn a_connection_has_its_share_when_there_are_many_requests() {
+        let on_all = Arc::default();
+        let [greedy, late, modest] = [(); 3].map(|()| Arc::new(Activity::counted_in(&on_all)));
+        let first: Vec<_> = (0..REQUESTS_MAX).map(|_| greedy.begin()).collect();
+        assert!(first.iter().all(|request| !request.exceeds_share()), "there is room");
+        let second: Vec<_> = (0..SHARE).map(|_| late.begin()).collect();
+        assert!(second.iter().all(|request| !request.exceeds_share()), "its share");
+        assert!(late.begin().exceeds_share() && greedy.begin().exceeds_share());
+        assert!(!modest.begin().exceeds_share());
+        drop(first);
+        assert!(!late.begin().exceeds_share(), "there is room again");
+    }
 
     const TIMEOUTS: IdleTimeouts =
         IdleTimeouts { first: Duration::from_secs(10), next: Duration::from_secs(90) };

@@ -2,10 +2,13 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
-use gantry_apiserver::{ApiServer, Body};
-use http::{Request, Response};
+use bytes::Bytes;
+use gantry_apiserver::{ApiServer, Body, PeerAddress};
+use http::header::{CONTENT_TYPE, RETRY_AFTER};
+use http::{HeaderValue, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
@@ -31,6 +34,8 @@ pub(crate) struct Connections {
     pub(crate) limits: ConnectionLimits,
     pub(crate) stop: Stop,
     pub(crate) pressure: Pressure,
+    /// The number of requests in progress.
+    pub(crate) requests: Arc<AtomicUsize>,
 }
 
 /// A connection with or without TLS, as one type, so that hyper is compiled once.
@@ -47,9 +52,11 @@ impl Connections {
     pub(crate) async fn serve(self: Arc<Self>, socket: TcpStream) {
         // Responses are written whole, so delaying them would gain nothing.
         let _ = socket.set_nodelay(true);
+        let peer = socket.peer_addr().ok().map(|address| PeerAddress(address.ip()));
         match &self.transport {
             Transport::Plain => {
-                self.serve_http(HttpVersion::Http1, Either::Left(socket), ClientCertificate::Nothing).await;
+                self.serve_http(HttpVersion::Http1, Either::Left(socket), ClientCertificate::Nothing, peer)
+                    .await;
             }
             Transport::Tls { config, clients } => {
                 let (shaking, no_activity) =
@@ -73,21 +80,36 @@ impl Connections {
                 } else {
                     HttpVersion::Http1
                 };
-                self.serve_http(version, Either::Right(stream), user).await;
+                self.serve_http(version, Either::Right(stream), user, peer).await;
             }
         }
     }
 
-    async fn serve_http(&self, version: HttpVersion, stream: Stream, user: ClientCertificate) {
-        let activity = Arc::new(Activity::default());
+    async fn serve_http(
+        &self,
+        version: HttpVersion,
+        stream: Stream,
+        user: ClientCertificate,
+        peer: Option<PeerAddress>,
+    ) {
+        let activity = Arc::new(Activity::counted_in(&self.requests));
         let counted = Arc::clone(&activity);
-        let service = service_fn(move |request| {
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            if let Some(peer) = peer {
+                request.extensions_mut().insert(peer);
+            }
             let (server, stop, user) = (self.server.clone(), self.stop.clone(), user.clone());
             let in_progress = counted.begin();
-            async move {
-                let response = answer(&server, user, request).await;
+            // Boxed so that its memory is freed with the response: an HTTP/2 stream keeps the space of the future that it began
+            // with until its body is read, and a client may have hundreds of streams that it does not read.
+            Box::pin(async move {
+                let response = if in_progress.exceeds_share() {
+                    too_many_requests()
+                } else {
+                    answer(&server, user, request).await
+                };
                 Ok::<_, Infallible>(response.map(|body| ResponseBody::new(body, &stop, in_progress)))
-            }
+            })
         });
         let timeouts = IdleTimeouts { first: self.limits.first_request, next: self.limits.idle };
         let mut stop = self.stop.clone();
@@ -101,7 +123,8 @@ impl Connections {
         let ended = match version {
             HttpVersion::Http1 => {
                 let connection = http1(&self.limits)
-                    .serve_connection(TokioIo::new(FirstRequestLine::new(stream)), service);
+                    .serve_connection(TokioIo::new(FirstRequestLine::new(stream)), service)
+                    .with_upgrades();
                 let mut connection = std::pin::pin!(connection);
                 tokio::select! {
                     ended = connection.as_mut() => ended,
@@ -169,6 +192,16 @@ async fn answer(
         }
     }
     server.serve(request).await
+}
+
+/// The response on a connection that has too many requests in progress.
+fn too_many_requests() -> Response<Body> {
+    let message = "This connection has too many requests in progress, please try again later.\n";
+    let mut response = Response::new(Body::Whole(Some(Bytes::from_static(message.as_bytes()))));
+    *response.status_mut() = StatusCode::TOO_MANY_REQUESTS;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+    response
 }
 
 fn http1(limits: &ConnectionLimits) -> http1::Builder {

@@ -5,7 +5,8 @@
 //! ```
 //!
 //! [`Pki`] creates and stores the certificates, [`kubeconfig`] writes them for clients, [`Listener`] serves until it
-//! is stopped, and [`SystemEnvironment`] is the real clock and randomness.
+//! is stopped, [`KubeletConnector`] connects to the agents of nodes,
+//! [`ProxyConnector`] to what pods serve, and [`SystemEnvironment`] is the real clock and randomness.
 //!
 //! *Invariant:* this crate knows no objects. The meaning of requests and their authorization belong to the API
 //! server; here only the user of a client certificate is determined.
@@ -19,15 +20,20 @@ mod file_descriptors;
 mod first_request_line;
 mod framing;
 pub mod kubeconfig;
+mod kubelet_connector;
 mod pki;
+mod proxy_connector;
 mod response_body;
 mod server;
 mod stop;
 mod system_environment;
 mod tls;
+mod upstream;
 
 pub use file_descriptors::raise_limit as raise_file_descriptor_limit;
+pub use kubelet_connector::KubeletConnector;
 pub use pki::{Certified, Pki, PkiError, ServerNames};
+pub use proxy_connector::ProxyConnector;
 pub use server::{ConnectionLimits, Listener};
 pub use stop::{Stop, Stopper};
 pub use system_environment::SystemEnvironment;

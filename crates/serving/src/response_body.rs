@@ -1,6 +1,7 @@
 //! The body of a response: a watch ends at shutdown, any other body is sent whole. Both are sent in small pieces.
 
-use std::convert::Infallible;
+use std::error::Error;
+use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -13,6 +14,10 @@ use crate::stop::Stop;
 
 /// The largest piece that is handed to the connection, which copies it: clients that do not read cost no more.
 const PIECE_BYTES: usize = 32 << 10;
+
+/// A body that ends before all of it was sent: the connection ends with it, so that the client does not take it for whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BrokenOff;
 
 pub(crate) struct ResponseBody {
     content: Content,
@@ -41,14 +46,14 @@ impl ResponseBody {
 }
 
 impl Content {
-    fn poll_frame(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    fn poll_frame(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
         match self {
-            Self::Whole(body) => Pin::new(body).poll_frame(context),
+            Self::Whole(body) => poll_body(body, context),
             Self::Watch { body, stopped } => {
                 // First, or a watch that always has an event ready would never end.
                 match stopped.as_mut().poll(context) {
                     Poll::Ready(()) => Poll::Ready(None),
-                    Poll::Pending => Pin::new(body).poll_frame(context),
+                    Poll::Pending => poll_body(body, context),
                 }
             }
         }
@@ -61,19 +66,36 @@ impl Content {
     }
 }
 
+fn poll_body(body: &mut Body, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
+    Pin::new(&mut *body).poll_frame(context).map(|frame| match frame {
+        Some(Ok(frame)) => Some(Ok(frame)),
+        None => body.is_broken_off().then_some(Err(BrokenOff)),
+    })
+}
+
+impl fmt::Display for BrokenOff {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the response that is passed on broke off")
+    }
+}
+
+impl Error for BrokenOff {}
+
 impl http_body::Body for ResponseBody {
     type Data = Bytes;
-    type Error = Infallible;
+    type Error = BrokenOff;
 
     fn poll_frame(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
         let this = self.get_mut();
         if this.rest.is_empty() {
-            match std::task::ready!(this.content.poll_frame(context)).map(|Ok(frame)| frame.into_data()) {
-                Some(Ok(chunk)) => this.rest = chunk,
-                Some(Err(trailers)) => return Poll::Ready(Some(Ok(trailers))),
+            match std::task::ready!(this.content.poll_frame(context)).map(|frame| frame.map(Frame::into_data))
+            {
+                Some(Ok(Ok(chunk))) => this.rest = chunk,
+                Some(Ok(Err(trailers))) => return Poll::Ready(Some(Ok(trailers))),
+                Some(Err(broken)) => return Poll::Ready(Some(Err(broken))),
                 None => return Poll::Ready(None),
             }
         }

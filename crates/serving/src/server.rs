@@ -95,7 +95,15 @@ impl Listener {
     async fn accept(self, server: ApiServer, transport: Transport, limits: ConnectionLimits, mut stop: Stop) {
         let (shutdown_grace, connections_max) = (limits.shutdown_grace, limits.connections);
         let pressure = Pressure::default();
-        let shared = Arc::new(Connections { server, transport, limits, stop: stop.clone(), pressure });
+        let (stop_of_connections, requests) = (stop.clone(), Arc::default());
+        let shared = Arc::new(Connections {
+            server,
+            transport,
+            limits,
+            stop: stop_of_connections,
+            pressure,
+            requests,
+        });
         let mut connections = JoinSet::new();
         let mut warnings = FoldedWarnings::default();
         loop {

@@ -35,6 +35,8 @@ pub enum TransportError {
     AcceptAnyClientCert(VerifierBuilderError),
     /// rustls rejects the configuration.
     Tls(rustls::Error),
+    /// The certificate cannot be used as a client's.
+    Client(gantry_client::ConfigError),
 }
 
 impl Transport {
@@ -79,7 +81,7 @@ impl fmt::Display for TransportError {
         f.write_str(match self {
             Self::Pem(_) => "a certificate or key cannot be read",
             Self::AcceptAnyClientCert(_) => "the authority's certificate cannot verify clients",
-            Self::Tls(_) => "TLS does not work with these certificates",
+            Self::Tls(_) | Self::Client(_) => "TLS does not work with these certificates",
         })
     }
 }
@@ -90,6 +92,7 @@ impl std::error::Error for TransportError {
             Self::Pem(error) => Some(error),
             Self::AcceptAnyClientCert(error) => Some(error),
             Self::Tls(error) => Some(error),
+            Self::Client(error) => Some(error),
         }
     }
 }

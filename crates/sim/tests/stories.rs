@@ -24,7 +24,7 @@ fn every_story_has_its_recorded_outcome() {
     for path in stories() {
         let event = std::fs::read_to_string(&path).unwrap();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        let played = story::play(&event).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let played = story::play(&event, &story::no_files).unwrap_or_else(|error| panic!("{name}: {error}"));
         if std::env::var_os(REWRITE).is_some() {
             std::fs::write(&path, &played).unwrap();
         } else if let Some(difference) = first_difference(&event, &played) {
@@ -44,7 +44,7 @@ fn a_story_that_makes_no_sense_says_where_and_why() {
         ("deployment web surge=3x\n", 1, "`3x` should be a number"),
         ("deployment web\nscale-set 7 1\n", 2, "there is no set 7"),
     ] {
-        let error = story::play(text).unwrap_err();
+        let error = story::play(text, &story::no_files).unwrap_err();
         assert_eq!(error.line, line, "{error}");
         assert!(error.problem.contains(problem), "{error}");
     }

@@ -106,28 +106,28 @@ impl Queue {
 
 /// Starts the writer; it ends when the queue is closed and empty.
 pub(crate) fn start(
-    mut engine: Engine,
+    engine: Engine,
     queue: Arc<Queue>,
     health: Arc<DiskHealth>,
 ) -> std::io::Result<JoinHandle<()>> {
+    let mut writer = Writer { engine, health };
     thread::Builder::new().name("store-writer".to_owned()).spawn(move || {
         let mut last_batch = 0;
         loop {
-            match queue.take(last_batch, engine.is_mark_unsynced().then_some(IDLE)) {
+            match queue.take(last_batch, writer.engine.is_mark_unsynced().then_some(IDLE)) {
                 Taken::Requests(requests) => {
                     last_batch = requests.len();
-                    write(&mut engine, requests);
+                    writer.write(requests);
                 }
-                Taken::Nothing => engine.sync_mark(),
+                Taken::Nothing => {
+                    writer.engine.sync_mark();
+                    writer.record_health();
+                }
                 Taken::Closed => break,
             }
-            if health.record_write(engine.failure()) {
-                // It tries again until there is room.
-                engine.maintenance().request_run(MaintenanceRequest::Run);
-            }
         }
-        engine.close();
-        engine.live().close("the store is closed").wake();
+        writer.engine.close();
+        writer.engine.live().close("the store is closed").wake();
     })
 }
 
@@ -136,24 +136,59 @@ pub(crate) fn closed() -> Error {
     Error::Unavailable { why: "the store is closed".to_owned() }
 }
 
-fn write(engine: &mut Engine, requests: Vec<Request>) {
-    let mut batch = Batch::default();
-    for request in requests {
-        match request {
-            Request::Commit { transaction, answer } => {
-                batch.push(transaction, answer);
-                if batch.bytes >= BATCH_BYTES_MAX {
-                    std::mem::take(&mut batch).write(engine);
+/// The engine, and where the writer records whether the disk accepts its writes.
+struct Writer {
+    engine: Engine,
+    health: Arc<DiskHealth>,
+}
+
+impl Writer {
+    /// Carries out requests in their order, in as few batches as possible.
+    fn write(&mut self, requests: Vec<Request>) {
+        let mut batch = Batch::default();
+        for request in requests {
+            match request {
+                Request::Commit { transaction, answer } => {
+                    batch.push(transaction, answer);
+                    if batch.bytes >= BATCH_BYTES_MAX {
+                        self.write_batch(std::mem::take(&mut batch));
+                    }
+                }
+                Request::Compact { through, answer } => {
+                    self.write_batch(std::mem::take(&mut batch));
+                    let compacted = self.engine.compact(through);
+                    self.record_health();
+                    // A caller that has gone does not need the response.
+                    let _ = answer.send(compacted);
                 }
             }
-            Request::Compact { through, answer } => {
-                std::mem::take(&mut batch).write(engine);
-                // A caller that has gone does not need the response.
-                let _ = answer.send(engine.compact(through));
-            }
+        }
+        self.write_batch(batch);
+    }
+
+    /// Commits a batch and sends the responses. The health is recorded first: whose write failed must not find the
+    /// store healthy.
+    fn write_batch(&mut self, batch: Batch) {
+        if batch.transactions.is_empty() {
+            return;
+        }
+        let BatchResult { answers, wakes } = self.engine.commit(batch.transactions);
+        self.record_health();
+        for (waiting, answer) in batch.answers.into_iter().zip(answers) {
+            // A caller that has gone does not need the response.
+            let _ = waiting.send(answer);
+        }
+        if let Some(wakes) = wakes {
+            wakes.wake();
         }
     }
-    batch.write(engine);
+
+    fn record_health(&self) {
+        if self.health.record_write(self.engine.failure()) {
+            // It tries again until there is room.
+            self.engine.maintenance().request_run(MaintenanceRequest::Run);
+        }
+    }
 }
 
 /// Transactions to be written together, and the senders of their responses.
@@ -169,19 +204,5 @@ impl Batch {
         self.bytes += transaction.bytes();
         self.transactions.push(transaction);
         self.answers.push(answer);
-    }
-
-    fn write(self, engine: &mut Engine) {
-        if self.transactions.is_empty() {
-            return;
-        }
-        let BatchResult { answers, wakes } = engine.commit(self.transactions);
-        for (waiting, answer) in self.answers.into_iter().zip(answers) {
-            // A caller that has gone does not need the response.
-            let _ = waiting.send(answer);
-        }
-        if let Some(wakes) = wakes {
-            wakes.wake();
-        }
     }
 }

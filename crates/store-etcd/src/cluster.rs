@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use gantry_grpc::Method;
 use gantry_store::Error;
-use prost::Message;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 use tonic::Streaming;
@@ -11,7 +11,7 @@ use tonic::metadata::AsciiMetadataValue;
 
 use crate::fault::{EtcdRefusal, Fault};
 use crate::members::{Link, Members};
-use crate::rpc::{self, Method};
+use crate::rpc;
 use crate::settings::{BadSettings, Credentials, Settings};
 use crate::wire::{AuthenticateRequest, WatchRequest, WatchResponse};
 
@@ -47,10 +47,9 @@ impl Cluster {
     }
 
     /// Repeats an idempotent request until it is answered, refused or late.
-    pub(crate) async fn retry<Q, A>(&self, method: Method<Q, A>, request: &Q) -> Result<A, Fault>
+    pub(crate) async fn retry<Q, A>(&self, method: &Method<Q, A>, request: &Q) -> Result<A, Fault>
     where
-        Q: Message + Clone + 'static,
-        A: Message + Default + 'static,
+        Q: Clone,
     {
         let deadline = self.deadline();
         let mut backoff = Backoff::default();
@@ -71,13 +70,12 @@ impl Cluster {
     /// Sends a request once; only an invalid token makes it retry, because then nothing was done.
     pub(crate) async fn once<Q, A>(
         &self,
-        method: Method<Q, A>,
+        method: &Method<Q, A>,
         request: Q,
         deadline: Instant,
     ) -> Result<A, Fault>
     where
-        Q: Message + Clone + 'static,
-        A: Message + Default + 'static,
+        Q: Clone,
     {
         let link = self.members.link().await?;
         let token = self.token(&link, None).await?;
@@ -115,7 +113,7 @@ impl Cluster {
         let token = self.token(&link, None).await?;
         let within = self.attempt_time(self.deadline());
         let requests = requests(&link);
-        match rpc::streaming(link.channel.clone(), rpc::WATCH, requests, token.as_ref(), within).await {
+        match rpc::streaming(link.channel.clone(), &rpc::WATCH, requests, token.as_ref(), within).await {
             Ok(stream) => Ok((link, stream)),
             Err(status) => {
                 let fault = self.fault_of(&status, &link).await;
@@ -159,7 +157,7 @@ impl Cluster {
         *token = None;
         let request = AuthenticateRequest { name: name.clone(), password: password.clone() };
         let within = self.attempt_time(self.deadline());
-        let answer = rpc::unary(link.channel.clone(), rpc::AUTHENTICATE, request, None, within).await;
+        let answer = rpc::unary(link.channel.clone(), &rpc::AUTHENTICATE, request, None, within).await;
         let answer = match answer {
             Ok(answer) => answer,
             Err(status) => {

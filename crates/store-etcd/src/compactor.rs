@@ -57,7 +57,7 @@ impl Compactor {
             success: vec![RequestOp::put(key.clone(), behind.to_string().into())],
             failure: vec![RequestOp::get(key)],
         };
-        let answer = store.cluster.retry(rpc::TXN, &request).await?;
+        let answer = store.cluster.retry(&rpc::TXN, &request).await?;
         self.behind = Some(answer.revision());
         if !answer.succeeded {
             let found = answer.responses.first().and_then(|response| response.found());
@@ -99,7 +99,7 @@ pub(crate) async fn sweep_some(cluster: &Cluster, through: i64) -> Result<i64, E
         max_mod_revision: through,
         ..RangeRequest::default()
     };
-    let found = cluster.retry(rpc::RANGE, &old).await?.kvs;
+    let found = cluster.retry(&rpc::RANGE, &old).await?.kvs;
     let mut request = TxnRequest::default();
     for kv in &found {
         request.compare.push(Compare::modified_at(kv.key.clone(), kv.mod_revision));
@@ -107,7 +107,7 @@ pub(crate) async fn sweep_some(cluster: &Cluster, through: i64) -> Result<i64, E
     }
     if !found.is_empty() {
         // If one of them was used meanwhile none is removed; the next run tries again.
-        cluster.retry(rpc::TXN, &request).await?;
+        cluster.retry(&rpc::TXN, &request).await?;
     }
     Ok(i64::try_from(found.len()).unwrap_or(SWEEP))
 }

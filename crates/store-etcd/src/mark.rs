@@ -105,7 +105,7 @@ impl Marks {
             success: vec![RequestOp::put(key.clone(), Bytes::from_static(b"0"))],
             failure: Vec::new(),
         };
-        let answer = cluster.once(rpc::TXN, request, deadline).await?;
+        let answer = cluster.once(&rpc::TXN, request, deadline).await?;
         if !answer.succeeded {
             let why = "a new bookkeeping key of ours exists already in etcd".to_owned();
             return Err(Fault::Refused(EtcdRefusal::Never { why }));
@@ -143,7 +143,7 @@ impl Mark {
         };
         let mut backoff = Backoff::default();
         loop {
-            let why = match cluster.once(rpc::TXN, request.clone(), deadline).await {
+            let why = match cluster.once(&rpc::TXN, request.clone(), deadline).await {
                 Ok(answer) => return self.read_withdrawal(&answer),
                 Err(Fault::NotSent { why } | Fault::Doubtful { why }) => why,
                 Err(Fault::Refused(refusal)) => refusal.into_error().to_string(),

@@ -108,7 +108,7 @@ impl Members {
             ProgressMarks::InOrder => false,
             ProgressMarks::ByVersion => {
                 // The first exchange also verifies that this is a live etcd.
-                let status = rpc::unary(channel.clone(), rpc::STATUS, StatusRequest {}, None, within).await;
+                let status = rpc::unary(channel.clone(), &rpc::STATUS, StatusRequest {}, None, within).await;
                 progress_in_order(
                     &status
                         .map_err(|status| format!("{url}: {}{}", describe(&status), self.hint(&url)))?

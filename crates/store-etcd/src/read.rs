@@ -39,7 +39,7 @@ impl Floor {
 /// Reads one key.
 pub(crate) async fn get(cluster: &Cluster, key: &Key) -> Result<Fetched, Error> {
     let request = RangeRequest { key: Bytes::copy_from_slice(key.as_bytes()), ..RangeRequest::default() };
-    let answer = cluster.retry(rpc::RANGE, &request).await?;
+    let answer = cluster.retry(&rpc::RANGE, &request).await?;
     Ok(Fetched { revision: revision(answer.revision()), found: answer.kvs.first().map(versioned) })
 }
 
@@ -75,7 +75,7 @@ pub(crate) async fn list(cluster: &Cluster, floor: &Floor, request: ListRequest)
 async fn list_step(cluster: &Cluster, range: &Range, limit: i64, at: i64) -> Result<RangeResponse, Fault> {
     let Range { start: key, end: range_end } = range.clone();
     let request = RangeRequest { key, range_end, limit, revision: at, ..RangeRequest::default() };
-    cluster.retry(rpc::RANGE, &request).await
+    cluster.retry(&rpc::RANGE, &request).await
 }
 
 /// The floor and the current revision.
@@ -104,12 +104,12 @@ pub(crate) async fn current(cluster: &Cluster) -> Result<i64, Fault> {
 async fn probe(cluster: &Cluster, at: i64) -> Result<i64, Fault> {
     let key = Range::ours().start;
     let request = RangeRequest { key, revision: at, keys_only: true, limit: 1, ..RangeRequest::default() };
-    Ok(cluster.retry(rpc::RANGE, &request).await?.revision())
+    Ok(cluster.retry(&rpc::RANGE, &request).await?.revision())
 }
 
 /// Compacts history.
 pub(crate) async fn compact(cluster: &Cluster, floor: &Floor, through: Revision) -> Result<(), Error> {
-    match cluster.retry(rpc::COMPACT, &CompactionRequest { revision: number(through) }).await {
+    match cluster.retry(&rpc::COMPACT, &CompactionRequest { revision: number(through) }).await {
         Ok(_) => floor.raise(number(through)),
         // Another process, or a try of ours whose response was lost, has done it.
         Err(Fault::Refused(EtcdRefusal::Compacted)) => {}

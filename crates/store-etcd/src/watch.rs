@@ -368,7 +368,7 @@ impl Follower {
         let key = Bytes::from_static(b"!gantry/progress");
         let success = vec![RequestOp::put(key, Bytes::new())];
         let request = TxnRequest { success, ..TxnRequest::default() };
-        let _ = self.cluster.once(rpc::TXN, request, Instant::now() + REMINDER).await;
+        let _ = self.cluster.once(&rpc::TXN, request, Instant::now() + REMINDER).await;
     }
 
     fn deliver_progress(&mut self) {

@@ -94,7 +94,7 @@ impl Writer<'_> {
         };
         let mut request = request(transaction);
         mark.add_to(&mut request);
-        match self.cluster.once(rpc::TXN, request, deadline).await {
+        match self.cluster.once(&rpc::TXN, request, deadline).await {
             Ok(answer) if answer.succeeded => {
                 self.marks.give_back(mark.written(answer.revision()));
                 Tried::Final(Ok(revision(answer.revision())))
@@ -129,7 +129,7 @@ impl Writer<'_> {
     }
 
     async fn try_unmarked(self, transaction: &Transaction, deadline: Instant) -> Tried {
-        match self.cluster.once(rpc::TXN, request(transaction), deadline).await {
+        match self.cluster.once(&rpc::TXN, request(transaction), deadline).await {
             Ok(answer) => Tried::Final(read_unmarked(transaction, &answer)),
             Err(Fault::Doubtful { why }) => Tried::Final(Err(Error::OutcomeUnknown { why })),
             Err(Fault::Refused(EtcdRefusal::NoSpace)) => self.check_refused(transaction).await,
@@ -142,7 +142,7 @@ impl Writer<'_> {
     /// etcd has responded, so nothing is in progress any more: while all conditions hold, it was not done.
     async fn check_refused(self, transaction: &Transaction) -> Tried {
         let conditions = TxnRequest { compare: request(transaction).compare, ..TxnRequest::default() };
-        match self.cluster.retry(rpc::TXN, &conditions).await {
+        match self.cluster.retry(&rpc::TXN, &conditions).await {
             Ok(answer) if answer.succeeded => Tried::NoSpace,
             _ => {
                 let why = "etcd went over its quota with this write".to_owned();

@@ -9,7 +9,7 @@ const DRAIN_MAX: usize = 60;
 
 impl TestNamespace {
     /// Returns the pods that are not terminating, oldest set first.
-    pub async fn pods(&mut self) -> Vec<Value> {
+    async fn pods(&mut self) -> Vec<Value> {
         let order: Vec<Value> = self.sets().await.iter().map(|set| set["metadata"]["uid"].clone()).collect();
         let mut pods = self.list("pods").await;
         pods.retain(|pod| pod["metadata"]["deletionTimestamp"].is_null());
@@ -25,7 +25,7 @@ impl TestNamespace {
     }
 
     /// Returns the pods that are neither ready nor terminating.
-    pub async fn unready_pods(&mut self) -> Vec<Value> {
+    async fn unready_pods(&mut self) -> Vec<Value> {
         let mut pods = self.pods().await;
         pods.retain(|pod| !is_ready(pod));
         pods
@@ -34,7 +34,7 @@ impl TestNamespace {
     /// Makes all existing pods ready.
     pub async fn ready_all(&mut self) {
         for pod in self.unready_pods().await {
-            self.report(&pod, "Running", true).await;
+            self.report_ready(&pod).await;
         }
     }
 
@@ -42,7 +42,7 @@ impl TestNamespace {
     pub async fn ready_one(&mut self) -> bool {
         let first = self.unready_pods().await.into_iter().next();
         if let Some(pod) = &first {
-            self.report(pod, "Running", true).await;
+            self.report_ready(pod).await;
             self.settle().await;
         }
         first.is_some()
@@ -56,12 +56,6 @@ impl TestNamespace {
             }
         }
         panic!("{DRAIN_MAX} pods were made ready and it does not end");
-    }
-
-    /// Makes the first pod fail.
-    pub async fn fail_one(&mut self) {
-        let pods = self.pods().await;
-        self.report(&pods[0], "Failed", false).await;
     }
 
     /// Deletes all terminating pods.
@@ -79,7 +73,8 @@ impl TestNamespace {
         }
     }
 
-    async fn report(&mut self, pod: &Value, phase: &str, is_ready: bool) {
+    /// Reports a pod as running and ready; binds it first if it is not.
+    async fn report_ready(&mut self, pod: &Value) {
         let name = pod["metadata"]["name"].as_str().unwrap();
         if pod["spec"]["nodeName"].is_null() {
             let node = json!({"kind": "Node", "name": format!("node-{}", self.placed % 3)});
@@ -88,24 +83,24 @@ impl TestNamespace {
                 json!({"apiVersion": "v1", "kind": "Binding", "metadata": {"name": name}, "target": node});
             self.create(&format!("pods/{name}/binding"), &binding).await.unwrap();
         }
-        let status = self.status(pod, phase, is_ready);
+        let status = self.ready_status(pod);
         self.patch("pods", &format!("{name}/status"), PatchType::Strategic, &status).await.unwrap();
     }
 
-    fn status(&self, pod: &Value, phase: &str, is_ready: bool) -> Value {
+    fn ready_status(&self, pod: &Value) -> Value {
         let seconds = self.clock.now().as_nanos() / 1_000_000_000;
         let now = k8s_openapi::jiff::Timestamp::from_second(seconds).unwrap();
-        let word = if is_ready { "True" } else { "False" };
-        let state = match phase {
-            "Running" => json!({"running": {"startedAt": now}}),
-            _ => json!({"terminated": {"exitCode": 1, "reason": "Error"}}),
-        };
-        let containers: Vec<Value> = pod["spec"]["containers"].as_array().unwrap().iter().map(|container| {
-            json!({"name": container["name"], "image": container["image"], "imageID": "", "ready": is_ready,
-                "started": is_ready, "restartCount": 0, "state": state})
-        }).collect();
-        json!({"status": {"phase": phase, "startTime": now, "containerStatuses": containers,
-            "conditions": [{"type": "Ready", "status": word, "lastTransitionTime": now}]}})
+        let containers: Vec<Value> = pod["spec"]["containers"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|container| {
+                json!({"name": container["name"], "image": container["image"], "imageID": "", "ready": true,
+                "started": true, "restartCount": 0, "state": {"running": {"startedAt": now}}})
+            })
+            .collect();
+        json!({"status": {"phase": "Running", "startTime": now, "containerStatuses": containers,
+            "conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": now}]}})
     }
 }
 

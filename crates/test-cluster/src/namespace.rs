@@ -6,8 +6,8 @@
 use std::time::Duration;
 
 use gantry_json::{Value, json};
-use gantry_runtime::Clock;
-use kube::Client;
+use gantry_runtime::{ApiTransport, Clock};
+use http_body_util::{BodyExt as _, Full};
 use tokio::time::{Instant, sleep};
 
 use crate::kubelet::is_ready;
@@ -22,9 +22,9 @@ const POLL: Duration = Duration::from_millis(100);
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// A namespace in which the test acts as user and as kubelet.
-#[expect(missing_debug_implementations, reason = "kube\'s client has none")]
+#[derive(Debug)]
 pub struct TestNamespace {
-    client: Client,
+    transport: ApiTransport,
     /// Its name.
     pub namespace: String,
     pub(crate) clock: Clock,
@@ -71,10 +71,10 @@ pub struct ErrorResponse {
 
 impl TestNamespace {
     /// Creates a namespace and waits until the controllers have prepared it.
-    pub async fn new(client: Client, namespace: &str, clock: Clock) -> Self {
+    pub async fn new(transport: ApiTransport, namespace: &str, clock: Clock) -> Self {
         let namespace = namespace.to_owned();
         let (names, terminations) = (Names::default(), Terminations::AtOnce);
-        let mut stage = Self { client, namespace, clock, names, terminations, starved: QUIET, placed: 0 };
+        let mut stage = Self { transport, namespace, clock, names, terminations, starved: QUIET, placed: 0 };
         let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": stage.namespace}});
         stage.send("POST", "/api/v1/namespaces", "application/json", &object).await.unwrap();
         stage.settle().await;
@@ -195,15 +195,16 @@ impl TestNamespace {
     ) -> Result<Value, ErrorResponse> {
         let bytes = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
         let request = http::Request::builder().method(method).uri(path).header("content-type", content);
-        match self.client.request(request.body(bytes).unwrap()).await {
-            Ok(answer) => Ok(answer),
-            Err(kube::Error::Api(status)) => Err(ErrorResponse {
-                code: status.code,
-                reason: status.reason.clone(),
-                message: status.message.clone(),
-            }),
-            Err(error) => panic!("{method} {path}: {error}"),
+        let response = self.transport.send(request.body(Full::from(bytes)).unwrap()).await;
+        let response = response.unwrap_or_else(|error| panic!("{method} {path}: {error}"));
+        let (code, is_success) = (response.status().as_u16(), response.status().is_success());
+        let body = response.into_body().collect().await.unwrap().to_bytes();
+        let answer: Value = gantry_json::from_slice(&body).unwrap();
+        if is_success {
+            return Ok(answer);
         }
+        let text = |field: &str| answer[field].as_str().unwrap_or_default().to_owned();
+        Err(ErrorResponse { code, reason: text("reason"), message: text("message") })
     }
 }
 

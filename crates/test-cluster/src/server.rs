@@ -8,14 +8,14 @@ use gantry_decide::gc::{Resource, ResourceScope};
 use gantry_json::{Value, json};
 use gantry_model::Timestamp;
 use gantry_model::patch::PatchForm;
-use gantry_runtime::{Api, Clock, DeleteParams, Form, Metrics, ResourcePath};
+use gantry_runtime::{Api, ApiTransport, Clock, DeleteParams, Form, Metrics, ResourcePath};
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 
-/// An API server with an administrator's client.
-#[expect(missing_debug_implementations, reason = "kube\'s client has none")]
+/// An API server with an administrator's connection.
+#[derive(Debug)]
 pub struct TestServer {
-    /// The client of the component under test.
-    pub client: kube::Client,
+    /// How the component under test reaches the server.
+    pub transport: ApiTransport,
     /// The clock of the server.
     pub clock: Clock,
     /// The metrics of the component under test.
@@ -44,22 +44,22 @@ impl Environment for TestEnvironment {
 impl TestServer {
     /// Starts a server.
     pub async fn start() -> Self {
-        Self::start_with(|service| kube::Client::new(service, "default")).await
+        Self::start_with(ApiTransport::in_process).await
     }
 
-    /// Starts a server; `connect` makes the client of the component under test, and the test uses the server directly.
-    pub async fn start_with(connect: impl FnOnce(ApiService) -> kube::Client) -> Self {
+    /// Starts a server; `connect` makes the transport of the component under test, and the test uses the server directly.
+    pub async fn start_with(connect: impl FnOnce(ApiService) -> ApiTransport) -> Self {
         let clock = Clock::of_tokio(Timestamp::from_secs(1_767_268_800));
         let environment = TestEnvironment { clock: clock.clone(), count: AtomicU64::new(1) };
         let store = Arc::new(MemoryStore::new(HistoryLimits::default()));
         let server = ApiServer::new(store, Arc::new(environment), Settings::default());
         server.prepare().await.unwrap();
-        let client = connect(ApiService::for_master(server.clone(), "test"));
+        let transport = connect(ApiService::for_master(server.clone(), "test"));
         let metrics = Metrics::new();
-        let own = kube::Client::new(ApiService::for_master(server, "test"), "default");
+        let own = ApiTransport::in_process(ApiService::for_master(server, "test"));
         let api = Api::new(own, "test", metrics.clone());
         let account = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}});
-        let server = Self { client, clock, metrics, api };
+        let server = Self { transport, clock, metrics, api };
         server.create("serviceaccounts", &account).await;
         // Every pod mounts it, as in a cluster whose controllers publish it.
         let authority = json!({

@@ -1,8 +1,7 @@
 //! Recordings of Kubernetes 1.37: scenarios of commands, and a snapshot after each of their steps.
 //!
 //! `recorded/scenarios.txt` has the commands; beside it are the snapshots of a real kube-apiserver, etcd and
-//! kube-controller-manager. The simulator, and the controllers over an API server, play the same commands and have to
-//! get the same snapshots.
+//! kube-controller-manager. The shipped cluster plays the same commands in virtual time and has to get the same snapshots.
 
 use std::path::Path;
 
@@ -92,7 +91,10 @@ mod tests {
         assert_eq!(all.len(), 49);
         assert!(all.iter().all(|one| !one.steps.is_empty() && !one.snapshots.is_empty()));
         let recreate = all.iter().find(|one| one.name == "recreate").expect("it is there");
-        assert_eq!(recreate.steps[2], ScenarioStep { command: "reap off".to_owned(), has_snapshot: false });
+        assert_eq!(
+            recreate.steps[2],
+            ScenarioStep { command: "terminate off".to_owned(), has_snapshot: false }
+        );
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod limits;
 mod preconditions;
 mod priority;
 pub(crate) mod quota;
+mod runtime_class;
 
 use std::borrow::Cow;
 
@@ -43,10 +44,7 @@ pub(crate) async fn create(
             AdmissionCheck::Priority => priority::admit(server, object_ref, object).await?,
             AdmissionCheck::OneDefaultClass => priority::admit_class(server, object_ref, object).await?,
             AdmissionCheck::Limits => limits::admit(server, object_ref, object).await?,
-            AdmissionCheck::RuntimeClass => {
-                let missing = admission::runtime_class::missing(object);
-                missing.map_or(Ok(()), |why| Err(ApiError::forbidden(object_ref, why)))?;
-            }
+            AdmissionCheck::RuntimeClass => runtime_class::admit(server, object_ref, object).await?,
         }
     }
     Ok(())

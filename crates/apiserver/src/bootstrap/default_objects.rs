@@ -30,8 +30,24 @@ pub(super) fn all(settings: &Settings) -> Vec<DefaultObject> {
         let class = json!({"metadata": {"name": name}, "value": value, "description": description});
         object("scheduling.k8s.io/v1", "PriorityClass", class, &[])
     });
-    let own = [service(settings), endpoints(settings), endpoint_slice(settings), authentication(settings)];
+    let own = [
+        service_cidr(settings),
+        service(settings),
+        endpoints(settings),
+        endpoint_slice(settings),
+        authentication(settings),
+    ];
     namespaces.into_iter().chain(classes).chain(own).flatten().collect()
+}
+
+/// The range of the addresses of Services.
+fn service_cidr(settings: &Settings) -> Option<DefaultObject> {
+    let range = settings.services.addresses.to_string();
+    let range = json!({"metadata": {"name": "kubernetes"}, "spec": {"cidrs": [range]}});
+    let message = "Kubernetes default Service CIDR is ready";
+    let ready = json!({"type": "Ready", "status": "True", "reason": "", "message": message});
+    let range = object("networking.k8s.io/v1", "ServiceCIDR", range, &[])?;
+    Some(DefaultObject { condition: Some(ready), ..range })
 }
 
 /// The service through which pods reach the server.
@@ -92,5 +108,5 @@ pub(super) fn object(
     object["kind"] = json!(kind);
     let follows = Follows::Settings(settings_fields);
     let kind = kinds().kind(group, version, kind);
-    kind.map(|kind| DefaultObject { kind, object, manager: FIELD_MANAGER, follows })
+    kind.map(|kind| DefaultObject { kind, object, manager: FIELD_MANAGER, follows, condition: None })
 }

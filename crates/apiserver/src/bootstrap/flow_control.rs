@@ -44,5 +44,6 @@ pub(super) fn with_status(kind: &Kind, object: Value, now: Timestamp) -> Value {
 
 fn default_object(object: Value, is_mandatory: bool) -> Option<DefaultObject> {
     let kind = kinds().kind(GROUP, "v1", object["kind"].as_str()?)?;
-    Some(DefaultObject { kind, object, manager: PRODUCER, follows: Follows::FlowControl { is_mandatory } })
+    let follows = Follows::FlowControl { is_mandatory };
+    Some(DefaultObject { kind, object, manager: PRODUCER, follows, condition: None })
 }

@@ -12,7 +12,7 @@ pub(crate) use flow_control::is_default;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gantry_json::Value;
+use gantry_json::{Value, json};
 use gantry_managed_fields::ownership::{FieldSet, Write, track_update};
 use gantry_registry::access::AccessRule;
 use gantry_registry::flow_control::GROUP as FLOW_CONTROL;
@@ -35,6 +35,8 @@ struct DefaultObject {
     /// The field manager.
     manager: &'static str,
     follows: Follows,
+    /// The condition that it has from the beginning, without its time.
+    condition: Option<Value>,
 }
 
 /// What an object follows after it is created.
@@ -176,6 +178,10 @@ impl DefaultObject {
         defaults::set_initial_status(self.kind, &mut object);
         if let Follows::FlowControl { .. } = self.follows {
             object = flow_control::with_status(self.kind, object, now);
+        }
+        if let Some(condition) = &self.condition {
+            object["status"]["conditions"] = json!([condition]);
+            object["status"]["conditions"][0]["lastTransitionTime"] = json!(time);
         }
         let value = storage_codec::encode(self.kind, &mut object);
         (object, Op::Create { value })

@@ -13,6 +13,7 @@ use http::Method;
 
 use super::patch::patch_kind;
 use super::pods;
+use super::reviews::is_review;
 use crate::ApiServer;
 use crate::accept::{Offer, View, negotiate};
 use crate::authorization::NodeWrite;
@@ -54,6 +55,7 @@ impl<'a> Call<'a> {
             | (Some("ephemeralcontainers" | "resize"), &Method::GET | &Method::PUT | &Method::PATCH) => {
                 negotiate(info.accept, Offer::NoTables)?
             }
+            _ if is_review(kind) => negotiate(info.accept, Offer::NoTables)?,
             _ => negotiate(info.accept, Offer::Objects)?,
         };
         let Path { namespace, name, watch: watch_by_path, .. } = *path;

@@ -11,7 +11,7 @@ use gantry_schema::encode;
 use gantry_schema::kinds::discovery as render;
 use gantry_schema::kinds::{Kinds, kinds};
 use http::Method;
-use http::header::{CACHE_CONTROL, ETAG, HOST, IF_NONE_MATCH, VARY, X_CONTENT_TYPE_OPTIONS};
+use http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH, VARY, X_CONTENT_TYPE_OPTIONS};
 
 use super::{health, metrics, openapi as documents};
 use crate::ApiServer;
@@ -102,7 +102,7 @@ pub(super) fn group(
         None if group.is_empty() && view == View::Discovery => {
             Ok(aggregated(&documents.aggregated_core, info))
         }
-        None if group.is_empty() => Ok(ApiResponse::value(200, &render::legacy_root(info.header(HOST)))),
+        None if group.is_empty() => Ok(ApiResponse::value(200, &render::legacy_root(info.host()))),
         None => Ok(documents
             .group
             .get(group)

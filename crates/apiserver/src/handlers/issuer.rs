@@ -1,7 +1,6 @@
 //! The OpenID discovery documents, with which others verify service account tokens.
 
 use gantry_json::json;
-use http::header::HOST;
 
 use crate::ApiServer;
 use crate::error::ApiError;
@@ -25,7 +24,7 @@ pub(super) async fn document(
 }
 
 fn configuration(server: &ApiServer, info: &RequestInfo<'_>) -> ApiResponse {
-    let host = info.header(HOST);
+    let host = info.host();
     ApiResponse::value(
         200,
         &json!({

@@ -19,7 +19,7 @@ use super::call::Call;
 use super::read::ListedObjects;
 use crate::chunk_buffer::{self, ChunkBuffer};
 use crate::error::ApiError;
-use crate::heavy_work::{BodySlot, HeavyWork};
+use crate::heavy_work::{BodySlot, HEAVY_BYTES, HeavyWork};
 use crate::response::{ApiResponse, Chunks};
 
 /// A list that is being encoded.
@@ -27,7 +27,10 @@ struct ListBody {
     kind: Arc<Kind>,
     /// What is encoded and not sent: the start of the list first.
     buffer: ChunkBuffer,
+    format: ListFormat,
     items: std::vec::IntoIter<Item>,
+    /// What follows the items.
+    end: Vec<u8>,
     is_first: bool,
     is_ended: bool,
     heavy_work: Arc<HeavyWork>,
@@ -35,25 +38,56 @@ struct ListBody {
     gzip: Option<GzEncoder<Vec<u8>>>,
 }
 
-/// Responds with a list.
-pub(super) fn response(call: &Call<'_>, found: ListedObjects, is_compressed: bool) -> ApiResponse {
+/// The format of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ListFormat {
+    Json,
+    Yaml,
+}
+
+/// Responds with a list, in YAML if the client wants that.
+pub(super) fn response(call: &Call<'_>, found: ListedObjects) -> Result<ApiResponse, ApiError> {
     let (kind, mut buffer) = (call.kind, ChunkBuffer::new(&call.server.unsent_responses));
+    let (format, content_type) = if call.info.wants_yaml() {
+        (ListFormat::Yaml, "application/yaml")
+    } else {
+        (ListFormat::Json, "application/json")
+    };
     start(kind, &found.metadata, buffer.chunk());
-    let response = ApiResponse::chunked_json(ListBody {
-        kind: Arc::clone(kind),
-        buffer,
-        items: found.items.into_iter(),
-        is_first: true,
-        is_ended: false,
-        heavy_work: Arc::clone(&call.server.heavy_work),
-        slot: BodySlot::default(),
-        gzip: is_compressed.then(|| GzEncoder::new(Vec::new(), Compression::fast())),
-    });
+    let mut end = b"]}\n".to_vec();
+    if format == ListFormat::Yaml {
+        (*buffer.chunk(), end) = yaml_frame(&[&buffer.take(), end.as_slice()].concat())?;
+    }
+    let is_compressed = call.info.accepts_gzip();
+    let response = ApiResponse::chunked(
+        content_type,
+        ListBody {
+            kind: Arc::clone(kind),
+            buffer,
+            format,
+            items: found.items.into_iter(),
+            end,
+            is_first: true,
+            is_ended: false,
+            heavy_work: Arc::clone(&call.server.heavy_work),
+            slot: BodySlot::default(),
+            gzip: is_compressed.then(|| GzEncoder::new(Vec::new(), Compression::fast())),
+        },
+    );
     if is_compressed {
         let response = response.with(CONTENT_ENCODING, "gzip".to_owned());
-        return response.with(VARY, "Accept-Encoding".to_owned());
+        return Ok(response.with(VARY, "Accept-Encoding".to_owned()));
     }
-    response
+    Ok(response)
+}
+
+/// Returns what is before the items of a list in YAML, and what follows them, from the JSON of the list without items.
+fn yaml_frame(empty: &[u8]) -> Result<(Vec<u8>, Vec<u8>), ApiError> {
+    let yaml = encode::yaml(empty).unwrap_or_default();
+    let (start, end) = yaml
+        .split_once("items: []\n")
+        .ok_or_else(|| ApiError::unclassified("a list cannot be written as YAML"))?;
+    Ok((format!("{start}items:\n").into_bytes(), end.as_bytes().to_vec()))
 }
 
 /// Writes a list, up to its items.
@@ -69,7 +103,10 @@ pub(super) fn start(kind: &Kind, metadata: &Value, out: &mut Vec<u8>) {
 impl ListBody {
     /// Whether encoding the next item takes long.
     fn is_next_heavy(&self) -> bool {
-        self.items.as_slice().first().is_some_and(|item| chunk_buffer::is_heavy(&self.kind, item))
+        self.items.as_slice().first().is_some_and(|item| match self.format {
+            ListFormat::Json => chunk_buffer::is_heavy(&self.kind, item),
+            ListFormat::Yaml => item.value.len() > HEAVY_BYTES,
+        })
     }
 
     /// Encodes items until a chunk is full; heavy ones only in a slot.
@@ -77,9 +114,13 @@ impl ListBody {
         while !self.buffer.fill()? && (has_slot || !self.is_next_heavy()) {
             let Some(item) = self.items.next() else {
                 self.is_ended = true;
-                self.buffer.chunk().extend_from_slice(b"]}\n");
+                self.buffer.chunk().append(&mut self.end);
                 return Ok(());
             };
+            if self.format == ListFormat::Yaml {
+                self.buffer.push_yaml_element(&self.kind, &item)?;
+                continue;
+            }
             if !std::mem::take(&mut self.is_first) {
                 self.buffer.chunk().push(b',');
             }

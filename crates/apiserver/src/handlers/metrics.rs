@@ -19,6 +19,8 @@ pub(super) async fn respond(server: &ApiServer) -> ApiResponse {
             counts.insert(kind.group_resource(), page.remaining + page.items.len() as u64);
         }
     }
-    let text = server.metrics.render(&counts) + &server.flow_control.render_metrics();
-    ApiResponse::text(200, text).of_type("text/plain; version=0.0.4; charset=utf-8")
+    let bytes = server.metrics.drop_unserved(&server.objects.catalogues);
+    let render = || server.metrics.render(&counts) + &server.flow_control.render_metrics();
+    let (text, slot) = server.heavy_work.run_keeping_slot(bytes, render).await;
+    ApiResponse::text(200, text).of_type("text/plain; version=0.0.4; charset=utf-8").with_slot(slot)
 }

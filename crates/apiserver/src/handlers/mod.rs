@@ -12,6 +12,7 @@ mod namespaces;
 mod openapi;
 mod patch;
 mod pods;
+mod proxy;
 mod read;
 mod render;
 mod reviews;
@@ -35,6 +36,7 @@ use call::Call;
 
 pub(crate) use discovery::DiscoveryDocuments;
 pub(crate) use openapi::OpenApiCache;
+pub(crate) use proxy::proxy;
 pub(crate) use update::reset_fields;
 
 /// The size limit of request bodies.
@@ -83,7 +85,7 @@ async fn objects(
         (method, _, None) if path.watch && *method != Method::GET => Err(ApiError::MethodNotAllowed),
         (&Method::GET, None, None) => read::collection(&call).await,
         (&Method::GET, Some(_), None) if path.watch => read::collection(&call).await,
-        (&Method::POST, None, None) if call.is_review() => call.review().await,
+        (&Method::POST, None, None) if reviews::is_review(call.kind) => call.review().await,
         (&Method::POST, None, None) if kind.kind == "Binding" && call.namespace.is_some() => {
             call.bind().await
         }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use bytes::Bytes;
 use flate2::read::GzDecoder;
@@ -26,6 +26,9 @@ use crate::response_filters::gzip;
 const PROTOBUF_ASKED: &str = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 const PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 const JSON: &str = "application/json";
+/// About the size of the largest document.
+const DOCUMENT_BYTES: usize = 1 << 20;
+
 /// The OpenAPI documents of a catalogue, built on first use.
 #[derive(Debug)]
 pub(crate) struct OpenApiCache {
@@ -48,6 +51,17 @@ const YEAR_SECONDS: i64 = 365 * 24 * 60 * 60;
 struct Document {
     compressed: Bytes,
     etag: String,
+    /// The document itself, while it is being sent: all clients that get it so share it.
+    plain: Mutex<Weak<Vec<u8>>>,
+}
+
+/// A share of a document that is being sent.
+struct SharedDocument(Arc<Vec<u8>>);
+
+impl AsRef<[u8]> for SharedDocument {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
 }
 
 impl OpenApiCache {
@@ -100,12 +114,24 @@ impl OpenApiCache {
 pub(super) async fn path(server: &ApiServer, path: &str, info: &RequestInfo<'_>) -> Option<ApiResponse> {
     let rest = path.trim_end_matches('/').strip_prefix("/openapi/")?;
     let catalogue = server.catalogue().await;
-    let Catalogue { kinds, openapi, .. } = catalogue.as_ref();
-    match rest {
+    let respond = || document(server, &catalogue, rest, info);
+    let (response, slot) = server.heavy_work.run_keeping_slot(DOCUMENT_BYTES, respond).await;
+    response.map(|response| response.with_slot(slot))
+}
+
+/// Responds with the document at this path below `/openapi/`. It may have to be built, or decompressed for this client.
+fn document(
+    server: &ApiServer,
+    catalogue: &Catalogue,
+    path: &str,
+    info: &RequestInfo<'_>,
+) -> Option<ApiResponse> {
+    let Catalogue { kinds, openapi, .. } = catalogue;
+    match path {
         "v2" => Some(v2(openapi, kinds, info)),
         "v3" => Some(openapi.v3_index(kinds).respond(JSON, info)),
-        rest => {
-            let path = rest.strip_prefix("v3/")?;
+        path => {
+            let path = path.strip_prefix("v3/")?;
             Some(match openapi.v3(kinds).get(path) {
                 Some(document) => v3(server, document, path, info),
                 None => ApiResponse::empty(404),
@@ -159,7 +185,7 @@ fn document_path(version: GroupVersion) -> String {
 
 impl Document {
     fn new(document: &[u8]) -> Self {
-        Self { compressed: gzip(document).unwrap_or_default(), etag: etag(document) }
+        Self { compressed: gzip(document).unwrap_or_default(), etag: etag(document), plain: Mutex::default() }
     }
 
     fn hash(&self) -> &str {
@@ -174,11 +200,9 @@ impl Document {
         let response = if is_known(info, &self.etag) {
             ApiResponse::empty(304)
         } else if info.accepts_gzip() {
-            ApiResponse::json(200, self.compressed.clone())
-                .of_type(media)
-                .with(CONTENT_ENCODING, "gzip".to_owned())
+            ApiResponse::shared(media, self.compressed.clone()).with(CONTENT_ENCODING, "gzip".to_owned())
         } else {
-            ApiResponse::json(200, self.plain()).of_type(media)
+            ApiResponse::shared(media, self.plain())
         };
         response
             .with(ETAG, self.etag.clone())
@@ -187,9 +211,29 @@ impl Document {
     }
 
     fn plain(&self) -> Bytes {
-        let mut document = Vec::with_capacity(self.compressed.len() * 10);
-        // The bytes were compressed here, so decompressing does not fail.
-        let _ = GzDecoder::new(&*self.compressed).read_to_end(&mut document);
-        document.into()
+        // It is replaced as a whole, so it is valid even after a panic.
+        let mut plain = self.plain.lock().unwrap_or_else(PoisonError::into_inner);
+        let shared = plain.upgrade().unwrap_or_else(|| {
+            let mut document = Vec::with_capacity(self.compressed.len() * 10);
+            // The bytes were compressed here, so decompressing does not fail.
+            let _ = GzDecoder::new(&*self.compressed).read_to_end(&mut document);
+            Arc::new(document)
+        });
+        *plain = Arc::downgrade(&shared);
+        Bytes::from_owner(SharedDocument(shared))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_share_a_document_while_it_is_sent() {
+        let document = Document::new(&vec![b'x'; 100_000]);
+        let (one, other) = (document.plain(), document.plain());
+        assert_eq!((one.len(), one.as_ptr()), (100_000, other.as_ptr()));
+        drop((one, other));
+        assert!(document.plain.lock().unwrap().upgrade().is_none(), "afterwards it is not kept");
     }
 }

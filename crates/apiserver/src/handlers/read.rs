@@ -13,6 +13,7 @@ use gantry_store::{Error, Item, Key, ListRequest, Revision};
 use super::call::Call;
 use super::{list_body, require_verb, watch};
 use crate::accept::View;
+use crate::chunk_buffer::VERSION_BYTES;
 use crate::error::ApiError;
 use crate::flow_control::CollectionHash;
 use crate::heavy_work::HEAVY_BYTES;
@@ -24,8 +25,6 @@ use crate::storage_codec;
 const PAGE: usize = 500;
 /// Larger lists are not indented, whatever the client prefers: they would have to be held in memory as a whole.
 const INDENTED_BYTES_MAX: usize = 8 << 20;
-/// The size of an item beyond its stored bytes: version and comma.
-const VERSION_BYTES: usize = 48;
 /// The size of a list beyond its items.
 const HEADER_BYTES: usize = 512;
 
@@ -57,9 +56,10 @@ pub(super) async fn collection(call: &Call<'_>) -> Result<ApiResponse, ApiError>
     require_verb(call.kind, Verb::List)?;
     let found = list(call, &options).await?;
     let (bytes, is_plain) = (found.bytes(), matches!(call.view, View::Plain | View::Discovery));
-    let is_reformatted = call.info.wants_yaml() || call.info.wants_pretty() && bytes <= INDENTED_BYTES_MAX;
-    if is_plain && bytes > HEAVY_BYTES && !is_reformatted {
-        return Ok(list_body::response(call, found, call.info.accepts_gzip()));
+    let is_yaml = call.info.wants_yaml();
+    let is_indented = !is_yaml && call.info.wants_pretty() && bytes <= INDENTED_BYTES_MAX;
+    if is_plain && bytes > HEAVY_BYTES && !is_indented {
+        return list_body::response(call, found);
     }
     let (response, slot) = call.server.heavy_work.run_keeping_slot(bytes, || call.render_list(&found)).await;
     Ok(response?.with_slot(slot))

@@ -4,6 +4,7 @@ use gantry_json::{Map, Value, json};
 use gantry_managed_fields::ownership::track_update;
 use gantry_primitives::FieldError;
 use gantry_registry::access::{AccessRule, RequestAttributes, RequestTarget, User, Verdict};
+use gantry_schema::kinds::Kind;
 
 use super::call::Call;
 use super::update::{field_write, reset_fields};
@@ -17,12 +18,12 @@ use crate::response::ApiResponse;
 const AUTHENTICATION: &str = "authentication.k8s.io";
 const AUTHORIZATION: &str = "authorization.k8s.io";
 
-impl Call<'_> {
-    /// Whether the kind is a review.
-    pub(super) fn is_review(&self) -> bool {
-        matches!(self.kind.group, AUTHENTICATION | AUTHORIZATION)
-    }
+/// Whether a kind is a review.
+pub(super) fn is_review(kind: &Kind) -> bool {
+    matches!(kind.group, AUTHENTICATION | AUTHORIZATION)
+}
 
+impl Call<'_> {
     /// Creates a review and fills in its status.
     pub(super) async fn review(&self) -> Result<ApiResponse, ApiError> {
         let options = self.info.query.write_options("CreateOptions", self.info.user_agent)?;

@@ -91,6 +91,27 @@ impl Labels {
         }
     }
 
+    /// Whether the resource is served, if there is one.
+    pub(super) fn are_served(&self, catalogues: &Catalogues) -> bool {
+        self.resource.is_empty() || catalogues.known(self.group, self.version, self.resource).is_some()
+    }
+
+    /// Returns the labels without the resource.
+    pub(super) fn by_verb_only(self) -> Self {
+        Self { group: "", version: "", resource: "", subresource: "", scope: "", dry_run: "", ..self }
+    }
+
+    #[cfg(test)]
+    pub(super) fn of_kind(
+        verb: &'static str,
+        group: &'static str,
+        version: &'static str,
+        resource: &'static str,
+    ) -> Self {
+        let (subresource, scope, dry_run, lifetime) = ("", "resource", "", Lifetime::Short);
+        Self { verb, group, version, resource, subresource, scope, dry_run, lifetime }
+    }
+
     pub(super) fn is_mutating(&self) -> bool {
         !matches!(self.verb, "GET" | "LIST" | "WATCH" | "HEAD" | "OPTIONS")
     }

@@ -31,6 +31,12 @@ pub(crate) use text::Text;
 const CODES: [u16; 21] =
     [200, 201, 202, 204, 301, 304, 400, 401, 403, 404, 405, 406, 409, 410, 413, 415, 422, 429, 503, 504, 500];
 
+/// The most series of requests. Clients that define kinds cannot create more: series of kinds that are not served any more are
+/// dropped, and what is still too much is counted by verb only.
+const SERIES_MAX: usize = 2048;
+/// About the size of a series as text.
+const SERIES_BYTES: usize = 4 << 10;
+
 /// All metrics of a server.
 #[derive(Debug, Default)]
 pub(crate) struct Metrics {
@@ -75,13 +81,13 @@ impl Metrics {
         let in_flight = (labels.lifetime == Lifetime::Short).then(|| InFlight::new(gauge));
         RequestInProgress {
             labels,
-            series: self.series(labels),
+            series: self.series(labels, catalogues),
             began: Instant::now(),
             _in_flight: in_flight,
         }
     }
 
-    fn series(&self, labels: Labels) -> Arc<Series> {
+    fn series(&self, mut labels: Labels, catalogues: &Catalogues) -> Arc<Series> {
         // Counting leaves nothing half done, so the map is valid even after a panic.
         let known = self.series.read().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some(series) = known.get(&labels) {
@@ -89,7 +95,20 @@ impl Metrics {
         }
         drop(known);
         let mut series = self.series.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if series.len() >= SERIES_MAX {
+            series.retain(|labels, _| labels.are_served(catalogues));
+        }
+        if series.len() >= SERIES_MAX {
+            labels = labels.by_verb_only();
+        }
         Arc::clone(series.entry(labels).or_default())
+    }
+
+    /// Drops the series of kinds that are not served any more; returns about how long all others are as text.
+    pub(crate) fn drop_unserved(&self, catalogues: &Catalogues) -> usize {
+        let mut series = self.series.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        series.retain(|labels, _| labels.are_served(catalogues));
+        series.len() * SERIES_BYTES
     }
 
     /// Renders all metrics as text; `objects` are the numbers of stored objects by resource.
@@ -188,10 +207,36 @@ impl Chunks for CountedStream {
     fn poll_chunk(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         self.chunks.as_mut().poll_chunk(context)
     }
+
+    fn remaining(&self) -> Option<u64> {
+        self.chunks.remaining()
+    }
+
+    fn is_broken_off(&self) -> bool {
+        self.chunks.is_broken_off()
+    }
 }
 
 impl Drop for CountedStream {
     fn drop(&mut self) {
         self.series.running.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A client that defines kind after kind must not make the metrics grow.
+    #[test]
+    fn series_of_kinds_that_are_not_served_are_dropped() {
+        let (metrics, catalogues) = (Metrics::default(), Catalogues::default());
+        for index in 0..2 * SERIES_MAX {
+            let group: &'static str = format!("g{index}.example.com").leak();
+            metrics.series(Labels::of_kind("GET", group, "v1", "widgets"), &catalogues);
+            assert!(metrics.series.read().unwrap().len() <= SERIES_MAX);
+        }
+        metrics.series(Labels::of_kind("GET", "", "v1", "pods"), &catalogues);
+        assert_eq!(metrics.drop_unserved(&catalogues), SERIES_BYTES, "pods are served");
     }
 }

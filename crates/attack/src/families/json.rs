@@ -137,6 +137,11 @@ fn text(rng: &mut Rng, object: &Value) -> Vec<u8> {
         8 => format!("\"{}\"", "\\\"".repeat(count)),
         _ => format!("{{\"{}\":1}}", "k".repeat(size(rng, 1, BODY_BYTES_MAX))),
     };
+    let mut object = object.clone();
+    if rng.one_in(2) {
+        // What is done about an invalid object is done to all of its text.
+        object["metadata"]["labels"] = json!({"!": "", "a b": "c"});
+    }
     let text = object.to_string();
     let joined = match rng.below(3) {
         0 => part,

@@ -3,6 +3,7 @@
 use gantry_json::{Value, json};
 use gantry_rng::Rng;
 
+use super::BODY_BYTES_MAX;
 use crate::server::NAMESPACE;
 
 pub(super) const JSON: &str = "application/json";
@@ -159,11 +160,61 @@ fn strange(rng: &mut Rng, value: &Value) -> Value {
         13 => json!("1e999999999"),
         14 => json!("9999999999999999999Ei"),
         15 => json!("0001-01-01T00:00:00Z"),
-        16 => json!(vec![value; 1000]),
+        // Objects are disfigured several times: a list of lists of lists would fill the memory of the attacker.
+        16 => json!(vec![value; (BODY_BYTES_MAX / text_bytes(value, BODY_BYTES_MAX)).clamp(1, 1000)]),
         _ => json!({"matchExpressions": [{"key": value, "operator": "In", "values": [value]}]}),
+    }
+}
+
+/// Returns about how many bytes the text of a value has, or something beyond `limit` if it has more than that.
+fn text_bytes(value: &Value, limit: usize) -> usize {
+    const PUNCTUATION: usize = 3;
+    let all = |values: &mut dyn Iterator<Item = (usize, &Value)>| {
+        let mut bytes = PUNCTUATION;
+        for (name, value) in values {
+            if bytes > limit {
+                break;
+            }
+            bytes += name + PUNCTUATION + text_bytes(value, limit - bytes);
+        }
+        bytes
+    };
+    match value {
+        Value::Array(elements) => all(&mut elements.iter().map(|element| (0, element))),
+        Value::Object(members) => all(&mut members.iter().map(|(name, member)| (name.len(), member))),
+        Value::String(text) => text.len() + PUNCTUATION,
+        _ => 2 * PUNCTUATION,
     }
 }
 
 fn size_of_text(rng: &mut Rng) -> usize {
     super::size(rng, 1, 300_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A list of a thousand lists of a thousand lists once filled the memory of the machine instead of the server's.
+    #[test]
+    fn a_value_that_is_disfigured_again_and_again_stays_small() {
+        let mut rng = Rng::new(7);
+        let mut largest = 0;
+        for _ in 0..2000 {
+            let mut value = json!({"a": [1, 2, {"b": "c"}]});
+            for _ in 0..5 {
+                value = strange(&mut rng, &value);
+            }
+            largest = largest.max(text_bytes(&value, 1 << 30));
+        }
+        assert!((BODY_BYTES_MAX / 2..64 * BODY_BYTES_MAX).contains(&largest), "{largest}");
+    }
+
+    #[test]
+    fn the_size_of_a_text_is_estimated_up_to_a_limit() {
+        let value = json!({"list": ["abc", 1, null]});
+        assert!((10..60).contains(&text_bytes(&value, 1000)));
+        let wide = json!(vec![json!(vec![value; 1000]); 1000]);
+        assert!((1000..2000).contains(&text_bytes(&wide, 1000)));
+    }
 }

@@ -114,6 +114,11 @@ impl ClusterDir {
         made.map_err(|error| format!("cannot create {}: {error}", self.directory.display()))
     }
 
+    /// The file that says what this machine runs as a node of the cluster.
+    pub(crate) fn node_record(&self) -> PathBuf {
+        self.directory.join("node.json")
+    }
+
     /// Removes the cluster's files. The directories of other clusters are inside the default one's and are kept.
     pub(super) fn remove(&self) -> io::Result<()> {
         let is_default = self.name.as_ref().is_some_and(ClusterName::is_default);

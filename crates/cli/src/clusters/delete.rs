@@ -38,6 +38,16 @@ pub(crate) fn run(flags: &DeleteFlags) -> ExitCode {
     }
 }
 
+/// Removes the containers that the cluster left running on this machine.
+fn remove_containers(dir: &ClusterDir) -> Result<(), String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
+    let removed = runtime.block_on(async { gantry_node_agent::remove_recorded(&dir.node_record()).await });
+    removed.map_err(|error| {
+        format!("cannot remove the containers of the cluster: {error}\nhint: start the container runtime, or run this as root")
+    })
+}
+
 fn delete(flags: &DeleteFlags) -> Result<String, String> {
     let dir = ClusterDir::named(flags.name.clone())?;
     if !ClusterDir::all()?.contains(&dir) {
@@ -62,6 +72,7 @@ fn delete(flags: &DeleteFlags) -> Result<String, String> {
     }
     // Held until everything is removed, so that the cluster is not started meanwhile.
     let _lock = lock(&dir)?;
+    remove_containers(&dir)?;
     dir.remove().map_err(|error| format!("cannot delete {directory}: {error}"))?;
     Ok(format!("{title} was deleted\n"))
 }

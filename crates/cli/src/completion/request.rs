@@ -55,6 +55,9 @@ const POD_TEMPLATE_TYPES: &[&str] =
 /// Types with a scale subresource.
 const SCALABLE_TYPES: &[&str] = &["deployments", "replicasets", "replicationcontrollers", "statefulsets"];
 
+/// Commands whose first argument is a pod, or `TYPE/NAME`.
+const POD_COMMANDS: [&str; 4] = ["attach", "exec", "logs", "port-forward"];
+
 impl CompletionRequest {
     /// Determines the candidates for the last of these words.
     pub(super) fn of(root: &Command, words: &[String]) -> Self {
@@ -94,6 +97,8 @@ fn next(
         None => whole(nothing()),
         Some(arg) if is_ended || arg.is_last_set() => whole(nothing()),
         Some(arg) => match arg.get_id().as_str() {
+            "words" if command.get_name() == "cp" => whole(CandidateSource::Files),
+            "words" if POD_COMMANDS.contains(&command.get_name()) => pod(command.get_name(), &given, current),
             "words" => objects(&argv::path(tokens).join(" "), &given, current),
             "deployment" => deployment(command.get_name() == "why", &given, current),
             _ => whole(value(arg)),
@@ -139,6 +144,21 @@ fn objects(command: &str, given: &[String], current: &str) -> (String, String, C
                 CandidateSource::Cluster(ClusterQuery::Types { only }),
             )
         }
+    }
+}
+
+/// `web-5d4f` or `deployment/web`, and a container for `logs`.
+fn pod(command: &str, given: &[String], current: &str) -> (String, String, CandidateSource) {
+    let whole = |source| (String::new(), current.to_owned(), source);
+    match (given, current.split_once('/')) {
+        ([], Some((of, name))) => (format!("{of}/"), name.to_owned(), names(of)),
+        ([], None) => whole(names("pods")),
+        ([target], None) if command == "logs" => {
+            let (of, name) = target.split_once('/').unwrap_or(("pods", target));
+            let (of, name) = (of.to_owned(), name.to_owned());
+            whole(CandidateSource::Cluster(ClusterQuery::Containers { of, name }))
+        }
+        _ => whole(nothing()),
     }
 }
 
@@ -310,6 +330,19 @@ mod tests {
         assert_eq!(asked("set image deploy/web ngi"), containers());
         assert_eq!(asked("set image deploy web "), containers());
         assert!(words("set image deploy/web nginx=ng").is_empty());
+    }
+
+    #[test]
+    fn a_pod_may_be_named_alone() {
+        assert_eq!(asked("logs we"), named("pods"));
+        assert_eq!(asked("exec -it deploy/we"), named("deploy"));
+        let containers = |of: &str| ClusterQuery::Containers { of: of.into(), name: "web".into() };
+        assert_eq!(
+            (asked("logs web "), asked("logs deploy/web ")),
+            (containers("pods"), containers("deploy"))
+        );
+        assert!(words("port-forward web 80").is_empty());
+        assert_eq!(request("cp f").source, CandidateSource::Files);
     }
 
     #[test]

@@ -6,7 +6,9 @@ mod discovery_commands;
 mod fail_when_stuck;
 mod get_describe;
 mod label_annotate;
+mod pod_streams;
 mod rollout;
+mod standard_input;
 mod wait_events;
 mod write;
 
@@ -27,6 +29,7 @@ use diff::DiffFlags;
 use discovery_commands::{ApiResourcesFlags, ExplainFlags, VersionFlags};
 use get_describe::{DescribeFlags, GetFlags};
 use label_annotate::LabelAnnotateFlags;
+use pod_streams::{AttachFlags, CopyFlags, ExecFlags, LogsFlags, PortForwardFlags};
 use wait_events::{EventsFlags, WaitFlags};
 use write::{ApplyFlags, CreateFlags, DeleteFlags, PatchFlags, ReplaceFlags, ScaleFlags, SetCommand};
 
@@ -110,7 +113,41 @@ pub(crate) enum Verb {
         after_help = "Example:\n  gantry events --for deployment/web\n  gantry events -A --types=Warning -w"
     )]
     Events(#[command(flatten)] EventsFlags),
+    /// Print the logs of containers
+    #[command(after_help = LOGS_EXAMPLE)]
+    Logs(#[command(flatten)] Box<LogsFlags>),
+    /// Run a command in a container
+    #[command(
+        after_help = "Example:\n  gantry exec web-5d4f -- ls /\n  gantry exec -it deploy/web -c nginx -- sh"
+    )]
+    Exec(#[command(flatten)] ExecFlags),
+    /// Connect with the process in a container
+    #[command(after_help = "Example:\n  gantry attach web-5d4f\n  gantry attach -it deploy/web -c shell")]
+    Attach(#[command(flatten)] AttachFlags),
+    /// Forward local ports to a pod
+    #[command(after_help = PORT_FORWARD_EXAMPLE)]
+    PortForward(#[command(flatten)] PortForwardFlags),
+    /// Copy files to and from containers
+    ///
+    /// It needs `tar` in the container. Symbolic links are not copied from a container.
+    #[command(
+        after_help = "Example:\n  gantry cp site web-5d4f:/usr/share/nginx/html\n  gantry cp shop/web-5d4f:/etc/nginx nginx -c nginx"
+    )]
+    Cp(#[command(flatten)] CopyFlags),
 }
+
+const LOGS_EXAMPLE: &str = "\
+Example:
+  gantry logs web-5d4f
+  gantry logs -f deploy/web --tail=20
+  gantry logs -l app=web --all-containers --prefix
+  gantry logs --previous web-5d4f -c nginx";
+
+const PORT_FORWARD_EXAMPLE: &str = "\
+Example:
+  gantry port-forward web-5d4f 8080:80
+  gantry port-forward service/web 8443:https
+  gantry port-forward deploy/web :80";
 
 const DIFF_EXAMPLE: &str = "\
 Exit codes:
@@ -190,6 +227,9 @@ impl Verb {
     async fn play(self, ctx: &mut ClientContext) -> Result<ExitCode, Failure> {
         match self {
             Self::Diff(flags) => return flags.run(ctx).await,
+            Self::Exec(flags) => return flags.run(ctx).await,
+            Self::Attach(flags) => return flags.run(ctx).await,
+            Self::Cp(flags) => return flags.run(ctx).await,
             Self::Get(flags) => flags.run(ctx).await?,
             Self::Describe(flags) => flags.run(ctx).await?,
             Self::Explain(flags) => flags.run(ctx).await?,
@@ -206,6 +246,8 @@ impl Verb {
             Self::Annotate(flags) => flags.annotate(ctx).await?,
             Self::Wait(flags) => flags.run(ctx).await?,
             Self::Events(flags) => flags.run(ctx).await?,
+            Self::Logs(flags) => flags.run(ctx).await?,
+            Self::PortForward(flags) => flags.run(ctx).await?,
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -228,6 +270,11 @@ impl Verb {
             Self::Diff(flags) => &flags.cluster,
             Self::Wait(flags) => &flags.cluster,
             Self::Events(flags) => &flags.cluster,
+            Self::Logs(flags) => &flags.cluster,
+            Self::Exec(flags) => &flags.cluster,
+            Self::Attach(flags) => &flags.cluster,
+            Self::PortForward(flags) => &flags.cluster,
+            Self::Cp(flags) => &flags.cluster,
         }
     }
 }

@@ -10,6 +10,7 @@ mod tokens;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use gantry_cluster::{Cluster, Endpoint, Options, Storage, Tls};
 use tokio::runtime::Runtime;
@@ -33,7 +34,8 @@ pub(crate) fn run(
     start_logging(log_format, verbosity);
     gantry_serving::raise_file_descriptor_limit();
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    let runtime = match runtime.enable_all().max_blocking_threads(BLOCKING_THREADS_MAX).build() {
+    runtime.enable_all().max_blocking_threads(blocking_threads_max()).thread_keep_alive(THREAD_KEEP_ALIVE);
+    let runtime = match runtime.build() {
         Ok(runtime) => runtime,
         Err(error) => return fail(&format!("cannot start: {error}")),
     };
@@ -51,9 +53,14 @@ fn block_on(
     runtime.block_on(work)
 }
 
-/// The most threads beside the workers. Heavy work takes few; without a limit, each of many short pieces would start one, and every
-/// thread keeps some freed memory.
-const BLOCKING_THREADS_MAX: usize = 16;
+/// The most threads beside the workers: those of heavy work, twice as many as processors, and a few for other work. Without a
+/// limit, each of many short pieces of work would start one, and every thread keeps some freed memory.
+fn blocking_threads_max() -> usize {
+    2 * std::thread::available_parallelism().map_or(2, usize::from) + 4
+}
+
+/// How long a thread beside the workers is kept without work, with the memory that it has freed.
+const THREAD_KEEP_ALIVE: Duration = Duration::from_secs(1);
 
 /// The cluster options of these flags; `address` is the default for --listen.
 pub(crate) async fn options(

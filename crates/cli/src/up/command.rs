@@ -29,7 +29,8 @@ pub(super) async fn run(flags: &UpFlags) -> Result<ExitCode, String> {
     let free_port = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let options = server_process::options(&flags.server, &StorageTarget::Memory, free_port).await?;
     let options = Options {
-        nodes: flags.nodes,
+        nodes: flags.nodes(),
+        agent: flags.agent(None).await?,
         profile: sim_profile::read(flags.sim_profile.as_deref())?,
         repairs: flags.repair.unwrap_or_default(),
         ..options
@@ -50,11 +51,15 @@ pub(super) async fn run(flags: &UpFlags) -> Result<ExitCode, String> {
     }
     let Some((program, arguments)) = flags.command.split_first() else { return Ok(ExitCode::SUCCESS) };
     let mut command = Command::new(program);
-    match command.args(arguments).env("KUBECONFIG", kubeconfig).spawn() {
+    let ended = match command.args(arguments).env("KUBECONFIG", kubeconfig).spawn() {
         Ok(child) => wait(child, &mut cluster, &mut signals).await.map(code),
         Err(error) => Ok(cannot_run(program, &error)),
+    };
+    // The cluster is dropped without a graceful shutdown, because no data is kept; but containers are removed.
+    if flags.cri.is_some() {
+        cluster.stop().await;
     }
-    // The cluster is dropped without a graceful shutdown: no data is kept.
+    ended
 }
 
 /// Waits for the command, and forwards signals to it.

@@ -126,7 +126,8 @@ fn startup_message(flags: &UpFlags, dir: &ClusterDir) -> Result<String, String> 
     let startup_message = StartupMessage {
         dir: Some(dir),
         in_memory: flags.in_memory,
-        nodes: flags.nodes,
+        nodes: flags.nodes(),
+        has_agent: flags.cri.is_some(),
         url: record.url.unwrap_or_default(),
         kubeconfig: record.kubeconfig.unwrap_or_else(|| dir.kubeconfig()),
     };

@@ -15,10 +15,12 @@ use std::time::Duration;
 use clap::Args;
 use gantry_cluster::{Cluster, Options};
 use gantry_decide::deployment::Repairs;
+use gantry_node_agent::{AgentOptions, OnStop};
 use gantry_runtime::error_chain;
 
 use crate::clusters::{ClusterDir, ClusterLock, ClusterName};
 use crate::kubectl::duration;
+use crate::node::AgentFlags;
 use crate::output::{fail, print};
 use crate::server_process::{self, ServerFlags, Signals, StorageTarget, Verbosity};
 use crate::sim_profile;
@@ -37,9 +39,14 @@ pub(crate) struct UpFlags {
     /// Store the data in memory, until the cluster stops
     #[arg(long)]
     in_memory: bool,
-    /// The number of simulated nodes; with 0 there is no scheduler either, and pods stay pending
-    #[arg(long, value_name = "N", default_value_t = 3)]
-    nodes: usize,
+    /// The number of simulated nodes; with 0 there is no scheduler either, and pods stay pending [default: 3, or 0 with --cri]
+    #[arg(long, value_name = "N")]
+    nodes: Option<usize>,
+    /// Run real pods on this machine, with the container runtime at this socket; `auto` finds the usual ones
+    #[arg(long, value_name = "SOCKET")]
+    cri: Option<String>,
+    #[command(flatten)]
+    agent: AgentFlags,
     /// A profile that defines how pods behave on the simulated nodes
     #[arg(long, value_name = "FILE")]
     sim_profile: Option<PathBuf>,
@@ -74,6 +81,8 @@ pub(crate) struct UpFlags {
 
 /// The default address of the cluster `gantry` and of `gantry apiserver`.
 pub(crate) const DEFAULT_ADDRESS: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 6443));
+/// The default number of simulated nodes.
+const NODES: usize = 3;
 /// The default timeout until a cluster is ready.
 const READY_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -121,7 +130,8 @@ async fn serve(flags: &UpFlags) -> Result<ExitCode, String> {
     let startup_message = StartupMessage {
         dir: dir.as_ref().ok(),
         in_memory: flags.in_memory,
-        nodes: flags.nodes,
+        nodes: flags.nodes(),
+        has_agent: flags.cri.is_some(),
         url,
         kubeconfig,
     };
@@ -145,10 +155,24 @@ impl UpFlags {
         }
     }
 
+    /// The number of simulated nodes.
+    fn nodes(&self) -> usize {
+        self.nodes.unwrap_or(if self.cri.is_some() { 0 } else { NODES })
+    }
+
+    /// The options of the agent that makes this machine a node. A cluster in memory leaves no containers behind; those of
+    /// others keep running until it is started again or deleted.
+    async fn agent(&self, dir: Option<&ClusterDir>) -> Result<Option<AgentOptions>, String> {
+        let Some(cri) = &self.cri else { return Ok(None) };
+        let options = self.agent.options(cri).await?;
+        let on_stop = if self.in_memory || !self.command.is_empty() { OnStop::Remove } else { OnStop::Keep };
+        Ok(Some(AgentOptions { on_stop, record: dir.map(ClusterDir::node_record), ..options }))
+    }
+
     /// Locks the cluster's directory. An unnamed in-memory cluster with --write-kubeconfig needs none; it is not listed then.
     fn lock(&self, dir: Result<&ClusterDir, &String>) -> Result<Option<ClusterLock>, String> {
         let taken =
-            dir.map_err(Clone::clone).and_then(|dir| ClusterLock::take(dir, self.in_memory, self.nodes));
+            dir.map_err(Clone::clone).and_then(|dir| ClusterLock::take(dir, self.in_memory, self.nodes()));
         match taken {
             Err(why) if self.in_memory && self.name.is_none() && self.server.write_kubeconfig.is_some() => {
                 tracing::info!("`gantry clusters` will not list this cluster: {why}");
@@ -170,7 +194,8 @@ impl UpFlags {
         let name = name.unwrap_or_else(|| options.name.clone());
         let repairs = self.repair.unwrap_or_default();
         let profile = sim_profile::read(self.sim_profile.as_deref())?;
-        let options = Options { name, nodes: self.nodes, profile, repairs, ..options };
+        let agent = self.agent(dir).await?;
+        let options = Options { name, nodes: self.nodes(), agent, profile, repairs, ..options };
         let cluster = server_process::launch(options).await?;
         let own = dir.map(ClusterDir::kubeconfig);
         let asked = self.server.write_kubeconfig.clone();

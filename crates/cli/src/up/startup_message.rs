@@ -9,6 +9,8 @@ pub(super) struct StartupMessage<'h> {
     pub(super) dir: Option<&'h ClusterDir>,
     pub(super) in_memory: bool,
     pub(super) nodes: usize,
+    /// Whether this machine is a node as well.
+    pub(super) has_agent: bool,
     pub(super) url: String,
     pub(super) kubeconfig: PathBuf,
 }
@@ -49,6 +51,9 @@ impl StartupMessage<'_> {
             _ => "kept in memory".to_owned(),
         };
         let nodes = match self.nodes {
+            0 if self.has_agent => "with this machine as its node".to_owned(),
+            1 if self.has_agent => "with this machine and one simulated node".to_owned(),
+            nodes if self.has_agent => format!("with this machine and {nodes} simulated nodes"),
             0 => "without nodes".to_owned(),
             1 => "with one simulated node".to_owned(),
             nodes => format!("with {nodes} simulated nodes"),
@@ -57,7 +62,7 @@ impl StartupMessage<'_> {
     }
 
     fn examples(&self) -> String {
-        let rest = if self.nodes == 0 { WITHOUT_NODES } else { WITH_NODES };
+        let rest = if self.nodes == 0 && !self.has_agent { WITHOUT_NODES } else { WITH_NODES };
         format!(
             "  export KUBECONFIG={}\n  kubectl create deployment web --image=nginx:1 --replicas=3\n{rest}",
             self.kubeconfig.display()

@@ -57,7 +57,7 @@ fn a_wrong_kubeconfig_is_named_with_what_is_wrong_with_it() {
             &shell_env,
             &with(&format!("--kubeconfig {other}")),
             &[],
-            "/other\": line 2",
+            "/other\": contexts must be a list, not number",
             "hint: mend the file",
         );
         is_told(

@@ -15,7 +15,8 @@ mod tools;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use gantry_runtime::Clock;
+use gantry_kubectl::Connection;
+use gantry_runtime::{ApiTransport, Clock};
 use tokio::process::Command;
 use tokio::time::timeout;
 
@@ -33,7 +34,7 @@ const STARVED: Duration = Duration::from_secs(60);
 const ATTEMPTS: usize = 30;
 
 /// What 1.37 has and Gantry has not; the kubectl on the `PATH` is asked instead, so that the session can go on.
-const NOT_OURS: [&str; 5] = ["auth", "autoscale", "cluster-info", "expose", "logs"];
+const NOT_OURS: [&str; 4] = ["auth", "autoscale", "cluster-info", "expose"];
 
 /// The sessions of one version of kubectl.
 struct KubectlSessions<'s> {
@@ -101,8 +102,8 @@ impl KubectlSessions<'_> {
 
     /// Plays a session in a namespace; returns what the terminal showed, or nothing if the times of writes cannot be compared.
     async fn plays(&self, namespace: &str, recorded: &str) -> Option<Vec<String>> {
-        let client = client(self.server.kubeconfig()).await;
-        let mut stage = TestNamespace::new(client, namespace, Clock::system()).await;
+        let transport = transport(self.server.kubeconfig()).await;
+        let mut stage = TestNamespace::new(transport, namespace, Clock::system()).await;
         stage.starved = STARVED;
         let mut shown = Vec::new();
         for step in session::steps(recorded) {
@@ -206,8 +207,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts")
 }
 
-async fn client(kubeconfig: &Path) -> kube::Client {
-    let file = kube::config::Kubeconfig::read_from(kubeconfig).unwrap();
-    let options = kube::config::KubeConfigOptions::default();
-    kube::Client::try_from(kube::Config::from_custom_kubeconfig(file, &options).await.unwrap()).unwrap()
+async fn transport(kubeconfig: &Path) -> ApiTransport {
+    let connection = Connection { kubeconfig: Some(kubeconfig.to_owned()), ..Connection::default() };
+    connection.open().await.unwrap().0
 }

@@ -63,8 +63,7 @@ impl Caches {
         let pods = match &budget.noun.selector {
             Some(Ok(selector)) => {
                 let store = self.pods.read();
-                let candidates = store.candidates(&key.namespace, selector).into_iter();
-                candidates.filter(|pod| selector.matches(&pod.meta.labels)).cloned().collect()
+                store.selected(&key.namespace, selector).into_iter().cloned().collect()
             }
             Some(Err(_)) | None => Vec::new(),
         };

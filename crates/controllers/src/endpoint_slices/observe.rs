@@ -6,7 +6,7 @@ use std::sync::Arc;
 use gantry_decide::endpoint_slices::{Decision, MANAGER, Observed, decide};
 use gantry_decide::services::TriggerTimes;
 use gantry_decide::written_versions::{CachedResource, ReadVersions};
-use gantry_model::{EndpointSlice, Name, Namespace, Pod, Requirement, Selector, Service, keys};
+use gantry_model::{EndpointSlice, Name, Namespace, Pod, Selector, Service, keys};
 use gantry_runtime::informer::{CachedEndpointSlice, Plain};
 use gantry_runtime::{Informer, Informers};
 use k8s_openapi::api::core::v1 as core;
@@ -55,17 +55,13 @@ impl Caches {
 
     /// The slices of this controller for a Service, but for those that are about to go.
     fn slices_of(&self, service: &Service) -> Vec<Arc<CachedEndpointSlice>> {
-        let label = |key: &str, value: &str| Requirement::Equals(key.to_owned(), value.to_owned());
-        let selector = Selector::All(vec![
-            label(keys::SERVICE_NAME, service.meta.name.as_str()),
-            label(keys::SLICE_MANAGED_BY, MANAGER),
+        let selector = Selector::with_labels([
+            (keys::SERVICE_NAME, service.meta.name.as_str()),
+            (keys::SLICE_MANAGED_BY, MANAGER),
         ]);
         let store = self.slices.read();
-        let candidates = store.candidates(&service.meta.namespace, &selector).into_iter();
-        let stays = |slice: &&Arc<CachedEndpointSlice>| {
-            selector.matches(&slice.noun.meta.labels) && !slice.noun.meta.is_deleting()
-        };
-        candidates.filter(stays).cloned().collect()
+        let found = store.selected(&service.meta.namespace, &selector).into_iter();
+        found.filter(|slice| !slice.noun.meta.is_deleting()).cloned().collect()
     }
 
     fn zones_of(&self, pods: &[Arc<Pod>]) -> BTreeMap<Name, Option<String>> {

@@ -12,8 +12,7 @@ use gantry_decide::queue;
 use gantry_model::patch::MetadataPatch;
 use gantry_model::{Identity, ObjectMetadata, Refusal, Uid};
 use gantry_runtime::informer::MetadataOnly;
-use gantry_runtime::{DeleteParams, ResourcePath};
-use kube::core::PartialObjectMeta;
+use gantry_runtime::{DeleteParams, PartialMetadata, ResourcePath, Wire as _};
 
 use super::{Garbage, queue_result};
 
@@ -105,14 +104,13 @@ impl Garbage {
 
     async fn read(&self, identity: &Identity) -> Result<ObjectMetadata, Refusal> {
         let target = self.target(identity)?;
-        let found = self.context.api.get_metadata::<PartialObjectMeta>(&target).await?;
+        let found = self.context.api.get_metadata::<PartialMetadata>(&target).await?;
         parse(identity, &found)
     }
 
     async fn patch(&self, identity: &Identity, patch: &MetadataPatch) -> Result<ObjectMetadata, Refusal> {
         let target = self.target(identity)?;
-        let stored =
-            self.context.api.patch::<PartialObjectMeta>(&target, patch.form(), &patch.body()).await?;
+        let stored = self.context.api.patch::<PartialMetadata>(&target, patch.form(), &patch.body()).await?;
         parse(identity, &stored)
     }
 
@@ -138,7 +136,7 @@ impl Garbage {
     }
 }
 
-fn parse(identity: &Identity, found: &PartialObjectMeta) -> Result<ObjectMetadata, Refusal> {
-    ObjectMetadata::parse(&identity.api_version, &identity.kind, &found.metadata)
+fn parse(identity: &Identity, found: &PartialMetadata) -> Result<ObjectMetadata, Refusal> {
+    ObjectMetadata::parse(&identity.api_version, &identity.kind, found.meta())
         .map_err(|error| Refusal::other(error.to_string()))
 }

@@ -127,7 +127,7 @@ impl Cluster {
         let (switch, signal) = shutdown();
         let mut options = self.options();
         change(&mut options);
-        let running = tokio::spawn(run(self.wire.client(), options, signal));
+        let running = tokio::spawn(run(self.wire.transport(), options, signal));
         self.controllers = Some((switch, running));
     }
 
@@ -326,7 +326,7 @@ pub(crate) fn start_candidate(
         timing: Timing::default(),
     };
     let options = Options { election: Some(lease), fence: cluster.wire.fence(), ..cluster.options() };
-    (switch, tokio::spawn(run(cluster.wire.client(), options, signal)))
+    (switch, tokio::spawn(run(cluster.wire.transport(), options, signal)))
 }
 
 /// The holder of the lease.

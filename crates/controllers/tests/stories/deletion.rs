@@ -210,3 +210,24 @@ async fn a_deployment_that_goes_does_not_replace_its_sets() {
     assert_eq!((created(&cluster, before, SETS), created(&cluster, before, PODS)), (0, 0));
     assert_eq!(cluster.pods().await, [""; 0]);
 }
+
+/// D3.1, D1.1: a Deployment that is gone is synced once, to no effect, and not tried again.
+#[tokio::test(start_paused = true)]
+async fn a_deployment_that_is_gone_needs_nothing() {
+    let cluster = Cluster::new().await;
+    web(&cluster).await;
+    delete(&cluster, "Background").await;
+    cluster.delete_terminating_pods().await;
+    cluster.settle().await;
+    let (writes, retries) = (cluster.wire.writes(), retries(&cluster));
+    tokio::time::sleep(Duration::from_secs(3600)).await;
+    assert_eq!(cluster.wire.written_since(writes), Vec::<String>::new());
+    assert_eq!(self::retries(&cluster), retries);
+}
+
+/// The lines of the metrics that count syncs to be repeated.
+fn retries(cluster: &Cluster) -> Vec<String> {
+    let metrics = gantry_runtime::render(&cluster.metrics.snapshot());
+    let lines = metrics.lines().filter(|line| line.starts_with("workqueue_retries_total"));
+    lines.map(str::to_owned).collect()
+}

@@ -11,10 +11,9 @@ use bytes::Bytes;
 use futures::StreamExt as _;
 use gantry_apiserver::ApiService;
 use gantry_json::Value;
-use gantry_runtime::WriteFence;
+use gantry_runtime::{ApiTransport, WriteFence};
 use http::{Method, Request, Response};
 use http_body_util::{BodyExt as _, Full, StreamBody};
-use kube::client::Body;
 use tokio::sync::watch;
 use tower::Service;
 
@@ -71,8 +70,8 @@ impl Wire {
         Self { service, shared: Arc::new(shared) }
     }
 
-    pub(crate) fn client(&self) -> kube::Client {
-        kube::Client::new(self.clone(), "default")
+    pub(crate) fn transport(&self) -> ApiTransport {
+        ApiTransport::in_process(self.clone())
     }
 
     /// The number of writes the controllers have sent, without leases.
@@ -173,7 +172,7 @@ impl Wire {
         list["items"].as_array_mut().map(std::mem::take).unwrap()
     }
 
-    async fn pass(self, request: Request<Body>) -> Response<AnyBody> {
+    async fn pass(self, request: Request<Full<Bytes>>) -> Response<AnyBody> {
         if self.fence().is_some_and(|fence| fence.check().is_err()) {
             return refused(503);
         }
@@ -237,7 +236,7 @@ fn refused(status: u16) -> Response<AnyBody> {
     answer
 }
 
-impl Service<Request<Body>> for Wire {
+impl Service<Request<Full<Bytes>>> for Wire {
     type Response = Response<AnyBody>;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
@@ -246,7 +245,7 @@ impl Service<Request<Body>> for Wire {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
+    fn call(&mut self, request: Request<Full<Bytes>>) -> Self::Future {
         let wire = self.clone();
         Box::pin(async move { Ok(wire.pass(request).await) })
     }

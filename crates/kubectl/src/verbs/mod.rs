@@ -12,6 +12,7 @@ mod get;
 mod label_annotate;
 mod object_watch;
 mod patch;
+mod pod_streams;
 mod replace;
 mod result_printer;
 mod rollout;
@@ -31,6 +32,10 @@ pub use explain::{ExplainOptions, explain};
 pub use get::{GetOptions, WatchOptions, get, raw};
 pub use label_annotate::{LabelAnnotateOptions, MetadataChange, MetadataField, label_or_annotate};
 pub use patch::{PatchOptions, patch};
+pub use pod_streams::{
+    AttachOptions, CopyOptions, ExecOptions, LocalTerminal, LogsOptions, PortForwardOptions, TerminalSize,
+    attach, copy, exec, logs, port_forward,
+};
 pub use replace::{ReplaceOptions, replace};
 pub use result_printer::{DryRun, ResultPrinter, Validation};
 pub use rollout::{

@@ -10,6 +10,8 @@ mod describing;
 mod getting;
 mod rollouts;
 mod scaling;
+#[path = "../shared_buffer/mod.rs"]
+mod shared_buffer;
 mod terminal;
 mod watching;
 mod wire;

@@ -1,10 +1,9 @@
 //! A client context in the namespace `shop` of an in-process cluster whose clock the test controls.
 
 use std::cell::RefCell;
-use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 
 use gantry_apiserver::{ApiServer, ApiService, Environment, ServiceAccounts, Settings};
 use gantry_controllers::{Options, run};
@@ -12,9 +11,10 @@ use gantry_json::{Value, json};
 use gantry_kubectl::verbs::{ApplyOptions, GetOptions, ResultPrinter, apply, get};
 use gantry_kubectl::{ClientContext, Failure, OutputStreams, Selection};
 use gantry_model::Timestamp;
-use gantry_runtime::{Clock, Switch, shutdown};
+use gantry_runtime::{ApiTransport, Clock, Switch, shutdown};
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 
+use crate::shared_buffer::SharedBuffer;
 use crate::wire::Wire;
 use gantry_test_cluster::TestNamespace;
 
@@ -41,10 +41,6 @@ pub(crate) struct Terminal {
     _controllers: Option<Switch>,
 }
 
-/// Captures output.
-#[derive(Clone, Default)]
-struct SharedBuffer(Arc<Mutex<Vec<u8>>>);
-
 /// An environment with tokio's clock and sequential uids.
 #[derive(Debug)]
 struct TestEnvironment {
@@ -68,22 +64,6 @@ impl Environment for TestEnvironment {
     }
     fn name_suffix(&self) -> String {
         format!("x{:04}", self.count.fetch_add(1, Ordering::Relaxed))
-    }
-}
-
-impl Write for SharedBuffer {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-impl SharedBuffer {
-    fn take(&self) -> String {
-        String::from_utf8(std::mem::take(&mut *self.0.lock().unwrap())).unwrap()
     }
 }
 
@@ -118,7 +98,7 @@ impl Terminal {
         let server = ApiServer::new(store, Arc::new(world), settings);
         server.prepare().await.unwrap();
         let service = ApiService::for_master(server, "user");
-        let quiet = || kube::Client::new(service.clone(), "default");
+        let quiet = || ApiTransport::in_process(service.clone());
         let controllers = with_controllers.then(|| {
             let (switch, signal) = shutdown();
             let options = Options { clock: clock.clone(), ..Options::default() };
@@ -128,8 +108,9 @@ impl Terminal {
         let stage = TestNamespace::new(quiet(), "shop", clock).await;
         let (out, err, wire) = (SharedBuffer::default(), SharedBuffer::default(), Wire::to(service));
         let streams = OutputStreams { out: Box::new(out.clone()), err: Box::new(err.clone()) };
-        let client = kube::Client::new(wire.clone(), "shop");
-        let ctx = ClientContext::new(client, "127.0.0.1:6443", streams, now);
+        let transport = ApiTransport::in_process(wire.clone());
+        let mut ctx = ClientContext::new(transport, "127.0.0.1:6443", streams, now);
+        "shop".clone_into(&mut ctx.namespace);
         let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("gantry-stories-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();

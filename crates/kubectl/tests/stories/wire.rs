@@ -10,7 +10,6 @@ use gantry_apiserver::ApiService;
 use gantry_json::{Value, json};
 use http::{Method, Request, Response};
 use http_body_util::{BodyExt as _, Full};
-use kube::client::Body;
 use tower::Service;
 
 type AnyBody = http_body_util::combinators::UnsyncBoxBody<Bytes, Infallible>;
@@ -58,7 +57,7 @@ impl Wire {
         *self.conflicts.lock().unwrap() = times;
     }
 
-    async fn pass(self, request: Request<Body>) -> Response<AnyBody> {
+    async fn pass(self, request: Request<Full<Bytes>>) -> Response<AnyBody> {
         let (parts, body) = request.into_parts();
         let bytes = body.collect().await.unwrap().to_bytes();
         let content = parts.headers.get("content-type").map_or("", |value| value.to_str().unwrap());
@@ -76,7 +75,7 @@ impl Wire {
             *answer.status_mut() = http::StatusCode::CONFLICT;
             return answer;
         }
-        let request = Request::from_parts(parts, Body::from(bytes.to_vec()));
+        let request = Request::from_parts(parts, Full::from(bytes));
         let (parts, body) = self.service.clone().call(request).await.unwrap().into_parts();
         Response::from_parts(parts, body.boxed_unsync())
     }
@@ -89,7 +88,7 @@ impl Wire {
     }
 }
 
-impl Service<Request<Body>> for Wire {
+impl Service<Request<Full<Bytes>>> for Wire {
     type Response = Response<AnyBody>;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
@@ -98,7 +97,7 @@ impl Service<Request<Body>> for Wire {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
+    fn call(&mut self, request: Request<Full<Bytes>>) -> Self::Future {
         let wire = self.clone();
         Box::pin(async move { Ok(wire.pass(request).await) })
     }

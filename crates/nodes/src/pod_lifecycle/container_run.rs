@@ -1,13 +1,20 @@
 //! The runtime state of one container: pulled, started, running, exited, restarted.
+//!
+//! The steps are the same for simulated and real containers. When a step is done, and with which result, is computed from the
+//! behaviour of a [simulated](super::simulated) container, and [reported](super::observed) of a real one, whose runtime is asked
+//! by an [`RuntimeAction`] to carry it out.
 
 use std::time::Duration;
 
 use gantry_model::Timestamp;
 use gantry_rng::Rng;
 
-use super::exits::{Exit, ExitCause, back_off, is_final, stop_code, stop_due};
-use super::pod::{Container, KILLED, PullPolicy, Role};
+use super::actions::{ContainerExit, ContainerProbe, ProbeResult, RuntimeAction, StartFailure, StartStep};
+use super::exits::{Exit, ExitCause, back_off, is_final};
+use super::observed::Observed;
+use super::pod::{Container, PullPolicy, Role};
 use super::pod_run::SyncOutput;
+use super::simulated::RunEnd;
 use super::{NodeContext, Pod, image_name, messages, readiness};
 use crate::behaviour::Pull;
 
@@ -20,12 +27,18 @@ pub(super) struct ContainerRun {
     pub(super) recent_restarts: u32,
     /// How its previous run ended.
     pub(super) last: Option<Exit>,
+    /// How the run ended after which it is being restarted.
+    pub(super) restarting: Option<Exit>,
+    /// Since when it is being stopped with its pod.
+    pub(super) stopping: Option<Timestamp>,
     /// Whether an event about its failed readiness probe was recorded.
     pub(super) unready_reported: bool,
     /// The number of recorded failures of its startup probe.
     pub(super) startup_failures_reported: u32,
     /// The number of recorded failures of its liveness probe.
     pub(super) liveness_failures_reported: u32,
+    /// What the runtime reported, if it is a real container.
+    pub(super) observed: Option<Box<Observed>>,
 }
 
 /// The phase of a container.
@@ -34,6 +47,8 @@ pub(super) enum Phase {
     /// Not started: containers before it are not done.
     #[default]
     Pending,
+    /// It is being found out whether its image is on the node.
+    Inspecting,
     /// Its image is being pulled.
     Pulling {
         since: Timestamp,
@@ -51,17 +66,15 @@ pub(super) enum Phase {
     CreateFailed {
         since: Timestamp,
         error: CreateError,
-        /// How its previous run ended, if this is a restart.
-        exit: Option<Exit>,
     },
     /// It is being created.
     Starting {
-        until: Timestamp,
+        since: Timestamp,
     },
     Running {
         since: Timestamp,
     },
-    /// It was told to stop because a probe failed too often.
+    /// It was told to stop because a probe failed too often. A simulated one will end then, with this code.
     Stopping {
         since: Timestamp,
         until: Timestamp,
@@ -87,6 +100,8 @@ pub(super) enum CreateError {
     NeverPulled,
     /// An object or key that its environment is read from is missing.
     Configuration(String),
+    /// The runtime could not create it.
+    Runtime(String),
 }
 
 /// What was reported about an image that could not be pulled.
@@ -117,17 +132,19 @@ pub(super) struct ContainerContext<'a> {
 impl ContainerRun {
     /// Checks the image name and pulls the image if necessary.
     pub(super) fn begin(&mut self, context: ContainerContext<'_>, output: &mut SyncOutput) {
-        let ContainerContext { container, node, .. } = context;
+        let ContainerContext { container, .. } = context;
         if let Some(problem) = image_name::parse_error(&container.image) {
-            self.fail_creation(CreateError::ImageName(problem), None, context, output);
+            self.fail_creation(CreateError::ImageName(problem), context, output);
             return;
         }
-        let present = container.behaviour.pull == Pull::Present
-            || node.images.contains(&container.image)
-            || output.pulled.contains(&container.image);
+        let Some(present) = self.is_image_present(context, output) else {
+            output.actions.push(RuntimeAction::InspectImage { container: container.name.clone() });
+            self.phase = Phase::Inspecting;
+            return;
+        };
         match container.pull_policy {
             PullPolicy::Never if !present => {
-                self.fail_creation(CreateError::NeverPulled, None, context, output);
+                self.fail_creation(CreateError::NeverPulled, context, output);
             }
             PullPolicy::Never | PullPolicy::IfNotPresent if present => {
                 output.record(container, messages::image_present(&container.image));
@@ -137,15 +154,30 @@ impl ContainerRun {
         }
     }
 
+    /// Whether the image is on the node; `None` if that must be inspected first.
+    fn is_image_present(&mut self, context: ContainerContext<'_>, output: &SyncOutput) -> Option<bool> {
+        let ContainerContext { container, node, .. } = context;
+        match &container.behaviour {
+            Some(behaviour) => Some(
+                behaviour.pull == Pull::Present
+                    || node.images.contains(&container.image)
+                    || output.pulled.contains(&container.image),
+            ),
+            None => self.observed_mut().image_present.take(),
+        }
+    }
+
     /// Carries out one step if one is due. Returns whether it did.
     pub(super) fn step(&mut self, context: ContainerContext<'_>, output: &mut SyncOutput) -> bool {
-        let ContainerContext { container, pod, stopping, now, .. } = context;
+        let ContainerContext { container, pod, now, .. } = context;
         self.record_failed_probes(container, now, output);
-        if self.due(container, pod, stopping).is_none_or(|due| due > now) {
+        self.run_probes(context, output);
+        if self.due(container, pod, context.stopping).is_none_or(|due| due > now) {
             return false;
         }
         match self.phase.clone() {
             Phase::Pending | Phase::Done(_) => return false,
+            Phase::Inspecting => self.begin(context, output),
             Phase::Pulling { since, tries, .. } => self.pulled(since, tries, context, output),
             Phase::PullFailed { tries, reported: PullReport::BackOff, .. } => {
                 self.pull(tries, context, output);
@@ -154,14 +186,15 @@ impl ContainerRun {
                 output.record_all(container, messages::pull_back_off_events(&container.image));
                 self.phase = Phase::PullFailed { since, tries, reported: PullReport::BackOff };
             }
-            Phase::CreateFailed { exit: None, .. } => self.begin(context, output),
-            Phase::Starting { .. } => self.start(container, now, output),
+            Phase::Starting { .. } => self.started(context, output),
             Phase::Running { since } => self.end_run(since, context, output),
             Phase::Stopping { code, .. } => self.exit(code, ExitCause::Exit, now),
             Phase::Exited(exit) => self.after_exit(exit, context, output),
-            Phase::BackingOff { exit, .. } | Phase::CreateFailed { exit: Some(exit), .. } => {
-                self.restart(exit, context, output);
-            }
+            Phase::BackingOff { exit, .. } => self.restart(exit, context, output),
+            Phase::CreateFailed { .. } => match self.restarting {
+                Some(exit) => self.restart(exit, context, output),
+                None => self.begin(context, output),
+            },
         }
         true
     }
@@ -174,11 +207,19 @@ impl ContainerRun {
         stopping: Option<Timestamp>,
         now: Timestamp,
     ) -> Option<Timestamp> {
-        let readiness = match self.phase {
-            Phase::Running { since } => readiness::next_change(container, since, now),
+        let probes = match self.phase {
+            Phase::Running { since } => match container.simulated() {
+                Some(simulated) => readiness::next_change(simulated, since, now),
+                None => self.next_probe(container, since),
+            },
             _ => None,
         };
-        self.due(container, pod, stopping).into_iter().chain(readiness).min()
+        self.due(container, pod, stopping).into_iter().chain(probes).min()
+    }
+
+    fn next_probe(&self, container: &Container, since: Timestamp) -> Option<Timestamp> {
+        let observed = self.observed.as_deref()?;
+        observed.next_probes(container, since, self.stopping.is_some()).map(|(_, next)| next).min()
     }
 
     pub(super) fn is_running(&self) -> bool {
@@ -190,19 +231,28 @@ impl ContainerRun {
         match self.phase {
             Phase::Pending => true,
             Phase::Running { .. } | Phase::Stopping { .. } | Phase::Starting { .. } | Phase::Done(_) => false,
+            // A real image is inspected first.
+            Phase::BackingOff { .. } | Phase::Exited(_) if container.behaviour.is_none() => false,
             _ => self.due(container, pod, None).is_some_and(|due| due <= now),
         }
     }
 
     pub(super) fn is_started(&self, container: &Container, now: Timestamp) -> bool {
-        matches!(self.phase, Phase::Running { since } if readiness::is_started(container, since, now))
+        let Phase::Running { since } = self.phase else { return false };
+        match container.simulated() {
+            Some(simulated) => readiness::is_started(simulated, since, now),
+            None => self.observed.as_ref().is_some_and(|observed| observed.is_started(container)),
+        }
     }
 
     pub(super) fn is_ready(&self, container: &Container, now: Timestamp) -> bool {
         match self.phase {
-            // An init container is ready when it has completed.
-            Phase::Running { since } if container.role != Role::Init => {
-                readiness::is_ready(container, since, now)
+            // An init container is ready when it has completed; an ephemeral one never is.
+            Phase::Running { since } if matches!(container.role, Role::Main | Role::Sidecar) => {
+                match container.simulated() {
+                    Some(simulated) => readiness::is_ready(simulated, since, now),
+                    None => self.observed.as_ref().is_some_and(|observed| observed.is_ready(container)),
+                }
             }
             Phase::Done(exit) => container.role == Role::Init && exit.code == 0,
             _ => false,
@@ -212,31 +262,74 @@ impl ContainerRun {
     /// Returns its latest exit.
     pub(super) fn last_exit(&self) -> Option<Exit> {
         match self.phase {
-            Phase::Exited(exit)
-            | Phase::BackingOff { exit, .. }
-            | Phase::CreateFailed { exit: Some(exit), .. }
-            | Phase::Done(exit) => Some(exit),
-            _ => self.last,
+            Phase::Exited(exit) | Phase::BackingOff { exit, .. } | Phase::Done(exit) => Some(exit),
+            _ => self.restarting.or(self.last),
         }
     }
 
-    /// Prevents further starts; a running container keeps running.
+    /// Prevents further starts; a running container keeps running, and a real one that is being started is waited for.
     pub(super) fn stop_restarting(&mut self) {
         self.phase = match std::mem::take(&mut self.phase) {
             Phase::Running { since } => Phase::Running { since },
             Phase::Stopping { since, until, code } => Phase::Stopping { since, until, code },
-            Phase::Exited(exit)
-            | Phase::BackingOff { exit, .. }
-            | Phase::CreateFailed { exit: Some(exit), .. }
-            | Phase::Done(exit) => Phase::Done(exit),
-            _ => Phase::Pending,
+            Phase::Starting { since } if self.observed.is_some() => Phase::Starting { since },
+            Phase::Exited(exit) | Phase::BackingOff { exit, .. } | Phase::Done(exit) => Phase::Done(exit),
+            _ => self.restarting.take().map_or(Phase::Pending, Phase::Done),
         };
+    }
+
+    /// Whether it runs, or may run soon because the runtime is starting it.
+    pub(super) fn is_active(&self) -> bool {
+        self.is_running() || (self.observed.is_some() && matches!(self.phase, Phase::Starting { .. }))
+    }
+
+    /// Stops a running container within this grace period, as part of stopping its pod or because it is no longer needed.
+    pub(super) fn stop(&mut self, grace: Duration, context: ContainerContext<'_>, output: &mut SyncOutput) {
+        self.stopping = Some(context.now);
+        self.send_stop(grace, context, output);
+    }
+
+    /// Asks the runtime of a real container to stop it.
+    fn send_stop(&mut self, grace: Duration, context: ContainerContext<'_>, output: &mut SyncOutput) {
+        if context.container.behaviour.is_some() {
+            return;
+        }
+        self.observed_mut().stop_deadline = Some(context.now.plus(grace));
+        output
+            .actions
+            .push(RuntimeAction::StopContainer { container: context.container.name.clone(), grace });
+    }
+
+    /// Stops a real container sooner than it was asked to, if the grace period of its pod was made shorter.
+    pub(super) fn hasten_stop(&mut self, context: ContainerContext<'_>, output: &mut SyncOutput) {
+        let Some(deletion) = context.pod.deletion else { return };
+        let deadline = self.observed.as_ref().and_then(|observed| observed.stop_deadline);
+        // Times of deletions are in whole seconds.
+        if deadline.is_some_and(|deadline| deadline > deletion.deadline.plus(Duration::from_secs(1))) {
+            self.send_stop(deletion.deadline.since(context.now), context, output);
+        }
+    }
+
+    pub(super) fn observed_mut(&mut self) -> &mut Observed {
+        self.observed.get_or_insert_default()
     }
 
     pub(super) fn exit(&mut self, code: i32, cause: ExitCause, now: Timestamp) {
         let (Phase::Running { since: started } | Phase::Stopping { since: started, .. }) = self.phase else {
             return;
         };
+        if let Some(observed) = &mut self.observed
+            && let Some(exit) = observed.exit.take()
+        {
+            (observed.current.reason, observed.current.message) = (Some(exit.reason), exit.message);
+            let cause = ExitCause::of(observed.current.reason.as_deref().unwrap_or_default());
+            let exit = Exit { code: exit.code, cause, started: exit.started, finished: exit.finished };
+            if exit.finished.since(exit.started) >= BACK_OFF_RESET_AFTER {
+                self.recent_restarts = 0;
+            }
+            self.phase = Phase::Exited(exit);
+            return;
+        }
         if now.since(started) >= BACK_OFF_RESET_AFTER {
             self.recent_restarts = 0;
         }
@@ -247,46 +340,50 @@ impl ContainerRun {
     fn due(&self, container: &Container, pod: &Pod, stopping: Option<Timestamp>) -> Option<Timestamp> {
         match &self.phase {
             Phase::Pending | Phase::Done(_) => None,
-            Phase::Pulling { since, .. } => Some(since.plus(container.behaviour.pull_takes)),
             Phase::PullFailed { since, reported: PullReport::Error, .. } => Some(since.plus(DETECTION_DELAY)),
             Phase::PullFailed { since, tries, .. } => Some(since.plus(back_off(*tries))),
-            Phase::Starting { until } => Some(*until),
             Phase::CreateFailed { since, .. } => Some(since.plus(sync_interval(pod))),
-            Phase::Running { since } => {
-                let exits = || {
-                    let planned = container.behaviour.exits.map(|exit| since.plus(exit.after));
-                    planned.into_iter().chain(readiness::exceeded_at(container, *since)).min()
-                };
-                stopping.map_or_else(exits, |since| Some(stop_due(container, pod, since)))
-            }
-            Phase::Stopping { until, .. } => {
-                Some(stopping.map_or(*until, |since| stop_due(container, pod, since).min(*until)))
-            }
             Phase::Exited(exit) if is_final(exit, container, pod, stopping) => Some(exit.finished),
+            // The exit of a real container was detected when it was reported.
+            Phase::Exited(exit) if container.behaviour.is_none() => Some(exit.finished),
             Phase::Exited(exit) => Some(exit.finished.plus(DETECTION_DELAY)),
             Phase::BackingOff { exit, delay } => Some(exit.finished.plus(*delay)),
+            phase => match container.simulated() {
+                Some(simulated) => simulated.due(phase, pod, self.stopping),
+                None => self.observed.as_ref()?.due(phase, container),
+            },
         }
     }
 
     /// Ends a running container: it was stopped, exits by itself, or a probe failed too often.
     fn end_run(&mut self, since: Timestamp, context: ContainerContext<'_>, output: &mut SyncOutput) {
-        let ContainerContext { container, pod, stopping, now, .. } = context;
-        let planned = container.behaviour.exits.filter(|exit| since.plus(exit.after) <= now);
-        match (stopping, planned) {
-            (Some(since), _) => self.exit(stop_code(container, pod, since), ExitCause::Exit, now),
-            (None, Some(exit)) => {
-                let cause = if exit.out_of_memory { ExitCause::OutOfMemory } else { ExitCause::Exit };
-                self.exit(exit.code, cause, now);
-            }
-            (None, None) => {
-                let Some(exceeded) = readiness::exceeded_probe(container, since, now) else { return };
+        let ContainerContext { container, pod, now, .. } = context;
+        let end = match container.simulated() {
+            Some(simulated) => simulated.run_end(since, pod, self.stopping, now),
+            None => self.observed_end(container),
+        };
+        match end {
+            Some(RunEnd::Exits(code, cause)) => self.exit(code, cause, now),
+            Some(RunEnd::Unhealthy(exceeded)) => {
                 output.record(container, messages::failed_probe(&container.name, exceeded.probe));
                 let grace = exceeded.grace.unwrap_or(pod.grace);
-                let takes = container.behaviour.stop_takes;
-                let code = if takes <= grace { 0 } else { KILLED };
-                self.phase = Phase::Stopping { since, until: now.plus(takes.min(grace)), code };
+                let (until, code) =
+                    container.simulated().map_or((now, 0), |simulated| simulated.stopped_within(grace, now));
+                self.phase = Phase::Stopping { since, until, code };
+                self.send_stop(grace, context, output);
             }
+            None => {}
         }
+    }
+
+    fn observed_end(&self, container: &Container) -> Option<RunEnd> {
+        let observed = self.observed.as_ref()?;
+        if let Some(exit) = &observed.exit {
+            return Some(RunEnd::Exits(exit.code, ExitCause::of(&exit.reason)));
+        }
+        let failed = observed.failed_probe(container)?;
+        let grace = container.probe(failed).and_then(|probe| probe.grace);
+        Some(RunEnd::Unhealthy(readiness::ExceededProbe { probe: failed.name(), grace }))
     }
 
     fn pull(&mut self, tries: u32, context: ContainerContext<'_>, output: &mut SyncOutput) {
@@ -296,6 +393,9 @@ impl ContainerRun {
             Phase::CreateFailed { error, .. } => Some(error),
             _ => None,
         };
+        if context.container.behaviour.is_none() {
+            output.actions.push(RuntimeAction::PullImage { container: context.container.name.clone() });
+        }
         self.phase = Phase::Pulling { since: context.now, tries, create_error };
     }
 
@@ -307,44 +407,110 @@ impl ContainerRun {
         output: &mut SyncOutput,
     ) {
         let ContainerContext { container, now, .. } = context;
-        if container.behaviour.pull == Pull::Fails {
-            output.record_all(container, messages::pull_failed(&container.image));
-            self.phase = Phase::PullFailed { since: now, tries: tries + 1, reported: PullReport::Error };
-            return;
-        }
-        output.record(container, messages::pulled(&container.image, now.since(since)));
-        output.pulled.push(container.image.clone());
-        self.create(context, output);
-    }
-
-    /// Creates the container, unless an object of its environment is missing.
-    fn create(&mut self, context: ContainerContext<'_>, output: &mut SyncOutput) {
-        match context.missing_configuration() {
-            Some(error) => self.fail_creation(error, None, context, output),
-            None => {
-                self.phase =
-                    Phase::Starting { until: context.now.plus(context.container.behaviour.start_takes) };
+        let result = match container.simulated() {
+            Some(simulated) => simulated.pull_result(now.since(since)),
+            None => match self.observed_mut().pull.take() {
+                Some(result) => result,
+                None => return,
+            },
+        };
+        match result {
+            Err(why) => {
+                output.record_all(container, messages::pull_failed(&container.image, &why));
+                if container.behaviour.is_none() {
+                    self.observed_mut().pull_error = why;
+                }
+                self.phase = Phase::PullFailed { since: now, tries: tries + 1, reported: PullReport::Error };
+            }
+            Ok(pulled) => {
+                output.record(container, messages::pulled(&container.image, &pulled));
+                output.pulled.push(container.image.clone());
+                self.create(context, output);
             }
         }
     }
 
-    fn fail_creation(
-        &mut self,
-        error: CreateError,
-        exit: Option<Exit>,
-        context: ContainerContext<'_>,
-        output: &mut SyncOutput,
-    ) {
+    /// Creates the container, unless an object of its environment is missing.
+    fn create(&mut self, context: ContainerContext<'_>, output: &mut SyncOutput) {
+        if let Some(error) = context.missing_configuration() {
+            self.fail_creation(error, context, output);
+            return;
+        }
+        self.phase = Phase::Starting { since: context.now };
+        if context.container.behaviour.is_none() {
+            let attempt =
+                if self.restarting.is_some() { self.restarts.saturating_add(1) } else { self.restarts };
+            let container = context.container.name.clone();
+            output.actions.push(RuntimeAction::StartContainer { container, attempt });
+        }
+    }
+
+    fn fail_creation(&mut self, error: CreateError, context: ContainerContext<'_>, output: &mut SyncOutput) {
         for event in messages::create_failed(&error, &context.container.image) {
             output.record(context.container, event);
         }
-        self.phase = Phase::CreateFailed { since: context.now, error, exit };
+        self.phase = Phase::CreateFailed { since: context.now, error };
     }
 
-    fn start(&mut self, container: &Container, now: Timestamp, output: &mut SyncOutput) {
-        output.record(container, messages::created());
-        output.record(container, messages::started());
-        self.phase = Phase::Running { since: now };
+    /// Handles the result of a start.
+    fn started(&mut self, context: ContainerContext<'_>, output: &mut SyncOutput) {
+        let ContainerContext { container, now, .. } = context;
+        if container.behaviour.is_some() {
+            output.record_all(container, [messages::created(), messages::started()]);
+            self.begin_run(now);
+            return;
+        }
+        match self.observed_mut().start.take() {
+            Some(Ok(started)) => {
+                output.record_all(container, [messages::created(), messages::started()]);
+                self.observed_mut().begin_run(started.identity);
+                self.begin_run(started.since);
+                if context.stopping.is_some() {
+                    self.stop_restarting();
+                }
+            }
+            Some(Err(failure)) => self.fail_start(failure, context, output),
+            None => {}
+        }
+    }
+
+    fn fail_start(&mut self, failure: StartFailure, context: ContainerContext<'_>, output: &mut SyncOutput) {
+        let ContainerContext { container, now, .. } = context;
+        let StartFailure { step, message } = failure;
+        let (reason, identity, exit) = match step {
+            StartStep::Configuration => {
+                return self.fail_creation(CreateError::Configuration(message), context, output);
+            }
+            StartStep::Create => {
+                return self.fail_creation(CreateError::Runtime(message), context, output);
+            }
+            StartStep::Start(identity, exit) => {
+                output.record(container, messages::created());
+                output.record(container, messages::start_failed(&message));
+                ("RunContainerError", identity, exit)
+            }
+            StartStep::PostStartHook(identity, exit) => {
+                output.record_all(container, [messages::created(), messages::started()]);
+                output.record_all(container, messages::post_start_failed());
+                ("PostStartHookError", identity, exit)
+            }
+        };
+        let exit = exit.unwrap_or_else(|| ContainerExit::unknown(identity.id.clone(), now));
+        self.observed_mut().begin_run(identity);
+        self.observed_mut().current.start_error = Some((reason, message));
+        self.begin_run(exit.started);
+        self.observed_mut().exit = Some(exit);
+    }
+
+    /// Enters the phase of a running container. A restart is counted.
+    fn begin_run(&mut self, since: Timestamp) {
+        if let Some(exit) = self.restarting.take() {
+            self.last = Some(exit);
+            self.restarts = self.restarts.saturating_add(1);
+            self.recent_restarts = self.recent_restarts.saturating_add(1);
+        }
+        self.phase = Phase::Running { since };
+        self.stopping = None;
         self.unready_reported = false;
         self.startup_failures_reported = 0;
         self.liveness_failures_reported = 0;
@@ -365,33 +531,84 @@ impl ContainerRun {
         }
     }
 
-    /// Restarts the container; its image is on the node.
+    /// Restarts the container. The image of a simulated one is on the node.
     fn restart(&mut self, exit: Exit, context: ContainerContext<'_>, output: &mut SyncOutput) {
-        output.record(context.container, messages::image_present(&context.container.image));
-        if let Some(error) = context.missing_configuration() {
-            self.fail_creation(error, Some(exit), context, output);
+        let ContainerContext { container, now, .. } = context;
+        self.restarting = Some(exit);
+        if container.behaviour.is_none() {
+            self.begin(context, output);
             return;
         }
-        self.last = Some(exit);
-        self.restarts = self.restarts.saturating_add(1);
-        self.recent_restarts = self.recent_restarts.saturating_add(1);
-        self.start(context.container, context.now, output);
+        output.record(container, messages::image_present(&container.image));
+        if let Some(error) = context.missing_configuration() {
+            self.fail_creation(error, context, output);
+            return;
+        }
+        output.record_all(container, [messages::created(), messages::started()]);
+        self.begin_run(now);
+    }
+
+    /// Asks the runtime to run the probes of a real container that are due.
+    fn run_probes(&mut self, context: ContainerContext<'_>, output: &mut SyncOutput) {
+        let ContainerContext { container, now, .. } = context;
+        let (Phase::Running { since }, None) = (&self.phase, &container.behaviour) else { return };
+        let (since, is_stopping) = (*since, self.stopping.is_some());
+        let observed = self.observed_mut();
+        let due: Vec<_> = observed
+            .next_probes(container, since, is_stopping)
+            .filter(|(_, next)| *next <= now)
+            .map(|(probe, _)| probe)
+            .collect();
+        for probe in due {
+            observed.counter_mut(probe).begin(now);
+            let id = observed.current.identity.id.clone();
+            output.actions.push(RuntimeAction::Probe { container: container.name.clone(), probe, id });
+        }
+    }
+
+    /// Counts the result of a real probe, and records an event about a failure.
+    pub(super) fn probed(
+        &mut self,
+        kind: ContainerProbe,
+        result: &ProbeResult,
+        container: &Container,
+        output: &mut SyncOutput,
+    ) {
+        let Some(probe) = container.probe(kind) else { return };
+        if !matches!(self.phase, Phase::Running { .. }) {
+            self.observed_mut().counter_mut(kind).end();
+            return;
+        }
+        match result {
+            ProbeResult::Success => self.observed_mut().counter_mut(kind).record(probe, true),
+            ProbeResult::Failure(why) => {
+                self.observed_mut().counter_mut(kind).record(probe, false);
+                output.record(container, messages::probe_failed(kind, why));
+            }
+            ProbeResult::Unknown(why) => {
+                self.observed_mut().counter_mut(kind).end();
+                output.record(container, messages::probe_errored(kind, why));
+            }
+        }
     }
 
     /// Records an event for each failure of the startup and liveness probes, and one per start for the readiness probe.
     fn record_failed_probes(&mut self, container: &Container, now: Timestamp, output: &mut SyncOutput) {
-        let Phase::Running { since } = self.phase else { return };
-        let failures = readiness::startup(container, since).failures(now);
+        let (Phase::Running { since }, Some(simulated)) = (&self.phase, container.simulated()) else {
+            return;
+        };
+        let since = *since;
+        let failures = readiness::startup(simulated, since).failures(now);
         if failures > self.startup_failures_reported {
             self.startup_failures_reported = failures;
             output.record(container, messages::startup_failed());
         }
-        let failures = readiness::liveness(container, since).map_or(0, |liveness| liveness.failures(now));
+        let failures = readiness::liveness(simulated, since).map_or(0, |liveness| liveness.failures(now));
         if failures > self.liveness_failures_reported {
             self.liveness_failures_reported = failures;
             output.record(container, messages::liveness_failed());
         }
-        if !self.unready_reported && readiness::has_failed_readiness(container, since, now) {
+        if !self.unready_reported && readiness::has_failed_readiness(simulated, since, now) {
             self.unready_reported = true;
             output.record(container, messages::readiness_failed());
         }

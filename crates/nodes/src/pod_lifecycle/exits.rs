@@ -5,7 +5,7 @@ use std::time::Duration;
 use gantry_model::Timestamp;
 
 use super::Pod;
-use super::pod::{Container, KILLED, RestartPolicy, Role};
+use super::pod::{Container, RestartPolicy, Role};
 
 /// How a container ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +30,13 @@ const BACK_OFF: Duration = Duration::from_secs(10);
 /// ... up to this maximum.
 const BACK_OFF_MAX: Duration = Duration::from_mins(5);
 
+impl ExitCause {
+    /// Returns the cause of an exit for which a runtime gives this reason.
+    pub(super) fn of(reason: &str) -> Self {
+        if reason == "OOMKilled" { Self::OutOfMemory } else { Self::Exit }
+    }
+}
+
 impl Exit {
     /// Returns the reason that a container runtime reports.
     pub(super) fn reason(&self) -> &'static str {
@@ -48,7 +55,7 @@ pub(super) fn is_final(exit: &Exit, container: &Container, pod: &Pod, stopping: 
         (Role::Init | Role::Main, RestartPolicy::OnFailure) | (Role::Init, RestartPolicy::Always) => {
             exit.code != 0
         }
-        (_, RestartPolicy::Never) => false,
+        (Role::Ephemeral, _) | (_, RestartPolicy::Never) => false,
     };
     stopping.is_some() || !restarts
 }
@@ -59,17 +66,4 @@ pub(super) fn back_off(attempts: u32) -> Duration {
         None => Duration::ZERO,
         Some(doublings) => BACK_OFF.saturating_mul(1 << doublings.min(10)).min(BACK_OFF_MAX),
     }
-}
-
-/// Returns when a container of a pod that is being stopped ends, by itself or killed after the grace period.
-pub(super) fn stop_due(container: &Container, pod: &Pod, since: Timestamp) -> Timestamp {
-    let by_itself = since.plus(container.behaviour.stop_takes);
-    let killed = pod.deletion.map_or_else(|| since.plus(pod.grace), |deletion| deletion.deadline);
-    by_itself.min(killed)
-}
-
-/// Returns the exit code of a container that is being stopped since then.
-pub(super) fn stop_code(container: &Container, pod: &Pod, since: Timestamp) -> i32 {
-    let in_time = stop_due(container, pod, since) == since.plus(container.behaviour.stop_takes);
-    if in_time { 0 } else { KILLED }
 }

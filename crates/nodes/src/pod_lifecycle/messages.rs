@@ -6,6 +6,7 @@ use gantry_formats::duration;
 use gantry_model::Event;
 use gantry_rng::Rng;
 
+use super::actions::{ContainerProbe, PulledImage};
 use super::container_run::CreateError;
 use super::dependencies::{MountProblems, ReferenceKind, References, aggregated};
 use super::pod::{Container, Role};
@@ -14,7 +15,11 @@ use crate::behaviour::InvalidTrait;
 
 /// Returns an event about one container.
 pub(super) fn container_event(container: &Container, event: Event) -> PodEvent {
-    let list = if container.role == Role::Main { "containers" } else { "initContainers" };
+    let list = match container.role {
+        Role::Init | Role::Sidecar => "initContainers",
+        Role::Main => "containers",
+        Role::Ephemeral => "ephemeralContainers",
+    };
     PodEvent { event, field: Some(format!("spec.{list}{{{}}}", container.name)) }
 }
 
@@ -30,11 +35,11 @@ pub(super) fn pulling(image: &str) -> Event {
     Event::normal("Pulling", format!("Pulling image \"{image}\""))
 }
 
-pub(super) fn pulled(image: &str, took: Duration) -> Event {
-    let took = go_duration(took);
-    let size = image_bytes(image);
+pub(super) fn pulled(image: &str, pulled: &PulledImage) -> Event {
+    let (took, with_waiting) = (go_duration(pulled.took), go_duration(pulled.with_waiting));
     let message = format!(
-        "Successfully pulled image \"{image}\" in {took} ({took} including waiting). Image size: {size} bytes."
+        "Successfully pulled image \"{image}\" in {took} ({with_waiting} including waiting). Image size: {} bytes.",
+        pulled.bytes
     );
     Event::normal("Pulled", message)
 }
@@ -45,8 +50,7 @@ pub(super) fn image_present(image: &str) -> Event {
     Event::normal("Pulled", message)
 }
 
-pub(super) fn pull_failed(image: &str) -> [Event; 2] {
-    let why = pull_error(image);
+pub(super) fn pull_failed(image: &str, why: &str) -> [Event; 2] {
     [
         Event::warning("Failed", format!("Failed to pull image \"{image}\": {why}")),
         Event::warning("Failed", "Error: ErrImagePull".to_owned()),
@@ -86,7 +90,7 @@ pub(super) fn create_failed(error: &CreateError, image: &str) -> Vec<Event> {
         CreateError::NeverPulled => {
             vec![Event::warning("ErrImageNeverPull", never_pull(image)), failed("ErrImageNeverPull")]
         }
-        CreateError::Configuration(why) => vec![failed(why)],
+        CreateError::Configuration(why) | CreateError::Runtime(why) => vec![failed(why)],
     }
 }
 
@@ -131,6 +135,40 @@ pub(super) fn restart_back_off(container: &str, pod: &Pod) -> Event {
     Event::warning("BackOff", message)
 }
 
+pub(super) fn start_failed(why: &str) -> Event {
+    Event::warning("Failed", format!("Error: {why}"))
+}
+
+pub(super) fn post_start_failed() -> [Event; 2] {
+    [
+        Event::warning("FailedPostStartHook", "PostStartHook failed".to_owned()),
+        Event::normal("Killing", "FailedPostStartHook".to_owned()),
+    ]
+}
+
+/// Returns the event about a sandbox that could not be created.
+pub(super) fn sandbox_failed(why: &str) -> PodEvent {
+    let message = format!("Failed to create pod sandbox: {why}");
+    PodEvent { event: Event::warning("FailedCreatePodSandBox", message), field: None }
+}
+
+/// Returns the event about a sandbox that does not work any more.
+pub(super) fn sandbox_changed() -> PodEvent {
+    let message = "Pod sandbox changed, it will be killed and re-created.".to_owned();
+    PodEvent { event: Event::normal("SandboxChanged", message), field: None }
+}
+
+/// Returns the event about a failed probe of a real container.
+pub(super) fn probe_failed(probe: ContainerProbe, why: &str) -> Event {
+    Event::warning("Unhealthy", format!("{} probe failed: {why}", probe.title()))
+}
+
+/// Returns the event about a probe of a real container that could not be run.
+pub(super) fn probe_errored(probe: ContainerProbe, why: &str) -> Event {
+    let probe = probe.title();
+    Event::warning("Unhealthy", format!("{probe} probe errored and resulted in unknown state: {why}"))
+}
+
 pub(super) fn readiness_failed() -> Event {
     Event::warning("Unhealthy", "Readiness probe failed: the simulated container is not ready".to_owned())
 }
@@ -163,8 +201,8 @@ pub(super) fn crash_loop(container: &str, pod: &Pod, delay: Duration) -> String 
 }
 
 /// Returns the message of a container that waits for the next pull.
-pub(super) fn pull_back_off(image: &str) -> String {
-    format!("Back-off pulling image \"{image}\": ErrImagePull: {}", pull_error(image))
+pub(super) fn pull_back_off(image: &str, why: &str) -> String {
+    format!("Back-off pulling image \"{image}\": ErrImagePull: {why}")
 }
 
 /// Returns containerd's message about an image that its registry does not have.
@@ -201,7 +239,7 @@ pub(super) fn image_id(image: &str) -> String {
     format!("{repository}@sha256:{}", Rng::keyed(&full, "digest").hex(64))
 }
 
-fn image_bytes(image: &str) -> u64 {
+pub(super) fn image_bytes(image: &str) -> u64 {
     5_000_000 + Rng::keyed(image, "size").below(95_000_000)
 }
 

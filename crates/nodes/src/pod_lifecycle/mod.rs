@@ -2,32 +2,47 @@
 //!
 //! ```text
 //! Pod (spec and behaviour) + PodRun (runtime state) + now ─► needed: objects to look up
-//!    + what was found of them ─► sync ─► PodSyncResult: PodRun, status, events, wake-up, completion
+//!    + what was found of them ─► sync ─► PodSyncResult: PodRun, status, events, actions, wake-up, completion
 //! ```
+//!
+//! The pods of simulated nodes and those of container runtimes take the same steps. What becomes of a step is computed from the
+//! behaviour of a simulated container; a container runtime is asked by an [`RuntimeAction`] and tells by a [`RuntimeReport`], which
+//! [`PodRun::receive`] takes in. See decision 0048.
 //!
 //! A [`PodRun`] begins when a node first sees a pod and can be recovered from the last reported status, so that no other
 //! state is needed. A late sync carries out all overdue steps at its own time; times in the past are never reported.
 //!
 //! *Invariant:* no clock, no client, no randomness but that seeded by the pod's uid.
 
+mod actions;
 mod container_run;
 mod dependencies;
 mod exits;
 mod image_name;
 mod messages;
+mod observed;
 mod pod;
 mod pod_run;
+mod probes;
 mod readiness;
+mod receive;
 mod recover;
+mod resume;
+mod simulated;
 mod status;
 
 #[cfg(test)]
 mod tests;
 
+pub use actions::{
+    ContainerExit, ContainerIdentity, ContainerProbe, ProbeResult, PulledImage, RuntimeAction, RuntimeReport,
+    SandboxFailure, StartFailure, StartStep, StartedContainer,
+};
 pub use dependencies::{Lookup, Reference, ReferenceKind, References};
 pub(crate) use messages::invalid_annotation;
-pub use pod::Pod;
+pub use pod::{Pod, ephemeral_as_container};
 pub use pod_run::PodRun;
+pub use resume::{FoundContainer, FoundPod};
 
 use std::collections::BTreeSet;
 
@@ -56,6 +71,8 @@ pub struct PodSyncResult {
     pub status: PodStatus,
     /// The events to record.
     pub events: Vec<PodEvent>,
+    /// What the container runtime is to do; nothing on simulated nodes.
+    pub actions: Vec<RuntimeAction>,
     /// Images that were pulled to the node.
     pub pulled: Vec<String>,
     /// When to sync again if the pod does not change before; never if `None`.
@@ -96,5 +113,6 @@ pub fn sync(pod: &Pod, mut run: PodRun, node: &NodeContext<'_>, now: Timestamp) 
     let status = status::status(pod, &mut run, node, now);
     let completion = run.completion(pod);
     let wake = if completion == Completion::Active { run.wake(pod, now) } else { None };
-    PodSyncResult { run, status, events: output.events, pulled: output.pulled, wake, completion }
+    let pod_run::SyncOutput { events, actions, pulled } = output;
+    PodSyncResult { run, status, events, actions, pulled, wake, completion }
 }

@@ -1,4 +1,4 @@
-//! A pod as its node sees it: its spec and its simulated behaviour.
+//! A pod as its node sees it: its spec and, on a simulated node, its behaviour.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use super::dependencies::{self, Environment, Volume};
 use super::messages;
 use crate::behaviour::{ANNOTATION_PREFIX, DurationRange, Profile, Pull, Ready, Traits};
 
-/// A pod as its node sees it: its spec and its simulated behaviour.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A pod as its node sees it: its spec and, on a simulated node, its behaviour.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Pod {
     pub(super) namespace: String,
     pub(super) name: String,
@@ -27,7 +27,7 @@ pub struct Pod {
     pub(super) volumes: Vec<Volume>,
     /// The names of the Secrets that images are pulled with.
     pub(super) pull_secrets: Vec<String>,
-    /// The init containers in their order, then the others.
+    /// The init containers in their order, then the main ones, then the ephemeral ones.
     pub(super) containers: Vec<Container>,
     /// The readiness gates, each with the current status of its condition.
     pub(super) gates: Vec<(String, Option<String>)>,
@@ -58,8 +58,8 @@ pub(super) struct Deletion {
     pub(super) grace: Duration,
 }
 
-/// One container and its behaviour.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One container.
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Container {
     pub(super) name: String,
     pub(super) image: String,
@@ -70,7 +70,10 @@ pub(super) struct Container {
     pub(super) startup: Option<Probe>,
     pub(super) readiness: Option<Probe>,
     pub(super) liveness: Option<Probe>,
-    pub(super) behaviour: Behaviour,
+    /// What the status of a real container repeats of its spec: resources and mounts.
+    pub(super) requested: Option<Box<wire::ContainerStatus>>,
+    /// Its simulated behaviour; `None` if a container runtime runs it and reports what happens.
+    pub(super) behaviour: Option<Behaviour>,
 }
 
 /// When an image is pulled.
@@ -90,6 +93,8 @@ pub(super) enum Role {
     Sidecar,
     /// A regular container.
     Main,
+    /// Added to a running pod for debugging; it does not count for the state of the pod.
+    Ephemeral,
 }
 
 /// The timing of a probe.
@@ -141,31 +146,53 @@ const GRACE_SECONDS: i64 = 30;
 const TASK_DURATION: Duration = Duration::from_secs(2);
 
 impl Pod {
-    /// Parses a pod that is bound to a node, and determines its behaviour.
+    /// Parses a pod that is bound to a simulated node, and determines its behaviour.
     ///
     /// Invalid annotations are ignored; an event is returned for each.
     pub fn parse(pod: &wire::Pod, profile: &Profile) -> (Self, Vec<Event>) {
-        let fallback = wire::PodSpec::default();
-        let spec = pod.spec.as_ref().unwrap_or(&fallback);
-        let meta = &pod.metadata;
-        let uid = meta.uid.clone().unwrap_or_default();
-        let restart = RestartPolicy::parse(spec.restart_policy.as_deref());
-        let (annotated, problems) = annotated_traits(meta.annotations.iter().flatten());
-        let container = |container: &wire::Container, role: Role| {
+        let uid = pod.metadata.uid.as_deref().unwrap_or_default();
+        let (annotated, problems) = annotated_traits(pod.metadata.annotations.iter().flatten());
+        let behaviour = |container: &wire::Container, role: Role, restart: RestartPolicy| {
             let traits = profile.traits_of(container.image.as_deref().unwrap_or_default());
             let traits = match role {
                 Role::Init => {
                     let own = traits.for_init_containers();
                     traits.overlaid(&own).overlaid(&annotated.for_init_containers())
                 }
-                Role::Sidecar | Role::Main => traits.overlaid(&annotated),
+                Role::Sidecar | Role::Main | Role::Ephemeral => traits.overlaid(&annotated),
             };
-            Container::parse(container, role, restart, &traits, &uid)
+            let keeps_running = match role {
+                Role::Init => false,
+                Role::Sidecar | Role::Ephemeral => true,
+                Role::Main => restart == RestartPolicy::Always,
+            };
+            Some(Behaviour::new(&traits, keeps_running, uid, &container.name))
+        };
+        (Self::parse_with(pod, behaviour), problems)
+    }
+
+    /// Parses a pod that is bound to a node with a container runtime.
+    pub fn parse_real(pod: &wire::Pod) -> Self {
+        Self::parse_with(pod, |_, _, _| None)
+    }
+
+    fn parse_with(
+        pod: &wire::Pod,
+        behaviour: impl Fn(&wire::Container, Role, RestartPolicy) -> Option<Behaviour>,
+    ) -> Self {
+        let fallback = wire::PodSpec::default();
+        let spec = pod.spec.as_ref().unwrap_or(&fallback);
+        let meta = &pod.metadata;
+        let restart = RestartPolicy::parse(spec.restart_policy.as_deref());
+        let container = |container: &wire::Container, role: Role| {
+            Container::parse(container, role, behaviour(container, role, restart))
         };
         let init = spec.init_containers.iter().flatten();
         let init = init.map(|it| container(it, if is_always(it) { Role::Sidecar } else { Role::Init }));
         let main = spec.containers.iter().map(|it| container(it, Role::Main));
-        let parsed = Self {
+        let ephemeral = spec.ephemeral_containers.iter().flatten();
+        let ephemeral = ephemeral.map(|it| container(&ephemeral_as_container(it), Role::Ephemeral));
+        Self {
             namespace: meta.namespace.clone().unwrap_or_default(),
             name: meta.name.clone().unwrap_or_default(),
             generation: meta.generation,
@@ -180,12 +207,11 @@ impl Pod {
                 .flatten()
                 .map(|secret| secret.name.clone())
                 .collect(),
-            containers: init.chain(main).collect(),
+            containers: init.chain(main).chain(ephemeral).collect(),
             gates: gates(spec, pod.status.as_ref()),
             deletion: Deletion::parse(pod),
-            uid: uid.clone(),
-        };
-        (parsed, problems)
+            uid: meta.uid.clone().unwrap_or_default(),
+        }
     }
 
     /// Returns its name in messages: `web-1_shop(uid)`.
@@ -198,8 +224,37 @@ impl Pod {
         !self.gates.is_empty()
     }
 
+    /// Whether a container runtime runs it.
+    pub(super) fn is_real(&self) -> bool {
+        self.containers.first().is_some_and(|container| container.behaviour.is_none())
+    }
+
     pub(super) fn has_init_containers(&self) -> bool {
-        self.containers.iter().any(|container| container.role != Role::Main)
+        self.containers.iter().any(|container| matches!(container.role, Role::Init | Role::Sidecar))
+    }
+}
+
+/// Returns an ephemeral container in the form of the others.
+pub fn ephemeral_as_container(container: &wire::EphemeralContainer) -> wire::Container {
+    let container = container.clone();
+    wire::Container {
+        name: container.name,
+        image: container.image,
+        image_pull_policy: container.image_pull_policy,
+        command: container.command,
+        args: container.args,
+        working_dir: container.working_dir,
+        env: container.env,
+        env_from: container.env_from,
+        volume_mounts: container.volume_mounts,
+        volume_devices: container.volume_devices,
+        security_context: container.security_context,
+        stdin: container.stdin,
+        stdin_once: container.stdin_once,
+        tty: container.tty,
+        termination_message_path: container.termination_message_path,
+        termination_message_policy: container.termination_message_policy,
+        ..wire::Container::default()
     }
 }
 
@@ -257,18 +312,7 @@ impl Deletion {
 }
 
 impl Container {
-    fn parse(
-        container: &wire::Container,
-        role: Role,
-        restart: RestartPolicy,
-        traits: &Traits,
-        uid: &str,
-    ) -> Self {
-        let keeps_running = match role {
-            Role::Init => false,
-            Role::Sidecar => true,
-            Role::Main => restart == RestartPolicy::Always,
-        };
+    fn parse(container: &wire::Container, role: Role, behaviour: Option<Behaviour>) -> Self {
         Self {
             name: container.name.clone(),
             image: container.image.clone().unwrap_or_default(),
@@ -278,8 +322,31 @@ impl Container {
             startup: container.startup_probe.as_ref().map(Probe::parse),
             readiness: container.readiness_probe.as_ref().map(Probe::parse),
             liveness: container.liveness_probe.as_ref().map(Probe::parse),
-            behaviour: Behaviour::new(traits, keeps_running, uid, &container.name),
+            requested: behaviour.is_none().then(|| Box::new(requested(container))),
+            behaviour,
         }
+    }
+}
+
+/// Returns what the status of a container repeats of its spec.
+fn requested(container: &wire::Container) -> wire::ContainerStatus {
+    let mut resources = container.resources.clone().unwrap_or_default();
+    resources.claims = None;
+    let mounts = container.volume_mounts.iter().flatten().map(|mount| {
+        let is_read_only = mount.read_only == Some(true);
+        wire::VolumeMountStatus {
+            name: mount.name.clone(),
+            mount_path: mount.mount_path.clone(),
+            read_only: is_read_only.then_some(true),
+            recursive_read_only: is_read_only.then(|| "Disabled".to_owned()),
+            ..wire::VolumeMountStatus::default()
+        }
+    });
+    wire::ContainerStatus {
+        allocated_resources: resources.requests.clone(),
+        resources: Some(resources),
+        volume_mounts: Some(mounts.collect::<Vec<_>>()).filter(|mounts| !mounts.is_empty()),
+        ..wire::ContainerStatus::default()
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use gantry_model::{Event, Timestamp};
 use gantry_rng::Rng;
 
+use super::actions::RuntimeAction;
 use super::container_run::{ContainerContext, ContainerRun, Phase, sync_interval};
 use super::dependencies::{self, Reference, ReferenceKind};
 use super::exits::ExitCause;
@@ -26,6 +27,12 @@ pub struct PodRun {
     pub(super) deadline_exceeded: bool,
     /// The status and transition time of each condition.
     pub(super) conditions: BTreeMap<String, (String, Timestamp)>,
+    /// The number of sandboxes that the pod has had; simulated nodes do not count them.
+    pub(super) sandboxes: u32,
+    /// Whether the runtime reported something since the last sync.
+    pub(super) has_news: bool,
+    /// Events about what was reported since the last sync.
+    pub(super) reported_events: Vec<PodEvent>,
 }
 
 /// The pod's network and volumes, which its containers share.
@@ -36,13 +43,22 @@ pub(super) enum Sandbox {
         until: Timestamp,
         failures: u32,
     },
+    /// The container runtime is creating it, which has failed `failures` times.
+    Creating {
+        failures: u32,
+    },
     Ready,
+    /// The container runtime is stopping it.
+    Stopping,
+    /// The container runtime has stopped it.
+    Stopped,
 }
 
-/// The events and pulled images of one sync.
+/// The events, pulled images and actions of one sync.
 #[derive(Debug, Default)]
 pub(super) struct SyncOutput {
     pub(super) events: Vec<PodEvent>,
+    pub(super) actions: Vec<RuntimeAction>,
     pub(super) pulled: Vec<String>,
 }
 
@@ -57,7 +73,11 @@ impl PodRun {
     /// Creates the run of a pod that its node sees for the first time.
     pub fn begin(pod: &Pod, now: Timestamp) -> Self {
         let (least, most) = SANDBOX_MILLIS;
-        let takes = Duration::from_millis(least + Rng::keyed(&pod.uid, "sandbox").below(most - least));
+        let takes = if pod.is_real() {
+            Duration::ZERO
+        } else {
+            Duration::from_millis(least + Rng::keyed(&pod.uid, "sandbox").below(most - least))
+        };
         Self {
             started: now,
             sandbox: Sandbox::Pending { until: now.plus(takes), failures: 0 },
@@ -65,6 +85,9 @@ impl PodRun {
             stopping: None,
             deadline_exceeded: false,
             conditions: BTreeMap::new(),
+            sandboxes: 0,
+            has_news: false,
+            reported_events: Vec::new(),
         }
     }
 
@@ -76,18 +99,28 @@ impl PodRun {
         now: Timestamp,
         output: &mut SyncOutput,
     ) {
+        output.events.append(&mut self.reported_events);
+        self.has_news = false;
+        // Ephemeral containers may have been added.
+        self.containers.resize_with(pod.containers.len(), ContainerRun::default);
         self.mount(pod, node, now, output);
         if self.stopping.is_none() {
             if self.deadline(pod).is_some_and(|deadline| deadline <= now) {
                 self.deadline_exceeded = true;
                 output.events.push(messages::deadline_exceeded());
-                self.stop(pod, now, output);
+                self.begin_stop(now);
             } else if pod.deletion.is_some() {
-                self.stop(pod, now, output);
+                self.begin_stop(now);
             }
         }
-        // A step of one container may allow the next one to start.
-        while (0..self.containers.len()).any(|at| self.step(at, pod, node, now, output)) {}
+        // A step of one container may allow the next one to start or to be stopped.
+        loop {
+            self.stop_containers(pod, node, now, output);
+            if !(0..self.containers.len()).any(|at| self.step(at, pod, node, now, output)) {
+                break;
+            }
+        }
+        self.stop_sandbox(pod, output);
     }
 
     /// Returns the objects that a sync now would read.
@@ -98,6 +131,7 @@ impl PodRun {
         let volumes = match self.sandbox {
             Sandbox::Pending { until, .. } if until > now => return Vec::new(),
             Sandbox::Pending { .. } => pod.volumes.as_slice(),
+            Sandbox::Creating { .. } | Sandbox::Stopping | Sandbox::Stopped => return Vec::new(),
             Sandbox::Ready => &[],
         };
         let created: Vec<_> = pod
@@ -122,17 +156,18 @@ impl PodRun {
         }
         let problems = dependencies::mount_problems(&pod.volumes, &pod.namespace, node.references);
         let events = messages::mounts_failed(&problems);
+        if events.is_empty() && pod.is_real() {
+            output.actions.push(RuntimeAction::CreateSandbox { attempt: self.sandboxes });
+            self.sandbox = Sandbox::Creating { failures };
+            return;
+        }
         if events.is_empty() {
             self.sandbox = Sandbox::Ready;
             return;
         }
         output.events.extend(events);
         // A kubelet checks claims once per sync of the pod, and retries other volumes one by one.
-        let delay = if problems.contents.is_empty() {
-            sync_interval(pod)
-        } else {
-            MOUNT_BACK_OFF.saturating_mul(1 << failures.min(10)).min(MOUNT_BACK_OFF_MAX)
-        };
+        let delay = if problems.contents.is_empty() { sync_interval(pod) } else { mount_back_off(failures) };
         self.sandbox = Sandbox::Pending { until: now.plus(delay), failures: failures.saturating_add(1) };
     }
 
@@ -145,11 +180,12 @@ impl PodRun {
     /// Returns when the next step is due.
     pub(super) fn wake(&self, pod: &Pod, now: Timestamp) -> Option<Timestamp> {
         let sandbox = match self.sandbox {
-            Sandbox::Pending { until, .. } => Some(until),
-            Sandbox::Ready => None,
+            Sandbox::Pending { until, .. } if self.stopping.is_none() => Some(until),
+            _ => None,
         };
         let containers = pod.containers.iter().zip(&self.containers);
         containers
+            .filter(|(container, container_run)| self.may_step(container, container_run))
             .filter_map(|(container, container_run)| container_run.wake(container, pod, self.stopping, now))
             .chain(sandbox)
             .chain(self.deadline(pod))
@@ -159,7 +195,8 @@ impl PodRun {
     /// Returns whether the pod has finished, and whether it is to be removed.
     pub(super) fn completion(&self, pod: &Pod) -> Completion {
         let stopped = self.stopping.is_some()
-            && self.containers.iter().all(|container_run| !container_run.is_running());
+            && self.containers.iter().all(|container_run| !container_run.is_active())
+            && (!pod.is_real() || self.sandbox == Sandbox::Stopped);
         match pod.deletion {
             // Without a grace period the server removes the object itself, once it has no finalizers.
             Some(deletion) if stopped && deletion.grace.is_zero() => Completion::Finished,
@@ -171,8 +208,8 @@ impl PodRun {
 
     /// Returns how the pod ended, if it did: by itself, or stopped after a container had run.
     pub(super) fn outcome(&self, pod: &Pod) -> Option<Outcome> {
-        let ended = self.stopping.is_some()
-            && self.containers.iter().all(|container_run| !container_run.is_running());
+        let ended =
+            self.stopping.is_some() && self.containers.iter().all(|container_run| !container_run.is_active());
         if self.deadline_exceeded {
             return ended.then_some(Outcome::Failed);
         }
@@ -198,15 +235,67 @@ impl PodRun {
         pairs.filter(move |(container, _)| container.role == role).map(|(_, container_run)| container_run)
     }
 
-    /// Stops all containers.
-    fn stop(&mut self, pod: &Pod, now: Timestamp, output: &mut SyncOutput) {
+    /// Begins to stop the pod: nothing is started any more.
+    fn begin_stop(&mut self, now: Timestamp) {
         self.stopping = Some(now);
-        for (container, container_run) in pod.containers.iter().zip(&mut self.containers) {
-            if container_run.is_running() {
-                output.record(container, messages::killing(&container.name));
+        self.containers.iter_mut().for_each(ContainerRun::stop_restarting);
+    }
+
+    /// Stops the containers of a pod that is being stopped: sidecars after those that they serve.
+    fn stop_containers(
+        &mut self,
+        pod: &Pod,
+        node: &NodeContext<'_>,
+        now: Timestamp,
+        output: &mut SyncOutput,
+    ) {
+        let Some(stopping) = self.stopping else { return };
+        let grace = pod.deletion.map_or(pod.grace, |deletion| deletion.grace);
+        for (at, container) in pod.containers.iter().enumerate() {
+            let may_stop = self.may_stop(at, pod);
+            let container_run = &mut self.containers[at];
+            let context = ContainerContext { container, pod, node, stopping: self.stopping, now };
+            if !container_run.is_running() {
+                continue;
             }
-            container_run.stop_restarting();
+            if container_run.stopping.is_some() {
+                container_run.hasten_stop(context, output);
+            } else if may_stop {
+                output.record(container, messages::killing(&container.name));
+                container_run.stop(grace.saturating_sub(now.since(stopping)), context, output);
+            }
         }
+    }
+
+    /// Whether a container of a pod that is being stopped may be stopped: a sidecar not before all main containers and the
+    /// sidecars after it have ended.
+    pub(super) fn may_stop(&self, at: usize, pod: &Pod) -> bool {
+        let pairs = || pod.containers.iter().zip(&self.containers).enumerate();
+        pod.containers[at].role != Role::Sidecar
+            || pairs().all(|(other, (container, container_run))| {
+                let is_first =
+                    container.role == Role::Main || (container.role == Role::Sidecar && other > at);
+                !(is_first && container_run.is_active())
+            })
+    }
+
+    /// Stops the sandbox of a real pod that is being stopped or has ended.
+    fn stop_sandbox(&mut self, pod: &Pod, output: &mut SyncOutput) {
+        let is_over = self.stopping.is_some() || self.outcome(pod).is_some();
+        let is_idle = matches!(self.sandbox, Sandbox::Ready | Sandbox::Pending { .. })
+            && self.containers.iter().all(|container_run| !container_run.is_active());
+        if pod.is_real() && is_over && is_idle {
+            output.actions.push(RuntimeAction::StopSandbox);
+            self.sandbox = Sandbox::Stopping;
+        }
+    }
+
+    /// Whether a container may take a step: without a sandbox, a real one only ends.
+    fn may_step(&self, container: &Container, container_run: &ContainerRun) -> bool {
+        container.behaviour.is_some()
+            || self.sandbox == Sandbox::Ready
+            || self.stopping.is_some()
+            || container_run.is_active()
     }
 
     /// Carries out one step of a container if one is due. Returns whether it did.
@@ -219,16 +308,29 @@ impl PodRun {
         output: &mut SyncOutput,
     ) -> bool {
         let container = &pod.containers[at];
+        if !self.may_step(container, &self.containers[at]) {
+            return false;
+        }
         let may_start =
             self.sandbox == Sandbox::Ready && self.stopping.is_none() && self.may_start(at, pod, now);
         let no_longer_needed = container.role == Role::Sidecar
             && self
                 .of_role(pod, Role::Main)
                 .all(|container_run| matches!(container_run.phase, Phase::Done(_)));
+        // A pod that is being stopped stops its containers itself.
+        let may_stop = self.stopping.is_none() && no_longer_needed && self.may_stop(at, pod);
         let context = ContainerContext { container, pod, node, stopping: self.stopping, now };
         let Some(container_run) = self.containers.get_mut(at) else { return false };
-        if no_longer_needed && container_run.is_running() {
+        if no_longer_needed && container_run.is_running() && container.behaviour.is_some() {
             container_run.exit(0, ExitCause::Exit, now);
+            container_run.stop_restarting();
+            return true;
+        }
+        if may_stop && container_run.is_running() && container_run.stopping.is_none() {
+            output.record(container, messages::killing(&container.name));
+            container_run.stop(pod.grace, context, output);
+        }
+        if no_longer_needed && matches!(container_run.phase, Phase::Exited(_)) {
             container_run.stop_restarting();
             return true;
         }
@@ -243,6 +345,9 @@ impl PodRun {
 
     /// Whether all init containers and sidecars before a container are done or started.
     fn may_start(&self, at: usize, pod: &Pod, now: Timestamp) -> bool {
+        if pod.containers[at].role == Role::Ephemeral {
+            return true;
+        }
         let before = pod.containers.iter().zip(&self.containers).take(at);
         before.filter(|(container, _)| container.role != Role::Main).all(|(container, container_run)| {
             match container.role {
@@ -251,6 +356,11 @@ impl PodRun {
             }
         })
     }
+}
+
+/// Returns how long to wait before volumes are mounted again, after this many failures before the last one.
+pub(super) fn mount_back_off(failures: u32) -> Duration {
+    MOUNT_BACK_OFF.saturating_mul(1 << failures.min(10)).min(MOUNT_BACK_OFF_MAX)
 }
 
 /// How a pod ended.

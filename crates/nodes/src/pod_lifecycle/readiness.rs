@@ -1,11 +1,29 @@
-//! Whether a running container is started, ready and alive, from its start time, its probes and its behaviour.
+//! Whether a running container of a simulated node is started, ready and alive, from its start time, its probes and its
+//! behaviour.
+//!
+//! The results of its probes are known in advance, so that it is synced only when one of them changes something. A test
+//! checks that they are those of [`ProbeCounter`](super::probes::ProbeCounter), which counts the results of real probes.
 
 use std::time::Duration;
 
 use gantry_model::Timestamp;
 
-use super::pod::{Container, Probe};
+use super::pod::{Behaviour, Container, Probe};
 use crate::behaviour::Ready;
+
+/// A container with its simulated behaviour.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Simulated<'a> {
+    pub(super) spec: &'a Container,
+    pub(super) behaviour: &'a Behaviour,
+}
+
+impl Container {
+    /// Returns the container with its simulated behaviour; `None` if a container runtime runs it.
+    pub(super) fn simulated(&self) -> Option<Simulated<'_>> {
+        self.behaviour.as_ref().map(|behaviour| Simulated { spec: self, behaviour })
+    }
+}
 
 /// When a startup or liveness probe fails, and whether it passes in the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,8 +37,8 @@ pub(super) struct FailureSchedule {
 }
 
 /// Computes the failures of the startup probe of a container that runs since then.
-pub(super) fn startup(container: &Container, since: Timestamp) -> FailureSchedule {
-    let Some(probe) = container.startup else {
+pub(super) fn startup(container: Simulated<'_>, since: Timestamp) -> FailureSchedule {
+    let Some(probe) = container.spec.startup else {
         return FailureSchedule { first: since, period: Duration::ZERO, failures: 0, passes: true };
     };
     let first = since.plus(probe.initial_delay);
@@ -33,8 +51,8 @@ pub(super) fn startup(container: &Container, since: Timestamp) -> FailureSchedul
 }
 
 /// Computes the failures of the liveness probe of a container that runs since then; `None` if it always passes.
-pub(super) fn liveness(container: &Container, since: Timestamp) -> Option<FailureSchedule> {
-    let (probe, fails) = container.liveness.zip(container.behaviour.liveness_fails)?;
+pub(super) fn liveness(container: Simulated<'_>, since: Timestamp) -> Option<FailureSchedule> {
+    let (probe, fails) = container.spec.liveness.zip(container.behaviour.liveness_fails)?;
     // Liveness is not probed before the startup probe has passed.
     let earliest = startup(container, since).passes_at()?.max(since.plus(fails));
     let first = first_run_at(&probe, since, earliest);
@@ -43,7 +61,7 @@ pub(super) fn liveness(container: &Container, since: Timestamp) -> Option<Failur
 
 /// Returns the probe that has reached its failure threshold, for which the container is killed.
 pub(super) fn exceeded_probe(
-    container: &Container,
+    container: Simulated<'_>,
     since: Timestamp,
     now: Timestamp,
 ) -> Option<ExceededProbe> {
@@ -51,17 +69,17 @@ pub(super) fn exceeded_probe(
     if is_exceeded(startup(container, since)) {
         return Some(ExceededProbe {
             probe: "startup",
-            grace: container.startup.and_then(|probe| probe.grace),
+            grace: container.spec.startup.and_then(|probe| probe.grace),
         });
     }
-    let grace = container.liveness.and_then(|probe| probe.grace);
+    let grace = container.spec.liveness.and_then(|probe| probe.grace);
     liveness(container, since)
         .filter(|failures| is_exceeded(*failures))
         .map(|_| ExceededProbe { probe: "liveness", grace })
 }
 
 /// Returns when a probe reaches its failure threshold.
-pub(super) fn exceeded_at(container: &Container, since: Timestamp) -> Option<Timestamp> {
+pub(super) fn exceeded_at(container: Simulated<'_>, since: Timestamp) -> Option<Timestamp> {
     let liveness = liveness(container, since).and_then(|failures| failures.exceeded_at());
     startup(container, since).exceeded_at().into_iter().chain(liveness).min()
 }
@@ -76,9 +94,10 @@ pub(super) struct ExceededProbe {
 }
 
 /// Whether the startup probe never passes. Without a readiness probe, only this makes a container unready.
-fn startup_always_fails(container: &Container) -> bool {
-    let behaviour = &container.behaviour;
-    behaviour.startup == Ready::Never || (behaviour.ready == Ready::Never && container.readiness.is_none())
+fn startup_always_fails(container: Simulated<'_>) -> bool {
+    let behaviour = container.behaviour;
+    behaviour.startup == Ready::Never
+        || (behaviour.ready == Ready::Never && container.spec.readiness.is_none())
 }
 
 impl FailureSchedule {
@@ -109,12 +128,12 @@ impl FailureSchedule {
 }
 
 /// Whether a container's startup probe has passed, if it has one.
-pub(super) fn is_started(container: &Container, since: Timestamp, now: Timestamp) -> bool {
+pub(super) fn is_started(container: Simulated<'_>, since: Timestamp, now: Timestamp) -> bool {
     startup(container, since).passes_at().is_some_and(|passes| passes <= now)
 }
 
 /// Whether a container is ready.
-pub(super) fn is_ready(container: &Container, since: Timestamp, now: Timestamp) -> bool {
+pub(super) fn is_ready(container: Simulated<'_>, since: Timestamp, now: Timestamp) -> bool {
     match ready_at(container, since) {
         Some(ready) if ready <= now => match container.behaviour.flap {
             Some(period) => flips(period, now.since(ready)).is_multiple_of(2),
@@ -125,7 +144,7 @@ pub(super) fn is_ready(container: &Container, since: Timestamp, now: Timestamp) 
 }
 
 /// Returns when a container is started, changes its readiness, or fails a probe next.
-pub(super) fn next_change(container: &Container, since: Timestamp, now: Timestamp) -> Option<Timestamp> {
+pub(super) fn next_change(container: Simulated<'_>, since: Timestamp, now: Timestamp) -> Option<Timestamp> {
     let ready = ready_at(container, since);
     let flip = ready.filter(|ready| *ready <= now).and_then(|ready| {
         let period = container.behaviour.flap?;
@@ -140,28 +159,28 @@ pub(super) fn next_change(container: &Container, since: Timestamp, now: Timestam
 }
 
 /// Whether a container has failed its readiness probe.
-pub(super) fn has_failed_readiness(container: &Container, since: Timestamp, now: Timestamp) -> bool {
+pub(super) fn has_failed_readiness(container: Simulated<'_>, since: Timestamp, now: Timestamp) -> bool {
     first_failure(container, since).is_some_and(|failure| failure <= now)
 }
 
-fn first_failure(container: &Container, since: Timestamp) -> Option<Timestamp> {
-    let probe = container.readiness?;
+fn first_failure(container: Simulated<'_>, since: Timestamp) -> Option<Timestamp> {
+    let probe = container.spec.readiness?;
     let first = first_run_at(&probe, since, startup(container, since).passes_at()?);
     let passes = container.behaviour.ready == Ready::Eventually && healthy_at(container, since) <= first;
     (!passes).then_some(first)
 }
 
 /// Returns when the application starts to pass probes.
-fn healthy_at(container: &Container, since: Timestamp) -> Timestamp {
+fn healthy_at(container: Simulated<'_>, since: Timestamp) -> Timestamp {
     since.plus(container.behaviour.ready_takes)
 }
 
-fn ready_at(container: &Container, since: Timestamp) -> Option<Timestamp> {
+fn ready_at(container: Simulated<'_>, since: Timestamp) -> Option<Timestamp> {
     if container.behaviour.ready == Ready::Never {
         return None;
     }
     let earliest = startup(container, since).passes_at()?.max(healthy_at(container, since));
-    Some(match container.readiness {
+    Some(match container.spec.readiness {
         None => earliest,
         Some(probe) => {
             first_run_at(&probe, since, earliest).plus(probe.period.saturating_mul(probe.successes - 1))

@@ -25,8 +25,7 @@ impl PodRun {
         if status.pod_ip.as_ref().is_some_and(|ip| !ip.is_empty()) {
             run.sandbox = Sandbox::Ready;
         }
-        let reported: Vec<_> =
-            status.init_container_statuses.iter().chain(&status.container_statuses).flatten().collect();
+        let reported: Vec<_> = super::status::container_statuses(status).collect();
         let container_run = |container: &Container| {
             let status = reported.iter().find(|status| status.name == container.name);
             status.map_or_else(ContainerRun::default, |status| ContainerRun::recover(status))
@@ -45,13 +44,17 @@ impl PodRun {
         run.stopping = requested.filter(|_| run.containers.iter().any(ContainerRun::is_running));
         if run.stopping.is_some() {
             run.containers.iter_mut().for_each(ContainerRun::stop_restarting);
+            let stopped: Vec<_> = (0..run.containers.len()).map(|at| run.may_stop(at, pod)).collect();
+            for (container_run, _) in run.containers.iter_mut().zip(stopped).filter(|(_, stopped)| *stopped) {
+                container_run.stopping = requested.filter(|_| container_run.is_running());
+            }
         }
         run
     }
 }
 
 impl ContainerRun {
-    fn recover(status: &wire::ContainerStatus) -> Self {
+    pub(super) fn recover(status: &wire::ContainerStatus) -> Self {
         let last = status.last_state.as_ref().and_then(exit);
         let restarts = status.restart_count.max(0);
         let mut container_run =

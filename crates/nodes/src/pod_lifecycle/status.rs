@@ -8,6 +8,7 @@ use k8s_openapi::api::core::v1 as wire;
 
 use super::container_run::{ContainerRun, CreateError, Phase, PullReport};
 use super::exits::Exit;
+use super::observed::ObservedRun;
 use super::pod::{Container, Network, Role};
 use super::pod_run::{Outcome, PodRun, Sandbox};
 use super::{NodeContext, Pod, messages};
@@ -23,13 +24,14 @@ const SANDBOX_NOT_READY: &str = "PodSandboxNotReady";
 pub(super) fn status(pod: &Pod, run: &mut PodRun, node: &NodeContext<'_>, now: Timestamp) -> wire::PodStatus {
     let outcome = run.outcome(pod);
     let conditions = conditions(pod, run, outcome, now);
-    let has_sandbox = run.sandbox == Sandbox::Ready;
+    let has_sandbox = matches!(run.sandbox, Sandbox::Ready | Sandbox::Stopping | Sandbox::Stopped);
     // The pod is not reported as failed while a container is running.
     let expired = run.deadline_exceeded && outcome.is_some();
     let address = match pod.network {
         Network::Own => node.pod_address,
         Network::Host => node.address,
     };
+    let has_sandbox = has_sandbox && !address.is_empty();
     let of = |wanted: fn(Role) -> bool| {
         let pairs =
             pod.containers.iter().zip(&run.containers).filter(|(container, _)| wanted(container.role));
@@ -46,8 +48,9 @@ pub(super) fn status(pod: &Pod, run: &mut PodRun, node: &NodeContext<'_>, now: T
         pod_ip: has_sandbox.then(|| address.to_owned()),
         pod_ips: has_sandbox.then(|| vec![wire::PodIP { ip: address.to_owned() }]),
         start_time: Some(run.started.render()),
-        init_container_statuses: of(|role| role != Role::Main),
+        init_container_statuses: of(|role| matches!(role, Role::Init | Role::Sidecar)),
         container_statuses: of(|role| role == Role::Main),
+        ephemeral_container_statuses: of(|role| role == Role::Ephemeral),
         observed_generation: pod.generation,
         reason: expired.then(|| messages::DEADLINE_EXCEEDED.to_owned()),
         message: expired.then(|| messages::DEADLINE_MESSAGE.to_owned()),
@@ -99,10 +102,10 @@ fn conditions(
     let in_use = run.sandbox == Sandbox::Ready && outcome.is_none();
     let prepared = match (in_use, run.sandbox) {
         (true, _) => ConditionState::yes(SANDBOX_READY),
-        (false, Sandbox::Ready) => {
+        (false, Sandbox::Ready | Sandbox::Stopping | Sandbox::Stopped) => {
             ConditionState::no(SANDBOX_READY, SANDBOX_NOT_READY, Some("pod sandbox is not ready".to_owned()))
         }
-        (false, Sandbox::Pending { .. }) => {
+        (false, Sandbox::Pending { .. } | Sandbox::Creating { .. }) => {
             ConditionState::no(SANDBOX_READY, SANDBOX_NOT_READY, Some("no pod sandbox exists".to_owned()))
         }
     };
@@ -147,7 +150,7 @@ fn initialized(pod: &Pod, run: &PodRun, outcome: Option<Outcome>, now: Timestamp
         .of_role(pod, Role::Main)
         .any(|container_run| container_run.is_running() || container_run.last_exit().is_some());
     let incomplete = names(pod, run, |container, container_run| match container.role {
-        Role::Main => false,
+        Role::Main | Role::Ephemeral => false,
         Role::Init => !container_run.is_ready(container, now),
         Role::Sidecar => !container_run.is_started(container, now),
     });
@@ -188,7 +191,7 @@ fn containers_ready(pod: &Pod, run: &PodRun, outcome: Option<Outcome>, now: Time
         None => {}
     }
     let unready = names(pod, run, |container, container_run| {
-        container.role != Role::Init && !container_run.is_ready(container, now)
+        matches!(container.role, Role::Main | Role::Sidecar) && !container_run.is_ready(container, now)
     });
     match unready {
         Some(names) => {
@@ -215,44 +218,109 @@ fn names(pod: &Pod, run: &PodRun, fits: impl Fn(&Container, &ContainerRun) -> bo
     (!names.is_empty()).then_some(names)
 }
 
+/// Returns the statuses of all containers.
+pub(super) fn container_statuses(status: &wire::PodStatus) -> impl Iterator<Item = &wire::ContainerStatus> {
+    let lists =
+        [&status.init_container_statuses, &status.container_statuses, &status.ephemeral_container_statuses];
+    lists.into_iter().flatten().flatten()
+}
+
 fn container_status(
     pod: &Pod,
     container: &Container,
     container_run: &ContainerRun,
     now: Timestamp,
 ) -> wire::ContainerStatus {
-    let id = |restarts: i32| {
-        let purpose = format!("{}/container/{restarts}", container.name);
-        format!("{RUNTIME}://{}", Rng::keyed(&pod.uid, &purpose).hex(64))
-    };
     let ran = container_run.is_running() || container_run.last_exit().is_some();
-    let last = match &container_run.phase {
-        Phase::BackingOff { exit, .. } | Phase::CreateFailed { exit: Some(exit), .. } => {
-            Some((*exit, container_run.restarts))
+    let id = |run: WhichRun| container_id(pod, container, container_run, run);
+    let last = match (&container_run.phase, &container_run.restarting) {
+        (Phase::BackingOff { exit, .. }, _)
+        | (Phase::CreateFailed { .. } | Phase::PullFailed { .. }, Some(exit)) => {
+            Some((*exit, WhichRun::Current))
         }
-        _ => container_run.last.map(|exit| (exit, container_run.restarts - 1)),
+        (Phase::Exited(exit), _) if container_run.start_error().is_some() => Some((*exit, WhichRun::Current)),
+        _ => container_run.last.map(|exit| (exit, WhichRun::Previous)),
     };
+    let (image, image_id) = match container_run.observed.as_deref().filter(|_| ran) {
+        Some(observed) => {
+            let identity = &observed.current.identity;
+            (identity.image.clone(), identity.image_id.clone())
+        }
+        None if ran => (messages::full_name(&container.image), messages::image_id(&container.image)),
+        None => (container.image.clone(), String::new()),
+    };
+    let last_state = last.map(|(exit, run)| terminated(exit, container_run.observed_run(run), id(run)));
     wire::ContainerStatus {
         name: container.name.clone(),
-        image: if ran { messages::full_name(&container.image) } else { container.image.clone() },
-        image_id: if ran { messages::image_id(&container.image) } else { String::new() },
-        container_id: ran.then(|| id(container_run.restarts)),
+        image,
+        image_id,
+        container_id: ran.then(|| id(WhichRun::Current)),
         ready: container_run.is_ready(container, now),
         started: Some(container_run.is_started(container, now)),
         restart_count: container_run.restarts,
-        state: Some(state(pod, container, container_run, id(container_run.restarts))),
-        last_state: Some(last.map(|(exit, restarts)| terminated(exit, id(restarts))).unwrap_or_default()),
-        ..wire::ContainerStatus::default()
+        state: Some(state(pod, container, container_run, id(WhichRun::Current))),
+        last_state: Some(last_state.unwrap_or_default()),
+        ..container.requested.as_deref().cloned().unwrap_or_default()
+    }
+}
+
+/// A run of a container.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum WhichRun {
+    /// The one that runs or ended last.
+    Current,
+    /// The one before.
+    Previous,
+}
+
+fn container_id(pod: &Pod, container: &Container, container_run: &ContainerRun, run: WhichRun) -> String {
+    if let Some(observed) = container_run.observed_run(run) {
+        return observed.identity.id.clone();
+    }
+    let restarts = container_run.restarts - i32::from(run == WhichRun::Previous);
+    let purpose = format!("{}/container/{restarts}", container.name);
+    format!("{RUNTIME}://{}", Rng::keyed(&pod.uid, &purpose).hex(64))
+}
+
+impl ContainerRun {
+    /// Returns what the runtime reported of a run, if it is a real container.
+    fn observed_run(&self, run: WhichRun) -> Option<&ObservedRun> {
+        self.observed.as_ref().map(|observed| match run {
+            WhichRun::Current => &observed.current,
+            WhichRun::Previous => &observed.previous,
+        })
+    }
+
+    /// Returns why it could not be run although it was created.
+    fn start_error(&self) -> Option<&(&'static str, String)> {
+        self.observed.as_ref()?.current.start_error.as_ref()
+    }
+
+    /// Returns why its image could not be pulled.
+    fn pull_error(&self, container: &Container) -> String {
+        match &self.observed {
+            Some(observed) => observed.pull_error.clone(),
+            None => messages::pull_error(&container.image),
+        }
     }
 }
 
 fn state(pod: &Pod, container: &Container, container_run: &ContainerRun, id: String) -> wire::ContainerState {
+    let pull_back_off = || {
+        let why = container_run.pull_error(container);
+        waiting("ImagePullBackOff", Some(messages::pull_back_off(&container.image, &why)))
+    };
     match &container_run.phase {
         Phase::Running { since } | Phase::Stopping { since, .. } => wire::ContainerState {
             running: Some(wire::ContainerStateRunning { started_at: Some(since.render()) }),
             ..wire::ContainerState::default()
         },
-        Phase::Exited(exit) | Phase::Done(exit) => terminated(*exit, id),
+        Phase::Exited(exit) | Phase::Done(exit) => {
+            match (&container_run.phase, container_run.start_error()) {
+                (Phase::Exited(_), Some((reason, message))) => waiting(reason, Some(message.clone())),
+                _ => terminated(*exit, container_run.observed_run(WhichRun::Current), id),
+            }
+        }
         Phase::BackingOff { delay, .. } => {
             waiting("CrashLoopBackOff", Some(messages::crash_loop(&container.name, pod, *delay)))
         }
@@ -260,19 +328,20 @@ fn state(pod: &Pod, container: &Container, container_run: &ContainerRun, id: Str
             create_failed(error, container)
         }
         Phase::PullFailed { reported: PullReport::Error, .. } => {
-            waiting("ErrImagePull", Some(messages::pull_error(&container.image)))
-        }
-        Phase::PullFailed { reported: PullReport::BackOff, .. } => {
-            waiting("ImagePullBackOff", Some(messages::pull_back_off(&container.image)))
+            waiting("ErrImagePull", Some(container_run.pull_error(container)))
         }
         // During a retried pull, the result of the previous one is reported.
-        Phase::Pulling { tries, .. } if *tries > 0 => {
-            waiting("ImagePullBackOff", Some(messages::pull_back_off(&container.image)))
+        Phase::PullFailed { reported: PullReport::BackOff, .. } => pull_back_off(),
+        Phase::Pulling { tries, .. } if *tries > 0 => pull_back_off(),
+        Phase::Pending | Phase::Inspecting | Phase::Pulling { .. } | Phase::Starting { .. } => {
+            match container_run.restarting {
+                Some(exit) => terminated(exit, container_run.observed_run(WhichRun::Current), id),
+                None if pod.has_init_containers() && container.role != Role::Ephemeral => {
+                    waiting("PodInitializing", None)
+                }
+                None => waiting("ContainerCreating", None),
+            }
         }
-        Phase::Pending | Phase::Pulling { .. } | Phase::Starting { .. } if pod.has_init_containers() => {
-            waiting("PodInitializing", None)
-        }
-        Phase::Pending | Phase::Pulling { .. } | Phase::Starting { .. } => waiting("ContainerCreating", None),
     }
 }
 
@@ -283,6 +352,7 @@ fn create_failed(error: &CreateError, container: &Container) -> wire::ContainerS
             waiting("ErrImageNeverPull", Some(messages::never_pull(&container.image)))
         }
         CreateError::Configuration(why) => waiting("CreateContainerConfigError", Some(why.clone())),
+        CreateError::Runtime(why) => waiting("CreateContainerError", Some(why.clone())),
     }
 }
 
@@ -293,12 +363,14 @@ fn waiting(reason: &str, message: Option<String>) -> wire::ContainerState {
     }
 }
 
-fn terminated(exit: Exit, id: String) -> wire::ContainerState {
+fn terminated(exit: Exit, observed: Option<&ObservedRun>, id: String) -> wire::ContainerState {
+    let reported = observed.and_then(|observed| observed.reason.clone()).filter(|reason| !reason.is_empty());
     wire::ContainerState {
         terminated: Some(wire::ContainerStateTerminated {
             container_id: Some(id),
             exit_code: exit.code,
-            reason: Some(exit.reason().to_owned()),
+            reason: Some(reported.unwrap_or_else(|| exit.reason().to_owned())),
+            message: observed.and_then(|observed| observed.message.clone()),
             started_at: Some(exit.started.render()),
             finished_at: Some(exit.finished.render()),
             ..wire::ContainerStateTerminated::default()

@@ -35,8 +35,8 @@ impl Cluster {
         options.clock = self.server.clock.clone();
         let steps = "default: {pull-seconds: 1, start-seconds: 1, terminate-seconds: 2}";
         options.profile = Profile::read(steps).unwrap();
-        let scheduler = gantry_scheduler::run(self.server.client.clone(), scheduling, signal.clone());
-        let nodes = gantry_nodes::run(self.server.client.clone(), options, signal);
+        let scheduler = gantry_scheduler::run(self.server.transport.clone(), scheduling, signal.clone());
+        let nodes = gantry_nodes::run(self.server.transport.clone(), options, signal);
         let both = async move { tokio::join!(scheduler, nodes).1.unwrap() };
         self.running = Some((switch, tokio::spawn(both)));
     }

@@ -3,12 +3,14 @@
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll};
 
+use bytes::Bytes;
 use gantry_apiserver::{ApiService, Body};
 use gantry_rng::Rng;
 use http::{Request, Response, StatusCode};
+use http_body_util::Full;
 use tower_service::Service;
 
 /// The API with faults.
@@ -23,6 +25,7 @@ pub(crate) struct Faulty {
 pub(crate) struct Faults {
     one_in: Arc<AtomicU64>,
     requests: Arc<AtomicU64>,
+    is_down: Arc<AtomicBool>,
 }
 
 enum Fault {
@@ -43,7 +46,15 @@ impl Faults {
         self.one_in.store(one_in, Ordering::Relaxed);
     }
 
+    /// Sets whether no request is carried out.
+    pub(crate) fn set_down(&self, is_down: bool) {
+        self.is_down.store(is_down, Ordering::Relaxed);
+    }
+
     fn next(&self) -> Fault {
+        if self.is_down.load(Ordering::Relaxed) {
+            return Fault::NotExecuted;
+        }
         let nth = self.requests.fetch_add(1, Ordering::Relaxed);
         let number = Rng::new(nth).number();
         match self.one_in.load(Ordering::Relaxed) {
@@ -56,7 +67,7 @@ impl Faults {
     }
 }
 
-impl Service<Request<kube::client::Body>> for Faulty {
+impl Service<Request<Full<Bytes>>> for Faulty {
     type Response = Response<Body>;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
@@ -65,7 +76,7 @@ impl Service<Request<kube::client::Body>> for Faulty {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: Request<kube::client::Body>) -> Self::Future {
+    fn call(&mut self, request: Request<Full<Bytes>>) -> Self::Future {
         let (fault, response) = (self.faults.next(), self.service.call(request));
         Box::pin(async move {
             match fault {

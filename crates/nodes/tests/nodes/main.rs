@@ -5,12 +5,13 @@
 mod cluster;
 mod dependencies;
 mod faulty;
+mod reporting;
 
 use cluster::{Cluster, seconds};
 use faulty::{Faults, Faulty};
 use gantry_json::json;
 use gantry_nodes::Options;
-use gantry_runtime::shutdown;
+use gantry_runtime::{ApiTransport, shutdown};
 use gantry_test_cluster::TestServer;
 
 /// A8.5, 2.6: nodes register, lose the taint of new nodes, renew their leases and report their conditions.
@@ -257,7 +258,7 @@ async fn many_pods_on_many_nodes_all_become_ready() {
 async fn failing_requests_do_not_change_the_final_state() {
     let faults = Faults::default();
     faults.set(4);
-    let connect = |service| kube::Client::new(Faulty::new(service, faults.clone()), "default");
+    let connect = |service| ApiTransport::in_process(Faulty::new(service, faults.clone()));
     let mut cluster = Cluster::start_on(TestServer::start_with(connect).await, 3);
     for n in 0..30 {
         cluster.pod(&format!("web-{n}"), "nginx:1", &json!({})).await;
@@ -290,7 +291,7 @@ async fn invalid_options_are_rejected_with_an_explanation() {
     let refused = async |change: fn(&mut Options)| {
         let mut options = Options::new(1, server.metrics.clone());
         change(&mut options);
-        gantry_nodes::run(server.client.clone(), options, shutdown().1).await.unwrap_err().to_string()
+        gantry_nodes::run(server.transport.clone(), options, shutdown().1).await.unwrap_err().to_string()
     };
     assert_eq!(
         refused(|options| options.nodes = 5000).await,

@@ -34,7 +34,7 @@ pub enum AdmissionCheck {
     OneDefaultClass,
     /// [`limits`]: resources are within the LimitRanges of the namespace.
     Limits,
-    /// [`runtime_class`]: the runtime class of a pod exists.
+    /// [`runtime_class`]: the overhead, nodes and tolerations of a pod are those of its runtime class.
     RuntimeClass,
 }
 

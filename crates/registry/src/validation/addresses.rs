@@ -23,26 +23,33 @@ pub(crate) fn parse_ip(text: &str) -> Option<IpAddr> {
 
 /// Reports a string that is not an IP address, or one that programs parse differently.
 pub(crate) fn ip(errors: &mut ErrorList, at: &Path<'_>, text: &str) {
-    let Some(address) = parse_ip(text) else {
-        return errors.invalid(at, &json!(text), NOT_AN_IP);
-    };
-    if text.parse::<IpAddr>().is_err() {
-        errors.invalid(at, &json!(text), "must not have leading 0s");
-    } else if is_mapped(address) {
-        errors.invalid(at, &json!(text), "must not be an IPv4-mapped IPv6 address");
+    if let Some(why) = not_an_ip(text) {
+        errors.invalid(at, &json!(text), why);
     }
 }
 
 /// Reports a string that is not an IP address in canonical form.
 pub(crate) fn canonical_ip(errors: &mut ErrorList, at: &Path<'_>, text: &str) {
-    let before = errors.all.len();
-    ip(errors, at, text);
-    if let Some(address) = parse_ip(text).filter(|address| address.to_string() != text)
-        && errors.all.len() == before
-    {
-        let why = format!("must be in canonical form (\"{address}\")");
+    if let Some(why) = not_canonical(text) {
         errors.invalid(at, &json!(text), why);
     }
+}
+
+/// Returns why a string is not an IP address in canonical form.
+pub(crate) fn not_canonical(text: &str) -> Option<String> {
+    if let Some(why) = not_an_ip(text) {
+        return Some(why.to_owned());
+    }
+    let address = parse_ip(text).filter(|address| address.to_string() != text)?;
+    Some(format!("must be in canonical form (\"{address}\")"))
+}
+
+fn not_an_ip(text: &str) -> Option<&'static str> {
+    let Some(address) = parse_ip(text) else { return Some(NOT_AN_IP) };
+    if text.parse::<IpAddr>().is_err() {
+        return Some("must not have leading 0s");
+    }
+    is_mapped(address).then_some("must not be an IPv4-mapped IPv6 address")
 }
 
 /// Reports an address that cannot be the address of an endpoint.
@@ -96,6 +103,18 @@ pub(crate) fn cidr(errors: &mut ErrorList, at: &Path<'_>, text: &str) {
         errors.invalid(at, &json!(text), "must not have an IPv4-mapped IPv6 address");
     } else if block.masked().address != block.address {
         errors.invalid(at, &json!(text), "must not have bits set beyond the prefix length");
+    }
+}
+
+/// Reports a string that is not a CIDR block in canonical form.
+pub(crate) fn canonical_cidr(errors: &mut ErrorList, at: &Path<'_>, text: &str) {
+    let before = errors.all.len();
+    cidr(errors, at, text);
+    let canonical = parse_cidr(text).map(|block| format!("{}/{}", block.address, block.prefix));
+    if let Some(canonical) = canonical.filter(|canonical| canonical != text)
+        && errors.all.len() == before
+    {
+        errors.invalid(at, &json!(text), format!("must be in canonical form (\"{canonical}\")"));
     }
 }
 

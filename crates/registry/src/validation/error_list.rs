@@ -3,6 +3,7 @@
 use gantry_json::{Map, SmolStr, Value, json};
 
 pub(crate) use gantry_primitives::Path;
+use gantry_primitives::refusal::ERROR_BYTES_MAX;
 
 use crate::decode::KeyOrder;
 use crate::{FieldError, Wrong};
@@ -16,13 +17,9 @@ pub(crate) struct ErrorList {
     pub(crate) all: Vec<FieldError>,
     /// Warnings that are returned even if there are errors.
     pub(crate) warnings: Vec<String>,
-    /// The size of the values and reasons in the errors so far.
+    /// The size of the errors so far.
     bytes: usize,
 }
-
-/// The size of values and reasons from which on errors are left out. Every error shows a value, which may be as large as the
-/// object; a response that shows them all is never read.
-const BYTES_MAX: usize = 8 << 20;
 
 /// Returns the string in a field, or an empty one.
 pub(crate) fn text<'a>(value: &'a Value, field: &str) -> &'a str {
@@ -71,7 +68,7 @@ impl ErrorList {
 
     /// Adds an error, unless there are too many to show.
     fn report(&mut self, at: &Path<'_>, error: impl FnOnce(String) -> FieldError) {
-        if self.bytes <= BYTES_MAX {
+        if self.bytes <= ERROR_BYTES_MAX {
             let error = error(at.to_string());
             self.bytes += error.shown_bytes();
             self.all.push(error);

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use gantry_json::{Value, json};
 
+use super::addresses;
 use super::error_list::{ErrorList, Path, is_set, list, number, text};
 use super::go_format::{ordered_json, ordered_json_list};
 use super::names::{label, label_value, path_segment, qualified_name, subdomain};
@@ -134,6 +135,7 @@ fn name_rule(kind: &Kind, name: &str) -> Vec<String> {
         NameRule::Subdomain => subdomain(name),
         NameRule::Label => label(name),
         NameRule::PathSegment => path_segment(name),
+        NameRule::IpAddress => addresses::not_canonical(name).into_iter().collect(),
     }
 }
 

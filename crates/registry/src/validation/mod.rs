@@ -15,6 +15,7 @@ pub(crate) mod go_format;
 pub(crate) mod metadata;
 pub(crate) mod mount;
 pub(crate) mod overlap;
+pub(crate) mod paths;
 pub(crate) mod pod;
 pub(crate) mod pod_resources;
 pub(crate) mod pod_warnings;

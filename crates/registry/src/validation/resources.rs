@@ -212,7 +212,8 @@ fn can_overcommit(name: &str) -> bool {
     is_native(name) && !is_huge_pages(name)
 }
 
-fn compare(left: &Value, right: &Value) -> Option<Ordering> {
+/// Compares two quantities; `None` if one of them is not valid.
+pub(crate) fn compare(left: &Value, right: &Value) -> Option<Ordering> {
     Some(billionths(left.as_str()?)?.cmp(&billionths(right.as_str()?)?))
 }
 

@@ -15,24 +15,28 @@ const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
 
 /// Validates tolerations.
 pub(crate) fn tolerations(errors: &mut ErrorList, at: &Path<'_>, tolerations: &[Value]) {
-    for (index, toleration) in tolerations.iter().enumerate() {
-        let at = at.index(index);
-        let (key, operator) = (text(toleration, "key"), text(toleration, "operator"));
-        if !key.is_empty() {
-            errors.invalid_text(&at.child("key"), key, qualified_name(key));
-        } else if operator != "Exists" {
-            let why =
-                "operator must be Exists when `key` is empty, which means \"match all values and all keys\"";
-            errors.invalid(&at.child("operator"), &json!(operator), why);
-        }
-        let effect = text(toleration, "effect");
-        if !toleration["tolerationSeconds"].is_null() && effect != "NoExecute" {
-            let why = "effect must be 'NoExecute' when `tolerationSeconds` is set";
-            errors.invalid(&at.child("effect"), &json!(effect), why);
-        }
-        tolerated_value(errors, &at.child("operator"), toleration);
-        errors.one_of_if_set(&at.child("effect"), &toleration["effect"], &EFFECTS);
+    for (index, one) in tolerations.iter().enumerate() {
+        toleration(errors, &at.index(index), one);
     }
+}
+
+/// Validates a toleration.
+pub(crate) fn toleration(errors: &mut ErrorList, at: &Path<'_>, toleration: &Value) {
+    let (key, operator) = (text(toleration, "key"), text(toleration, "operator"));
+    if !key.is_empty() {
+        errors.invalid_text(&at.child("key"), key, qualified_name(key));
+    } else if operator != "Exists" {
+        let why =
+            "operator must be Exists when `key` is empty, which means \"match all values and all keys\"";
+        errors.invalid(&at.child("operator"), &json!(operator), why);
+    }
+    let effect = text(toleration, "effect");
+    if !toleration["tolerationSeconds"].is_null() && effect != "NoExecute" {
+        let why = "effect must be 'NoExecute' when `tolerationSeconds` is set";
+        errors.invalid(&at.child("effect"), &json!(effect), why);
+    }
+    tolerated_value(errors, &at.child("operator"), toleration);
+    errors.one_of_if_set(&at.child("effect"), &toleration["effect"], &EFFECTS);
 }
 
 /// Validates scheduling and readiness gates.

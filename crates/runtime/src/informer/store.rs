@@ -68,6 +68,13 @@ impl<T: Cached> Store<T> {
         self.index.candidates(namespace, selector).filter_map(|slot| self.at(slot)).collect()
     }
 
+    /// The objects of a namespace that this selector selects. Their kind must be indexed by labels.
+    pub fn selected<'a>(&'a self, namespace: &Namespace, selector: &Selector) -> Vec<&'a Arc<T>> {
+        let mut found = self.candidates(namespace, selector);
+        found.retain(|object| object.labels().is_some_and(|labels| selector.matches(labels)));
+        found
+    }
+
     /// All objects.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<T>> {
         self.index.all().filter_map(|slot| self.at(slot))

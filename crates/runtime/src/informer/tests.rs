@@ -43,6 +43,10 @@ fn objects_are_found_by_name_uid_owner_label_and_lack_of_an_owner() {
     assert_eq!(names(store.orphans(&shop)), ["b"]);
     assert_eq!(names(store.candidates(&shop, &selector(&[("app", "web"), ("tier", "front")]))), ["a", "b"]);
     assert_eq!(names(store.candidates(&shop, &selector(&[("app", "absent")]))), [""; 0]);
+    assert_eq!(names(store.selected(&shop, &selector(&[("app", "web")]))), ["a", "b"]);
+    let neither = gantry_model::Selector::with_labels([("app", "web"), ("app", "db")]);
+    assert_eq!(names(store.candidates(&shop, &neither)), ["c"]);
+    assert_eq!(names(store.selected(&shop, &neither)), [""; 0]);
     assert_eq!(store.with_uid(&"uid-c".into()).unwrap().meta.name, Name::from("c"));
     assert_eq!((store.len(), store.version().as_str()), (3, "3"));
 }

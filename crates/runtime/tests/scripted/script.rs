@@ -6,11 +6,10 @@ use std::sync::{Arc, Mutex};
 use bytes::Bytes;
 use futures::StreamExt as _;
 use gantry_json::Value;
-use gantry_runtime::{Api, Metrics};
+use gantry_runtime::{Api, ApiTransport, Metrics};
 use http::{Request, Response};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full, StreamBody};
-use kube::client::Body;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RecordedRequest {
@@ -59,7 +58,7 @@ pub(crate) fn api(
 ) -> (Api, Log) {
     let log = Log::default();
     let (kept, script) = (log.clone(), Arc::new(script));
-    let service = tower::service_fn(move |request: Request<Body>| {
+    let service = tower::service_fn(move |request: Request<Full<Bytes>>| {
         let (kept, script) = (kept.clone(), script.clone());
         async move {
             let (parts, body) = request.into_parts();
@@ -81,7 +80,7 @@ pub(crate) fn api(
             }
         }
     });
-    (Api::new(kube::Client::new(service, "default"), "scripted", Metrics::new()), log)
+    (Api::new(ApiTransport::in_process(service), "scripted", Metrics::new()), log)
 }
 
 fn render(answer: ScriptedResponse) -> Response<UnsyncBoxBody<Bytes, Infallible>> {

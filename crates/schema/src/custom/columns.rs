@@ -102,8 +102,9 @@ impl Columns {
             let found = path.find_within(object, &mut budget.visits).ok();
             let found = found.and_then(|found| found.first().copied());
             let cell = found.and_then(|value| content.cell(value, now)).unwrap_or(Value::Null);
+            // What is cut off was written all the same.
             budget.bytes = budget.bytes.saturating_sub(CELL_BYTES + cell.as_str().map_or(0, str::len));
-            cells.push(cell);
+            cells.push(shortened(cell));
         }
         cells
     }
@@ -119,7 +120,9 @@ pub struct CellBudget {
 /// The values that the columns of a table may visit: many times those of the largest clusters.
 const TABLE_VISITS_MAX: usize = 16 << 20;
 /// The size of the cells of a table.
-const TABLE_BYTES_MAX: usize = 64 << 20;
+const TABLE_BYTES_MAX: usize = 32 << 20;
+/// The longest text of a cell. A path may find the whole object, which nobody reads in a table.
+const CELL_TEXT_MAX: usize = 16 << 10;
 /// The size of a cell besides its text.
 const CELL_BYTES: usize = 32;
 
@@ -157,6 +160,16 @@ impl Content {
             Self::Date => value.as_str().map(|time| Value::from(since(time, now))),
             Self::Nothing => None,
         }
+    }
+}
+
+/// Cuts off what is too long for a cell.
+fn shortened(cell: Value) -> Value {
+    match cell.as_str() {
+        Some(text) if text.len() > CELL_TEXT_MAX => {
+            Value::from(format!("{}...", &text[..text.floor_char_boundary(CELL_TEXT_MAX)]))
+        }
+        _ => cell,
     }
 }
 
@@ -229,6 +242,17 @@ mod tests {
                 "zero": "0001-01-01T00:00:00Z", "empty": "", "later": "2026-11-16T13:00:00Z",
             },
         })
+    }
+
+    /// Thirty columns that show all of a large object would be tens of megabytes.
+    #[test]
+    fn a_cell_is_cut_short() {
+        let version =
+            json!({"additionalPrinterColumns": [{"name": "X", "type": "string", "jsonPath": ".spec"}]});
+        let object = json!({"metadata": {"name": "a"}, "spec": "é".repeat(1 << 20)});
+        let cells = Columns::read(&version).cells(&object, now(), &mut CellBudget::default());
+        let text = cells[1].as_str().unwrap();
+        assert!(text.len() <= CELL_TEXT_MAX + 3 && text.ends_with("é..."), "{}", text.len());
     }
 
     fn cell(kind: &str, path: &str) -> Value {

@@ -2,17 +2,14 @@
 
 use gantry_json::SmolStr;
 
-use super::tree::{Document, Tree};
+use super::tree::{Document, ObjectCount, Tree};
 
 /// The nesting limit (A0.11).
 const DEEPEST: usize = 10_000;
 
-/// The most objects of a document: each takes many times the memory of the two bytes that it may consist of.
-const OBJECTS_MAX: usize = 150_000;
-
 /// Parses one JSON document; the error is Go's.
 pub(super) fn read(bytes: &[u8]) -> Result<Document, String> {
-    let mut reader = Reader { bytes, at: 0, open: Vec::new(), depth: 0, objects: 0 };
+    let mut reader = Reader { bytes, at: 0, open: Vec::new(), depth: 0, objects: ObjectCount::default() };
     let read = reader.document();
     let (open, depth) = (reader.open, reader.depth);
     match read {
@@ -32,8 +29,7 @@ struct Reader<'a> {
     /// The enclosing lists and objects of the current position.
     open: Vec<Open>,
     depth: usize,
-    /// The number of objects so far.
-    objects: usize,
+    objects: ObjectCount,
 }
 
 enum Open {
@@ -95,10 +91,7 @@ impl Reader<'_> {
         let tree = match first {
             b'{' => {
                 self.enter(Open::Object(Vec::new(), SmolStr::default()))?;
-                self.objects += 1;
-                if self.objects > OBJECTS_MAX {
-                    return Err(format!("more than {OBJECTS_MAX} objects"));
-                }
+                self.objects.add(1)?;
                 if self.peek() != Some(b'}') {
                     self.key()?;
                     return Ok(Begun::Opened);

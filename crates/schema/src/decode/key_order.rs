@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use gantry_json::SmolStr;
 
 use super::json;
-use super::tree::Tree;
+use super::tree::{SHALLOW, Tree};
 
 /// The keys of maps that were not sent in alphabetical order, by the path of the map.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl KeyOrder {
     pub fn of_json(body: &[u8]) -> Self {
         let mut order = Self::default();
         if let Ok(document) = json::read(body) {
-            order.collect(&document.root, &mut String::new());
+            order.collect(&document.root, &mut String::new(), SHALLOW);
         }
         order
     }
@@ -47,15 +47,16 @@ impl KeyOrder {
         }
     }
 
-    /// Adds the maps in a tree at this place; it is the same afterwards.
-    fn collect(&mut self, tree: &Tree, place: &mut String) {
+    /// Adds the maps in a tree at this place, which is the same afterwards. Below so many levels there are only unknown fields.
+    fn collect(&mut self, tree: &Tree, place: &mut String, levels: usize) {
+        let Some(levels) = levels.checked_sub(1) else { return };
         let length = place.len();
         match tree {
             Tree::Object(members) => {
                 for (key, member) in members {
                     let dot = if length == 0 { "" } else { "." };
                     place.extend([dot, key]);
-                    self.collect(member, place);
+                    self.collect(member, place, levels);
                     place.truncate(length);
                 }
                 let keys: Vec<_> = members.iter().map(|(key, _)| key.clone()).collect();
@@ -67,7 +68,7 @@ impl KeyOrder {
             Tree::List(elements) => {
                 for (index, element) in elements.iter().enumerate() {
                     let _ = write!(place, "[{index}]");
-                    self.collect(element, place);
+                    self.collect(element, place, levels);
                     place.truncate(length);
                 }
             }
@@ -95,5 +96,13 @@ mod tests {
         assert_eq!(sorted("metadata.labels"), "a added b");
         assert!(KeyOrder::of_json(br#"{"a": {"a": 1, "b": 1}}"#).is_alphabetical());
         assert!(KeyOrder::of_json(b"nonsense").is_alphabetical());
+    }
+
+    /// Unknown fields may be nested as deeply as JSON may; an invalid object with such a field once overflowed the stack.
+    #[test]
+    fn a_deep_document_has_an_order() {
+        let nested = format!("{}{{}}{}", r#"{"b":"#.repeat(9_990), "}".repeat(9_990));
+        let order = KeyOrder::of_json(format!(r#"{{"b": {nested}, "a": 1}}"#).as_bytes());
+        assert!(!order.is_alphabetical());
     }
 }

@@ -14,7 +14,7 @@ pub struct Gvk<'a> {
 }
 
 /// The groups of the API, and their names in the schema.
-const GROUPS: [(&str, &str); 18] = [
+const GROUPS: [(&str, &str); 19] = [
     ("", "core"),
     ("apiextensions.k8s.io", "apiextensions"),
     ("apps", "apps"),
@@ -29,6 +29,7 @@ const GROUPS: [(&str, &str); 18] = [
     ("flowcontrol.apiserver.k8s.io", "flowcontrol"),
     ("meta.k8s.io", "meta"),
     ("networking.k8s.io", "networking"),
+    ("node.k8s.io", "node"),
     ("rbac.authorization.k8s.io", "rbac"),
     ("resource.k8s.io", "resource"),
     ("scheduling.k8s.io", "scheduling"),

@@ -9,7 +9,7 @@ use gantry_json::{Map, SmolStr, Value};
 use super::complete::{complete, zero};
 use super::depth::TOO_DEEP;
 use super::time;
-use super::tree::{MOST_NESTED, SHALLOW};
+use super::tree::{MOST_NESTED, ObjectCount, SHALLOW};
 use super::wire::{CUT_SHORT, Wire, fields, varint};
 use super::{base64, float, json};
 use crate::schema::{Field, MessageId, Other, Type, schema};
@@ -61,36 +61,44 @@ pub(super) fn open(body: &[u8]) -> Result<Envelope, String> {
 
 /// Decodes an object of this message.
 pub(super) fn object(bytes: &[u8], id: MessageId) -> Result<Map, String> {
-    nested_object(bytes, id, 0)
+    nested_object(bytes, id, Nesting { levels: 0, objects: &ObjectCount::default() })
 }
 
-/// The context of a value: its message and field, and how many messages enclose it.
+/// The context of a value: its message and field, and what encloses it.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     message: &'a str,
     field: &'a Field,
-    nested: usize,
+    nesting: Nesting<'a>,
 }
 
-fn nested_object(bytes: &[u8], id: MessageId, nested: usize) -> Result<Map, String> {
-    if nested >= MOST_NESTED {
+/// How many messages enclose a value, and how many the body has so far.
+#[derive(Clone, Copy)]
+struct Nesting<'a> {
+    levels: usize,
+    objects: &'a ObjectCount,
+}
+
+fn nested_object(bytes: &[u8], id: MessageId, nesting: Nesting<'_>) -> Result<Map, String> {
+    if nesting.levels >= MOST_NESTED {
         return Err(TOO_DEEP.to_owned());
     }
+    nesting.objects.add(1)?;
     let mut members = Map::new();
-    read(bytes, id, nested, &mut members)?;
+    read(bytes, id, nesting, &mut members)?;
     finish(&mut members, id);
     Ok(members)
 }
 
 /// Decodes the fields of a message; those of inlined messages go into the same object.
-fn read(bytes: &[u8], id: MessageId, nested: usize, members: &mut Map) -> Result<(), String> {
+fn read(bytes: &[u8], id: MessageId, nesting: Nesting<'_>, members: &mut Map) -> Result<(), String> {
     let message = schema().message(id);
     for entry in fields(bytes) {
         let (number, wire) = entry?;
         let Some(field) = message.fields.iter().find(|field| field.number == number) else { continue };
-        let place = Place { message: message.name, field, nested };
+        let place = Place { message: message.name, field, nesting };
         match (&field.kind, wire) {
-            (Type::Inline(inlined), Wire::Bytes(bytes)) => read(bytes, *inlined, nested, members)?,
+            (Type::Inline(inlined), Wire::Bytes(bytes)) => read(bytes, *inlined, nesting, members)?,
             (Type::List(element), wire) => {
                 let slot = members.entry(field.json).or_insert_with(|| Value::Array(Vec::new()));
                 if let Value::Array(list) = slot {
@@ -179,7 +187,8 @@ fn single(place: Place<'_>, kind: &Type, wire: Wire<'_>) -> Result<Value, String
         (Type::Int64, Wire::Varint(number)) => Value::from(number.cast_signed()),
         (Type::Float64, Wire::Fixed64(bits)) => float(f64::from_bits(bits)),
         (Type::Message(id), Wire::Bytes(bytes)) => {
-            Value::Object(nested_object(bytes, *id, place.nested + 1)?)
+            let nesting = Nesting { levels: place.nesting.levels + 1, ..place.nesting };
+            Value::Object(nested_object(bytes, *id, nesting)?)
         }
         (Type::Quantity, Wire::Bytes(bytes)) => quantity(bytes)?,
         (Type::IntOrString, Wire::Bytes(bytes)) => int_or_string(bytes)?,

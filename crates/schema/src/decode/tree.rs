@@ -3,6 +3,7 @@
 //! `serde_json` keeps neither duplicates nor order, and has a limit of 128 levels; here it is 10000. No function
 //! recurses over more than [`SHALLOW`] levels, so a deep document cannot overflow the stack.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use gantry_json::{SmolStr, Value};
@@ -13,6 +14,25 @@ use super::Finding;
 pub(super) const SHALLOW: usize = 500;
 /// The nesting limit of messages, which are walked recursively. Schemas nest in two levels of JSON.
 pub(super) const MOST_NESTED: usize = 60;
+
+/// The most objects of a body: each takes many times the memory of the two bytes that it may consist of.
+const OBJECTS_MAX: usize = 150_000;
+
+/// The number of objects of a body so far.
+#[derive(Debug, Default)]
+pub(super) struct ObjectCount(Cell<usize>);
+
+impl ObjectCount {
+    /// Counts more objects; returns an error if there are too many.
+    pub(super) fn add(&self, objects: usize) -> Result<(), String> {
+        self.0.set(self.0.get() + objects);
+        if self.0.get() > OBJECTS_MAX { Err(format!("more than {OBJECTS_MAX} objects")) } else { Ok(()) }
+    }
+
+    pub(super) fn get(&self) -> usize {
+        self.0.get()
+    }
+}
 
 /// A document that can be dropped without recursion.
 #[derive(Debug, Default)]

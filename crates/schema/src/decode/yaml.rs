@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use saphyr_parser::{Event, Parser, ScalarStyle, Span};
 
 use super::Finding;
-use super::tree::{Document, SHALLOW, Tree};
+use super::tree::{Document, ObjectCount, SHALLOW, Tree};
 use super::yaml_errors::{alias_name, byte_of, has_control_characters, in_go_words};
 
 /// The most nodes, and the most bytes of scalars, to which aliases may expand a document. Copies that are kept for aliases count.
@@ -48,14 +48,15 @@ struct Builder<'t> {
     /// Complete values by the number of their anchor.
     anchors: BTreeMap<usize, (Tree, Extent)>,
     nodes: usize,
+    objects: ObjectCount,
     bytes: usize,
     doubled: Vec<String>,
 }
 
 struct Open {
     anchor: usize,
-    /// The nodes and bytes before it.
-    before: (usize, usize),
+    /// What there was before it.
+    before: Extent,
     /// The height of its highest child so far.
     height: usize,
     inside: Inside,
@@ -65,6 +66,7 @@ struct Open {
 #[derive(Clone, Copy)]
 struct Extent {
     nodes: usize,
+    objects: usize,
     bytes: usize,
     /// The levels of lists and mappings.
     height: usize,
@@ -107,7 +109,7 @@ impl Builder<'_> {
                     let problem = format!("yaml: cannot decode !!str `{}` as a !!{tag}", name(&value));
                     self.undecodable.get_or_insert(problem);
                 }
-                let extent = Extent { nodes: 1, bytes: scalar_bytes(&value), height: 0 };
+                let extent = Extent { nodes: 1, objects: 0, bytes: scalar_bytes(&value), height: 0 };
                 self.count(extent)?;
                 self.whole(value, anchor, extent, span)
             }
@@ -118,11 +120,13 @@ impl Builder<'_> {
             ),
             Event::SequenceEnd | Event::MappingEnd => {
                 let Some(closed) = self.open.pop() else { return Ok(()) };
-                let (nodes, bytes) = closed.before;
-                self.count(Extent { nodes: 1, bytes: 0, height: 0 })?;
+                let objects = usize::from(matches!(closed.inside, Inside::Object { .. }));
+                self.count(Extent { nodes: 1, objects, bytes: 0, height: 0 })?;
+                let (before, now) = (closed.before, self.extent());
                 let extent = Extent {
-                    nodes: self.nodes - nodes,
-                    bytes: self.bytes - bytes,
+                    nodes: now.nodes - before.nodes,
+                    objects: now.objects - before.objects,
+                    bytes: now.bytes - before.bytes,
                     height: closed.height + 1,
                 };
                 self.whole(closed.inside.close(), closed.anchor, extent, span)
@@ -149,8 +153,13 @@ impl Builder<'_> {
         if self.open.len() >= SHALLOW {
             return Err(TOO_DEEP.to_owned());
         }
-        self.open.push(Open { anchor, before: (self.nodes, self.bytes), height: 0, inside });
+        self.open.push(Open { anchor, before: self.extent(), height: 0, inside });
         Ok(())
+    }
+
+    /// How large the document is so far.
+    fn extent(&self) -> Extent {
+        Extent { nodes: self.nodes, objects: self.objects.get(), bytes: self.bytes, height: 0 }
     }
 
     /// Counts a value at the current level; an error if the document gets too large or too deep by it.
@@ -160,6 +169,7 @@ impl Builder<'_> {
         if self.nodes > MOST_NODES || self.bytes > MOST_BYTES {
             return Err(TOO_LARGE.to_owned());
         }
+        self.objects.add(extent.objects).map_err(|problem| format!("yaml: {problem}"))?;
         if self.open.len() + extent.height > SHALLOW {
             return Err(TOO_DEEP.to_owned());
         }

@@ -7,8 +7,8 @@ mod pretty;
 mod text;
 mod yaml;
 
-pub use pretty::pretty;
-pub use yaml::{yaml, yaml_text};
+pub use pretty::{pretty, pretty_within};
+pub use yaml::{indented_bytes_max, yaml, yaml_element, yaml_text};
 
 use gantry_json::{Map, Value};
 

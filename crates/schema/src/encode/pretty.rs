@@ -2,10 +2,18 @@
 
 /// Indents valid JSON; there is no newline at the end (A0.4).
 pub fn pretty(json: &[u8]) -> Vec<u8> {
+    pretty_within(json, usize::MAX).unwrap_or_default()
+}
+
+/// Indents valid JSON; `None` if it gets longer than this by more than a line. Each line of a deep value is mostly indentation.
+pub fn pretty_within(json: &[u8], bytes_max: usize) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(json.len() * 2);
     let (mut level, mut in_text, mut escaped) = (0_usize, false, false);
     let mut rest = json.iter().copied().peekable();
     while let Some(byte) = rest.next() {
+        if bytes.len() > bytes_max {
+            return None;
+        }
         if in_text {
             bytes.push(byte);
             in_text = escaped || byte != b'"';
@@ -40,7 +48,7 @@ pub fn pretty(json: &[u8]) -> Vec<u8> {
             }
         }
     }
-    bytes
+    Some(bytes)
 }
 
 fn new_line(level: usize, bytes: &mut Vec<u8>) {
@@ -60,5 +68,13 @@ mod tests {
             String::from_utf8(laid_out).unwrap(),
             "{\n  \"a\": [\n    1,\n    {\n      \"b\": \"x, {\\\"y\\\\\"\n    }\n  ],\n  \"c\": {},\n  \"d\": []\n}"
         );
+    }
+
+    /// A megabyte of zeros at a hundred levels would be a hundred megabytes.
+    #[test]
+    fn deep_values_are_not_indented_beyond_a_limit() {
+        let json = format!("{}{}{}", "[".repeat(100), vec!["0"; 10_000].join(","), "]".repeat(100));
+        assert_eq!(pretty_within(json.as_bytes(), 8 * json.len()), None);
+        assert_eq!(pretty_within(b"[1]", 8), Some(b"[\n  1\n]".to_vec()));
     }
 }

@@ -10,23 +10,38 @@ use gantry_json::Value;
 use gantry_primitives::refusal::go_float;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-/// Converts JSON to YAML; `None` if it is invalid.
+/// Converts JSON to YAML; `None` if it is invalid, or if the YAML would be [many times](indented_bytes_max) as long because of its indentation.
 pub fn yaml(json: &[u8]) -> Option<String> {
-    let mut json = serde_json::Deserializer::from_slice(json);
-    let text = document(&mut json).ok()?;
-    json.end().ok().map(|()| text)
+    converted(json, Position::Document)
+}
+
+/// Converts JSON to an element of a list in YAML that is not indented, such as the items of a list of objects; `None` as for
+/// [`yaml`].
+pub fn yaml_element(json: &[u8]) -> Option<String> {
+    converted(json, Position::Element)
 }
 
 /// The YAML of a value.
 pub fn yaml_text(value: &Value) -> String {
-    // Only reading text can fail.
-    document(value.clone()).unwrap_or_default()
+    // The JSON of a value is valid.
+    converted_within(usize::MAX, &super::plain(value), Position::Document).unwrap_or_default()
 }
 
-fn document<'de, D: Deserializer<'de>>(source: D) -> Result<String, D::Error> {
-    let mut out = String::new();
-    Node { position: Position::Document, level: 0, out: &mut out }.deserialize(source)?;
-    Ok(out)
+/// Returns the most bytes of JSON of this length when it is indented. Each line of a deep value is mostly indentation.
+pub fn indented_bytes_max(json_bytes: usize) -> usize {
+    json_bytes.saturating_mul(8).saturating_add(1 << 20)
+}
+
+fn converted(json: &[u8], position: Position) -> Option<String> {
+    converted_within(indented_bytes_max(json.len()), json, position)
+}
+
+fn converted_within(bytes_max: usize, json: &[u8], position: Position) -> Option<String> {
+    // Most text is about as long in YAML.
+    let mut out = String::with_capacity(json.len() + json.len() / 8);
+    let mut json = serde_json::Deserializer::from_slice(json);
+    Node { position, level: 0, bytes_max, out: &mut out }.deserialize(&mut json).ok()?;
+    json.end().ok().map(|()| out)
 }
 
 /// What a value is within its parent.
@@ -44,6 +59,8 @@ struct Node<'a> {
     position: Position,
     /// The indentation of its parent.
     level: usize,
+    /// The most bytes of the document.
+    bytes_max: usize,
     out: &'a mut String,
 }
 
@@ -98,10 +115,9 @@ impl<'de> Visitor<'de> for Node<'_> {
         let level = self.level + usize::from(self.position == Position::Element);
         let before = self.out.len();
         let start = self.start_block();
-        while elements
-            .next_element_seed(Node { position: Position::Element, level, out: self.out })?
-            .is_some()
-        {}
+        while elements.next_element_seed(self.child(Position::Element, level))?.is_some() {
+            self.check_length()?;
+        }
         if self.out.len() == start {
             self.out.truncate(before);
             self.scalar("[]");
@@ -124,7 +140,8 @@ impl<'de> Visitor<'de> for Node<'_> {
             indent(level, self.out);
             self.out.push_str(&in_one_line(&key));
             self.out.push(':');
-            members.next_value_seed(Node { position: Position::Member, level, out: self.out })?;
+            members.next_value_seed(self.child(Position::Member, level))?;
+            self.check_length()?;
             written.push((key, from..self.out.len()));
             match members.next_key()? {
                 Some(next) => key = next,
@@ -138,6 +155,14 @@ impl<'de> Visitor<'de> for Node<'_> {
 }
 
 impl Node<'_> {
+    fn child(&mut self, position: Position, level: usize) -> Node<'_> {
+        Node { position, level, bytes_max: self.bytes_max, out: self.out }
+    }
+
+    fn check_length<E: Error>(&self) -> Result<(), E> {
+        if self.out.len() > self.bytes_max { Err(E::custom("too long")) } else { Ok(()) }
+    }
+
     fn scalar(mut self, text: &str) {
         self.start_scalar();
         self.out.push_str(text);
@@ -320,6 +345,24 @@ mod tests {
         assert_eq!(yaml(b"{} {}"), None);
         let scalars = ["null", "true", "-1", "[]", "{}"];
         assert!(scalars.iter().all(|json| yaml(json.as_bytes()) == Some(format!("{json}\n"))));
+    }
+
+    #[test]
+    fn deep_values_are_not_indented_beyond_a_limit() {
+        let nested = |levels: usize| {
+            format!("{}{}{}", "[".repeat(levels), vec!["0"; 100_000].join(","), "]".repeat(levels))
+        };
+        assert!(yaml(nested(5).as_bytes()).is_some());
+        assert_eq!(yaml(nested(100).as_bytes()), None);
+    }
+
+    /// An element is what it is in a list that is converted as a whole.
+    #[test]
+    fn elements_are_those_of_a_list() {
+        let elements = [r#"{"b":[1,{"c":"x\ny"}],"a":{}}"#, "[1,[2]]", "\"text\"", "{}"];
+        let whole = yaml(format!("{{\"items\":[{}]}}", elements.join(",")).as_bytes()).unwrap();
+        let parts: String = elements.iter().map(|json| yaml_element(json.as_bytes()).unwrap()).collect();
+        assert_eq!(whole, format!("items:\n{parts}"));
     }
 
     /// A9.2: members are sorted whatever their order is in JSON, with all their lines.

@@ -202,6 +202,8 @@ pub enum NameRule {
     Label,
     /// Any valid path segment.
     PathSegment,
+    /// An IP address in canonical form.
+    IpAddress,
 }
 
 /// The built-in kinds, as in Kubernetes 1.37.

@@ -97,6 +97,7 @@ fn kind(line: &'static str) -> Result<Kind, String> {
         names: word(
             names,
             &[
+                ("ip", NameRule::IpAddress),
                 ("subdomain", NameRule::Subdomain),
                 ("label", NameRule::Label),
                 ("path", NameRule::PathSegment),

@@ -4,6 +4,7 @@
 
 mod any_object;
 mod definition;
+mod objects_max;
 mod properties;
 mod protobuf_writer;
 mod recorded;

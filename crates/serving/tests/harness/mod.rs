@@ -1,5 +1,7 @@
 //! A server on a free loopback port, and clients that speak to it byte by byte or request by request.
 
+#![allow(dead_code, reason = "each test file uses its part of this")]
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,11 +44,17 @@ impl Running {
 
     /// A server over this store.
     pub(crate) async fn over(store: Arc<dyn Store>, limits: ConnectionLimits) -> Self {
-        let server = ApiServer::new(
-            store,
-            Arc::new(SystemEnvironment),
-            Settings { access: Access { tokens: vec![known()], ..Access::rbac() }, ..Settings::default() },
-        );
+        Self::started(store, Settings::default(), limits).await
+    }
+
+    /// A server with these settings and limits.
+    pub(crate) async fn with_settings(settings: Settings, limits: ConnectionLimits) -> Self {
+        Self::started(Arc::new(MemoryStore::new(HistoryLimits::default())), settings, limits).await
+    }
+
+    async fn started(store: Arc<dyn Store>, settings: Settings, limits: ConnectionLimits) -> Self {
+        let access = Access { tokens: vec![known()], ..Access::rbac() };
+        let server = ApiServer::new(store, Arc::new(SystemEnvironment), Settings { access, ..settings });
         server.prepare().await.expect("the store is empty and works");
         let pki = Pki::in_memory(&ServerNames::default()).unwrap();
         let listener = Listener::on("127.0.0.1:0".parse().unwrap()).await.unwrap();

@@ -9,7 +9,7 @@ use gantry_controllers::{ControllerPanicked, LeaseOptions};
 use gantry_json::Value;
 use gantry_model::Timestamp;
 use gantry_rng::Rng;
-use gantry_runtime::{Clock, Switch, Timing, shutdown};
+use gantry_runtime::{ApiTransport, Clock, Switch, Timing, shutdown};
 use gantry_store::memory::MemoryStore;
 use http::Request;
 use http_body_util::BodyExt as _;
@@ -32,7 +32,7 @@ const TIMING: Timing =
     Timing { lease: Duration::from_secs(60), renew: Duration::from_secs(40), retry: Duration::from_secs(8) };
 
 /// A simulated cluster. The clock stands still while the caller computes, and advances while it awaits.
-#[expect(missing_debug_implementations, reason = "kube's client has none")]
+#[expect(missing_debug_implementations, reason = "a cluster has none")]
 pub struct SimCluster {
     cluster: Cluster,
     network: Arc<Network>,
@@ -62,7 +62,7 @@ impl SimCluster {
         let connector = {
             let network = network.clone();
             Connector::new(move |service, user| {
-                Transport::new(service, Component::of(user), network.clone()).client().into()
+                ApiTransport::in_process(Transport::new(service, Component::of(user), network.clone()))
             })
         };
         let (is_shared, replicas) = match options.controllers {
@@ -99,9 +99,9 @@ impl SimCluster {
         StoreContent::of(&self.store).await
     }
 
-    /// A client with all rights.
-    pub fn client(&self) -> kube::Client {
-        self.cluster.client()
+    /// The API, with all rights and without faults.
+    pub fn transport(&self) -> ApiTransport {
+        ApiTransport::in_process(self.cluster.service())
     }
 
     /// The clock of all components.
@@ -161,10 +161,18 @@ impl SimCluster {
     /// # Panics
     /// If that takes more than two hours.
     pub async fn settle(&self) {
+        self.settle_for(QUIET).await;
+    }
+
+    /// Waits until nothing but heartbeats was written for this long.
+    ///
+    /// # Panics
+    /// If that takes more than two hours.
+    pub async fn settle_for(&self, quiet: Duration) {
         let began = self.network.elapsed();
         loop {
             let before = self.writes();
-            tokio::time::sleep(QUIET).await;
+            tokio::time::sleep(quiet).await;
             if self.writes() == before {
                 return;
             }
@@ -210,9 +218,9 @@ impl SimCluster {
         });
         let component = Component::Controllers(replica);
         let service = self.cluster.service_as(component.user());
-        let client = Transport::new(service, component, self.network.clone()).client();
+        let transport = ApiTransport::in_process(Transport::new(service, component, self.network.clone()));
         let (switch, signal) = shutdown();
-        let running = tokio::spawn(gantry_controllers::run(client, options, signal));
+        let running = tokio::spawn(gantry_controllers::run(transport, options, signal));
         self.replicas[replica].running = Some((switch, running));
     }
 

@@ -47,10 +47,6 @@ impl Transport {
         Self { service, component, network }
     }
 
-    pub(super) fn client(self) -> kube::Client {
-        kube::Client::new(self, "default")
-    }
-
     /// Passes a request to the server.
     pub(super) async fn pass(self, request: Request<Bytes>) -> Result<Response<AnyBody>, ConnectionClosed> {
         let is_watch = is_watch(&request);
@@ -268,7 +264,7 @@ impl fmt::Display for ConnectionClosed {
 
 impl std::error::Error for ConnectionClosed {}
 
-impl Service<Request<kube::client::Body>> for Transport {
+impl Service<Request<Full<Bytes>>> for Transport {
     type Response = Response<AnyBody>;
     type Error = ConnectionClosed;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, ConnectionClosed>> + Send>>;
@@ -277,7 +273,7 @@ impl Service<Request<kube::client::Body>> for Transport {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: Request<kube::client::Body>) -> Self::Future {
+    fn call(&mut self, request: Request<Full<Bytes>>) -> Self::Future {
         let transport = self.clone();
         Box::pin(async move {
             let (parts, body) = request.into_parts();

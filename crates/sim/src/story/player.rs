@@ -1,68 +1,109 @@
-//! Plays commands on a world.
+//! Plays commands on a simulated cluster, as its user and as the kubelet of its pods.
 
 use std::time::Duration;
 
-use gantry_decide::deployment::revision_of;
-use gantry_model::{Deployment, Name, ObjectKey, Pod, ReplicaSet, Timestamp};
+use gantry_json::{Value, json};
 
-use super::command::{self, Command};
+use super::command::{Command, StoryKind};
 use super::names::Names;
+use super::object::{controller, creation, is_deleting, is_ready, name, revision};
 use super::rendering;
-use crate::cluster::{NewDeployment, PlainCluster, Propagation, WorkloadKind, template};
-use crate::world::{Interleaving, World};
+use super::steps::Steps;
+use crate::{SimCluster, SimOptions};
+use gantry_cluster::ServiceAccounts;
 
-/// When stories begin: 2026-01-01T12:00:00Z.
-const START: Timestamp = Timestamp::from_secs(1_767_268_800);
+/// The most pods that `ready each` makes ready.
+const READY_MAX: usize = 1000;
 
-/// The most pods that `drain` makes ready.
-const DRAIN_MAX: usize = 1000;
+/// How long nothing may be written until the cluster counts as settled.
+const QUIET: Duration = Duration::from_millis(500);
 
-/// A world with short names for its objects.
-#[derive(Clone, Debug)]
-pub struct Player {
-    /// The world.
-    pub world: World,
+/// The time between the reports of two pods.
+const BETWEEN_REPORTS: Duration = Duration::from_millis(1);
+
+/// The name of the quota that limits pods.
+const QUOTA: &str = "pods";
+
+/// Reads the objects of a manifest by its name.
+pub type Files<'f> = dyn Fn(&str) -> Result<Vec<Value>, String> + 'f;
+
+/// A cluster without nodes, with short names for its objects.
+pub struct Player<'c> {
+    pub(super) cluster: &'c SimCluster,
     pub(super) names: Names,
     /// The Deployment that commands apply to: the last one created.
     pub(super) deployment_name: Option<String>,
+    /// Whether terminating pods end by themselves.
+    ends_pods: bool,
+    steps: Steps,
+    files: &'c Files<'c>,
 }
 
-impl Player {
-    /// An empty world.
-    pub fn new(interleaving: Interleaving) -> Self {
-        Self { world: World::new(START, interleaving), names: Names::default(), deployment_name: None }
+impl<'c> Player<'c> {
+    /// The options of a simulation for stories: the player is the kubelet of all pods.
+    pub fn options() -> SimOptions {
+        SimOptions { nodes: 0, service_accounts: ServiceAccounts::Ignored, ..SimOptions::default() }
     }
 
-    /// Plays one command and lets the world settle.
-    pub fn play(&mut self, command: &Command) -> Result<(), String> {
-        if matches!(command, Command::Drain) {
-            for _ in 0..DRAIN_MAX {
-                if self.unready(None).is_empty() {
-                    return Ok(());
+    /// Plays on this cluster. `files` reads the objects of a manifest by its name.
+    pub fn new(cluster: &'c SimCluster, files: &'c Files<'c>) -> Self {
+        let steps = Steps::default();
+        cluster.observe(Box::new(steps.recorder()));
+        Self { cluster, names: Names::default(), deployment_name: None, ends_pods: true, steps, files }
+    }
+
+    /// Plays one command and waits until the cluster has settled.
+    pub async fn play(&mut self, command: &Command) -> Result<(), String> {
+        match command {
+            Command::ReadyEach => {
+                for _ in 0..READY_MAX {
+                    if !self.ready_one(None).await? {
+                        return Ok(());
+                    }
                 }
-                self.play(&Command::Ready(Some(1), None))?;
+                Err(format!("ready each: {READY_MAX} pods were made ready and it does not end"))
             }
-            return Err(format!("drain: {DRAIN_MAX} pods were made ready and it does not end"));
+            Command::Ready(Some(n), set) => {
+                for _ in 0..*n {
+                    self.ready_one(*set).await?;
+                }
+                Ok(())
+            }
+            command => {
+                self.act(command).await?;
+                self.settle().await
+            }
         }
-        self.act(command)?;
-        self.settle();
-        Ok(())
     }
 
-    /// The steps since the last call, and the current state.
-    pub fn record(&mut self) -> String {
-        let trace = self.world.take_trace();
-        rendering::render(self, &trace)
+    /// The steps of the controllers since the last call, and the current state.
+    pub async fn record(&mut self) -> Result<String, String> {
+        let steps = self.steps.take();
+        rendering::render(self, &steps).await
     }
 
-    /// Pods that are neither ready nor terminating, in order; of one set or of all.
-    pub fn unready(&self, set: Option<usize>) -> Vec<Name> {
-        self.pods(set).filter(|pod| !pod.is_ready()).map(name_of).collect()
+    /// Makes the first unready pod ready, and waits until the cluster has settled. Returns false if there is none.
+    pub async fn ready_one(&mut self, set: Option<usize>) -> Result<bool, String> {
+        let Some(pod) = self.pods(set).await?.into_iter().find(|pod| !is_ready(pod)) else {
+            return Ok(false);
+        };
+        self.report(&pod, "Running", true).await?;
+        self.settle().await?;
+        Ok(true)
+    }
+
+    /// Lists objects by the plural of their kind.
+    pub async fn list(&self, plural: &str) -> Result<Vec<Value>, String> {
+        let mut list = self.send("GET", &path(plural), &Value::Null).await?;
+        Ok(list["items"].as_array_mut().map(std::mem::take).unwrap_or_default())
     }
 
     /// The sets that exist, in the order in which they first appeared.
-    pub fn sets(&self) -> Vec<&ReplicaSet> {
-        self.names.sets(&self.world.cluster)
+    pub async fn sets(&mut self) -> Result<Vec<Value>, String> {
+        let mut sets = self.list("replicasets").await?;
+        self.names.add_new(&sets);
+        sets.sort_by_key(|set| self.names.index(name(set)));
+        Ok(sets)
     }
 
     /// Replaces the names of sets in a text by what `rename` returns for their index, counted from zero.
@@ -70,208 +111,232 @@ impl Player {
         self.names.shorten(text, rename)
     }
 
-    /// Lets the world settle.
-    pub fn settle(&mut self) {
-        self.world.settle();
-        self.names.add_new(&self.world.cluster);
+    /// Waits until the cluster has settled, and ends terminating pods meanwhile, if nodes do.
+    async fn settle(&mut self) -> Result<(), String> {
+        loop {
+            self.cluster.settle_for(QUIET).await;
+            if !self.ends_pods || !self.end_terminating_pods().await? {
+                break;
+            }
+        }
+        self.sets().await.map(|_| ())
     }
 
-    /// Carries out a command; the controllers do the rest. `drain` is left to [`play`](Self::play).
-    pub fn act(&mut self, command: &Command) -> Result<(), String> {
+    /// Carries out a command; the controllers do the rest.
+    async fn act(&mut self, command: &Command) -> Result<(), String> {
         match command {
-            Command::CreateDeployment(draft) => self.create(draft)?,
-            Command::CreateReplicaSet(draft) => {
-                self.world.cluster.create_replica_set(draft.clone()).map_err(|refusal| refusal.message)?;
+            Command::CreateDeployment(object) => {
+                self.deployment_name = Some(name(object).to_owned());
+                self.send("POST", &path("deployments"), object).await?;
             }
-            Command::Change(changes) => self.change(changes.iter().map(|(k, v)| (k.as_str(), v.as_str())))?,
-            Command::Annotate(key, value) => self.edit(|deployment| {
-                deployment.meta.annotations.insert(key.clone(), value.clone());
-            })?,
-            Command::Label(key, value) => {
-                let deployment = self.deployment()?.meta.key();
-                self.label(WorkloadKind::Deployment, &deployment, key, value);
+            Command::CreateReplicaSet(object) => {
+                self.send("POST", &path("replicasets"), object).await?;
             }
-            Command::LabelTemplate(key, value) => self.label_template(key, value)?,
-            Command::Undo(set) => self.undo(*set)?,
-            Command::ScaleSet(set, size) => {
-                let key = self.set(*set)?;
-                self.world.cluster.update(&key, |set: &mut ReplicaSet| set.replicas = *size);
+            Command::Change(patch) => self.change(patch).await?,
+            Command::Undo(set) => self.undo(*set).await?,
+            Command::ChangeSet(set, patch) => {
+                let set = self.set(*set).await?;
+                self.send("PATCH", &format!("{}/{set}", path("replicasets")), patch).await?;
             }
-            Command::LabelSet(set, key, value) => {
-                self.label(WorkloadKind::ReplicaSet, &self.set(*set)?, key, value);
+            Command::ChangePod(pod, patch) => {
+                let pod = self.pod(*pod).await?;
+                self.send("PATCH", &format!("{}/{pod}", path("pods")), patch).await?;
             }
-            Command::LabelPod(pod, key, value) => self.label(WorkloadKind::Pod, &self.pod(*pod)?, key, value),
-            Command::Cost(pod, cost) => {
-                let key = self.pod(*pod)?;
-                self.world.cluster.update(&key, |pod: &mut Pod| pod.deletion_cost = *cost);
+            Command::Delete(kind, name, propagation) => {
+                self.delete(*kind, name.as_deref(), propagation).await?;
             }
-            Command::Delete(kind, name, propagation) => self.delete(*kind, name.as_deref(), *propagation)?,
-            Command::Ready(n, set) => self.ready(*n, *set),
+            Command::Ready(_, set) => {
+                for pod in self.pods(*set).await?.iter().filter(|pod| !is_ready(pod)) {
+                    self.report(pod, "Running", true).await?;
+                    // Kubelets do not report at the same instant: the controllers see each.
+                    self.cluster.advance(BETWEEN_REPORTS).await;
+                }
+            }
             Command::Unready(n, set) => {
-                let ready: Vec<_> =
-                    self.pods(*set).filter(|pod| pod.is_ready()).take(*n).map(name_of).collect();
-                for pod in ready {
-                    self.world.run_pod(&pod, false);
+                for pod in self.pods(*set).await?.iter().filter(|pod| is_ready(pod)).take(*n) {
+                    self.report(pod, "Running", false).await?;
                 }
             }
             Command::Fail(n) => {
-                let first: Vec<_> = self.pods(None).take(*n).map(name_of).collect();
-                for pod in first {
-                    self.world.fail_pod(&pod);
+                for pod in self.pods(None).await?.iter().take(*n) {
+                    self.report(pod, "Failed", false).await?;
                 }
             }
-            Command::Reaping(on) => self.world.reaping = *on,
-            Command::Reap => {
-                self.world.reap();
+            Command::Termination(is_automatic) => self.ends_pods = *is_automatic,
+            Command::Terminate => {
+                self.end_terminating_pods().await?;
             }
-            Command::Quota(quota) => self.world.cluster.pod_quota = *quota,
-            Command::Wait(seconds) => self.world.pass(Duration::from_secs(*seconds)),
-            Command::Drain => {}
+            Command::Quota(quota) => self.limit_pods(*quota).await?,
+            Command::Wait(seconds) => self.cluster.advance(Duration::from_secs(*seconds)).await,
+            Command::Apply(file) => self.apply(file).await?,
+            // Made of others by `play`.
+            Command::ReadyEach => {}
         }
         Ok(())
     }
 
-    fn create(&mut self, draft: &NewDeployment) -> Result<(), String> {
-        self.deployment_name = Some(draft.name.clone());
-        self.world.cluster.create_deployment(draft.clone()).map_err(|refusal| refusal.message)
-    }
-
-    fn ready(&mut self, n: Option<usize>, set: Option<usize>) {
-        let Some(n) = n else {
-            for pod in self.unready(set) {
-                self.world.run_pod(&pod, true);
-                self.world.work_now();
+    /// Creates the objects of a file, or patches those that exist, in the namespace of stories.
+    async fn apply(&mut self, file: &str) -> Result<(), String> {
+        for mut object in (self.files)(file)? {
+            object["metadata"]["namespace"] = "default".into();
+            let plural = match object["kind"].as_str() {
+                Some("Deployment") => "deployments",
+                Some("ReplicaSet") => "replicasets",
+                _ => continue,
+            };
+            let one = format!("{}/{}", path(plural), name(&object));
+            if self.cluster.try_send("GET", &one, &Value::Null).await.0 == 200 {
+                self.send("PATCH", &one, &object).await?;
+            } else {
+                self.send("POST", &path(plural), &object).await?;
             }
-            return;
-        };
-        for _ in 0..n {
-            if let Some(pod) = self.unready(set).first() {
-                self.world.run_pod(pod, true);
-                self.settle();
+            if plural == "deployments" {
+                self.deployment_name = Some(name(&object).to_owned());
             }
         }
+        Ok(())
     }
 
-    fn change<'a>(&mut self, changes: impl Iterator<Item = (&'a str, &'a str)>) -> Result<(), String> {
-        let deployment = self.deployment()?;
-        let mut draft = NewDeployment {
-            replicas: deployment.replicas,
-            strategy: deployment.strategy.clone(),
-            min_ready_seconds: deployment.min_ready_seconds,
-            progress_deadline_seconds: deployment.progress_deadline_seconds,
-            revision_history_limit: deployment.revision_history_limit,
-            paused: deployment.paused,
-            image: String::new(),
-            annotations: deployment.meta.annotations.clone(),
-            ..NewDeployment::new("")
-        };
-        for (key, value) in changes {
-            command::apply(&mut draft, key, value)?;
-        }
-        let labels = deployment.template.labels().cloned().unwrap_or_default();
-        self.edit(|deployment| {
-            deployment.replicas = draft.replicas;
-            deployment.strategy = draft.strategy;
-            deployment.min_ready_seconds = draft.min_ready_seconds;
-            deployment.progress_deadline_seconds = draft.progress_deadline_seconds;
-            deployment.revision_history_limit = draft.revision_history_limit;
-            deployment.paused = draft.paused;
-            deployment.meta.annotations = draft.annotations;
-            if !draft.image.is_empty() {
-                deployment.template = template(&labels, &draft.image);
-            }
-        })
+    /// Patches the Deployment; its size alone by the `scale` subresource, as kubectl does.
+    async fn change(&self, patch: &Value) -> Result<(), String> {
+        let name = self.deployment_name.as_deref().ok_or("there is no deployment yet")?;
+        let spec = patch["spec"].as_object();
+        let is_size = patch.get("metadata").is_none()
+            && spec.is_some_and(|spec| spec.len() == 1 && spec.contains_key("replicas"));
+        let part = if is_size { "/scale" } else { "" };
+        self.send("PATCH", &format!("{}/{name}{part}", path("deployments")), patch).await.map(|_| ())
     }
 
     /// Like `kubectl rollout undo`: writes back the template of another set.
-    fn undo(&mut self, set: Option<usize>) -> Result<(), String> {
-        let sets = self.names.sets(&self.world.cluster);
-        let target = if let Some(index) = set {
-            sets.get(index.wrapping_sub(1)).copied()
-        } else {
-            let mut by_revision = sets;
-            by_revision.sort_by_key(|set| std::cmp::Reverse(revision_of(&set.meta.annotations).unwrap_or(0)));
-            by_revision.get(1).copied()
-        };
-        let template = target.ok_or("there is no such revision")?.template.without_hash();
-        self.edit(|deployment| deployment.template = template)
+    async fn undo(&mut self, set: Option<usize>) -> Result<(), String> {
+        let name = self.deployment_name.clone().ok_or("there is no deployment yet")?;
+        let mut sets = self.sets().await?;
+        if set.is_none() {
+            sets.sort_by_key(|set| std::cmp::Reverse(revision(set)));
+        }
+        let index = set.map_or(1, |number| number.wrapping_sub(1));
+        let template = &mut sets.get_mut(index).ok_or("there is no such revision")?["spec"]["template"];
+        if let Some(labels) = template["metadata"]["labels"].as_object_mut() {
+            labels.remove(gantry_model::keys::HASH_LABEL);
+        }
+        // A merge patch cannot take labels away.
+        let mut deployment =
+            self.send("GET", &format!("{}/{name}", path("deployments")), &Value::Null).await?;
+        deployment["spec"]["template"] = template.take();
+        self.send("PUT", &format!("{}/{name}", path("deployments")), &deployment).await.map(|_| ())
     }
 
-    fn label_template(&mut self, key: &str, value: &str) -> Result<(), String> {
-        let template_before = &self.deployment()?.template;
-        let mut labels = template_before.labels().cloned().unwrap_or_default();
-        labels.insert(key.to_owned(), value.to_owned());
-        let relabelled = template(&labels, image_of(template_before).unwrap_or_default());
-        self.edit(|deployment| deployment.template = relabelled)
-    }
-
-    fn label(&mut self, kind: WorkloadKind, object: &ObjectKey, key: &str, value: &str) {
-        self.world.cluster.update_meta(kind, object, |meta| {
-            meta.labels.insert(key.to_owned(), value.to_owned());
-        });
-    }
-
-    fn delete(
-        &mut self,
-        kind: WorkloadKind,
-        name: Option<&str>,
-        propagation: Propagation,
-    ) -> Result<(), String> {
+    async fn delete(&mut self, kind: StoryKind, name: Option<&str>, policy: &str) -> Result<(), String> {
         let number = name.and_then(|name| name.parse().ok());
-        let key = match (kind, number) {
-            (WorkloadKind::Deployment, _) => {
-                PlainCluster::key(name.or(self.deployment_name.as_deref()).ok_or("there is no deployment")?)
+        let (plural, name) = match (kind, number) {
+            (StoryKind::Deployment, _) => {
+                let name = name.or(self.deployment_name.as_deref()).ok_or("there is no deployment")?;
+                ("deployments", name.to_owned())
             }
-            (WorkloadKind::ReplicaSet, Some(index)) => self.set(index)?,
-            (WorkloadKind::Pod, Some(index)) => self.pod(index)?,
-            (WorkloadKind::ReplicaSet | WorkloadKind::Pod, None) => {
-                PlainCluster::key(name.ok_or("delete which one?")?)
-            }
+            (StoryKind::ReplicaSet, Some(number)) => ("replicasets", self.set(number).await?),
+            (StoryKind::Pod, Some(number)) => ("pods", self.pod(number).await?),
+            (StoryKind::ReplicaSet, None) => ("replicasets", name.ok_or("delete which one?")?.to_owned()),
+            (StoryKind::Pod, None) => ("pods", name.ok_or("delete which one?")?.to_owned()),
         };
-        self.world.cluster.delete(kind, &key, propagation);
-        Ok(())
+        let options = json!({"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": policy});
+        self.send("DELETE", &format!("{}/{name}", path(plural)), &options).await.map(|_| ())
     }
 
-    pub(super) fn deployment(&self) -> Result<&Deployment, String> {
-        let name = self.deployment_name.as_deref().ok_or("there is no deployment yet")?;
-        self.world.cluster.deployment(name).ok_or_else(|| format!("the deployment {name} is gone"))
+    async fn limit_pods(&self, quota: Option<u32>) -> Result<(), String> {
+        let quotas = path("resourcequotas");
+        let one = format!("{quotas}/{QUOTA}");
+        if self.cluster.try_send("GET", &one, &Value::Null).await.0 == 200 {
+            self.send("DELETE", &one, &Value::Null).await?;
+        }
+        let Some(quota) = quota else { return Ok(()) };
+        let object = json!({"metadata": {"name": QUOTA}, "spec": {"hard": {"pods": quota.to_string()}}});
+        self.send("POST", &quotas, &object).await.map(|_| ())
     }
 
-    fn edit(&mut self, edit: impl FnOnce(&mut Deployment)) -> Result<(), String> {
-        let key = self.deployment()?.meta.key();
-        self.world.cluster.update(&key, edit);
-        Ok(())
+    // === the kubelet's part ===
+
+    /// Reports the status of a pod, which is bound to a node first if it is not.
+    async fn report(&self, pod: &Value, phase: &str, is_ready: bool) -> Result<(), String> {
+        let one = format!("{}/{}", path("pods"), name(pod));
+        if pod["spec"]["nodeName"].is_null() {
+            let target = json!({"kind": "Node", "name": "node-1"});
+            let binding = json!({"apiVersion": "v1", "kind": "Binding", "metadata": {"name": name(pod)}, "target": target});
+            self.send("POST", &format!("{one}/binding"), &binding).await?;
+        }
+        let now = self.cluster.now().to_string();
+        let state = match phase {
+            "Running" => json!({"running": {"startedAt": now}}),
+            _ => json!({"terminated": {"exitCode": 1, "reason": "Error"}}),
+        };
+        let container = |container: &Value| {
+            json!({"name": container["name"], "image": container["image"], "imageID": "", "ready": is_ready,
+                "started": is_ready, "restartCount": 0, "state": state})
+        };
+        let containers = pod["spec"]["containers"].as_array();
+        let containers: Vec<Value> = containers.into_iter().flatten().map(container).collect();
+        let word = if is_ready { "True" } else { "False" };
+        let status = json!({"status": {"phase": phase, "startTime": now, "containerStatuses": containers,
+            "conditions": [{"type": "Ready", "status": word, "lastTransitionTime": now}]}});
+        self.send("PATCH", &format!("{one}/status"), &status).await.map(|_| ())
     }
 
-    fn pods(&self, set: Option<usize>) -> impl Iterator<Item = &Pod> {
-        let index = set.map(|set| set.wrapping_sub(1));
-        let owner = index
-            .map(|index| self.names.sets(&self.world.cluster).get(index).map(|set| set.meta.uid.clone()));
-        let pods = self.names.pods(&self.world.cluster).into_iter();
-        pods.filter(move |pod| match &owner {
-            None => true,
-            Some(None) => false,
-            Some(Some(uid)) => pod.meta.is_controlled_by(uid),
-        })
+    /// Ends all terminating pods. Returns whether there were any.
+    async fn end_terminating_pods(&self) -> Result<bool, String> {
+        let mut ended = false;
+        for pod in self.list("pods").await?.iter().filter(|pod| is_deleting(pod)) {
+            let options = json!({"apiVersion": "v1", "kind": "DeleteOptions", "gracePeriodSeconds": 0});
+            let one = format!("{}/{}", path("pods"), name(pod));
+            // One that a finalizer keeps stays, and is not tried again.
+            let (_, after) = self.cluster.try_send("DELETE", &one, &options).await;
+            ended |= after["metadata"]["finalizers"].is_null();
+        }
+        Ok(ended)
     }
 
-    fn set(&self, index: usize) -> Result<ObjectKey, String> {
-        let sets = self.names.sets(&self.world.cluster);
-        let set = sets.get(index.wrapping_sub(1)).ok_or_else(|| format!("there is no set {index}"))?;
-        Ok(set.meta.key())
+    /// The pods that are not terminating, oldest set first; of one set or of all.
+    async fn pods(&mut self, set: Option<usize>) -> Result<Vec<Value>, String> {
+        let sets = self.sets().await?;
+        let uids: Vec<&str> = sets.iter().filter_map(|set| set["metadata"]["uid"].as_str()).collect();
+        let owner = |pod: &Value| uids.iter().position(|uid| controller(pod) == Some(uid));
+        let mut pods = self.list("pods").await?;
+        pods.retain(|pod| !is_deleting(pod) && set.is_none_or(|set| owner(pod) == Some(set.wrapping_sub(1))));
+        pods.sort_by(|a, b| {
+            let key = |pod| (owner(pod).unwrap_or(usize::MAX), creation(pod), name(pod));
+            key(a).cmp(&key(b))
+        });
+        Ok(pods)
     }
 
-    fn pod(&self, index: usize) -> Result<ObjectKey, String> {
-        let pod =
-            self.pods(None).nth(index.wrapping_sub(1)).ok_or_else(|| format!("there is no pod {index}"))?;
-        Ok(pod.meta.key())
+    async fn set(&mut self, number: usize) -> Result<String, String> {
+        let sets = self.sets().await?;
+        let set = sets.get(number.wrapping_sub(1)).ok_or_else(|| format!("there is no set {number}"))?;
+        Ok(name(set).to_owned())
+    }
+
+    async fn pod(&mut self, number: usize) -> Result<String, String> {
+        let pods = self.pods(None).await?;
+        let pod = pods.get(number.wrapping_sub(1)).ok_or_else(|| format!("there is no pod {number}"))?;
+        Ok(name(pod).to_owned())
+    }
+
+    /// Sends a request; the error is the message of the server.
+    pub(super) async fn send(&self, method: &str, path: &str, body: &Value) -> Result<Value, String> {
+        let (status, answer) = self.cluster.try_send(method, path, body).await;
+        if status < 300 {
+            return Ok(answer);
+        }
+        Err(answer["message"].as_str().map_or_else(|| format!("{method} {path}: {status}"), str::to_owned))
     }
 }
 
-fn name_of(pod: &Pod) -> Name {
-    pod.meta.name.clone()
+/// The path of a collection in the namespace of stories.
+fn path(plural: &str) -> String {
+    let group = if matches!(plural, "deployments" | "replicasets") { "/apis/apps/v1" } else { "/api/v1" };
+    format!("{group}/namespaces/default/{plural}")
 }
 
-fn image_of(template: &gantry_model::Template) -> Option<&str> {
-    template.written().spec.as_ref()?.containers.first()?.image.as_deref()
+impl std::fmt::Debug for Player<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Player").field("deployment_name", &self.deployment_name).finish_non_exhaustive()
+    }
 }

@@ -12,12 +12,9 @@ web wants 2: 3 pods, 1 updated, 2 ready, 2 available; Available=True MinimumRepl
   waits: total 3 of at most 3
   waits: available 2 of at least 2, 1 new not available
   waits: web-2 has 0 of 1 pods available
-  deadline in 600 s
+  deadline in 599 s
 
 delete deployment web background
 ----
-gc: web-1: deleted (Background): owners gone: Deployment web
-gc: web-2: deleted (Background): owners gone: Deployment web
-gc: web-1-bbbbc: deleted (Background): owners gone: ReplicaSet web-1
-gc: web-1-bbbbd: deleted (Background): owners gone: ReplicaSet web-1
-gc: web-2-bbbbf: deleted (Background): owners gone: ReplicaSet web-2
+delete web-2
+delete web-1

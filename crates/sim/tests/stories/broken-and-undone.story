@@ -19,7 +19,7 @@ web wants 10: 13 pods, 5 updated, 8 ready, 8 available; Available=True MinimumRe
   waits: total 13 of at most 13
   waits: available 8 of at least 8, 5 new not available
   waits: web-2 has 0 of 5 pods available
-  deadline in 60 s
+  deadline in 58 s
 
 wait 61
 ----
@@ -39,9 +39,9 @@ web wants 10: 10 pods, 10 updated, 8 ready, 8 available; Available=True MinimumR
  *web-1 8/10 ready of 10, revision 3
   web-2 0/0 ready of 0, revision 2
   waits: web-1 has 8 of 10 pods available
-  deadline in 60 s
+  deadline in 59 s
 
-drain
+ready each
 ----
 web wants 10: 10 pods, 10 updated, 10 ready, 10 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
  *web-1 10/10 ready of 10, revision 3

@@ -6,14 +6,14 @@ create web-1 size 2
 web wants 2: 2 pods, 2 updated, 0 ready, 0 available; Available=False MinimumReplicasUnavailable, Progressing=True ReplicaSetUpdated
  *web-1 0/2 ready of 2, revision 1
   waits: web-1 has 0 of 2 pods available
-  deadline in 10 s
+  deadline in 9 s
 
-wait 9
+wait 7
 ----
 web wants 2: 2 pods, 2 updated, 0 ready, 0 available; Available=False MinimumReplicasUnavailable, Progressing=True ReplicaSetUpdated
  *web-1 0/2 ready of 2, revision 1
   waits: web-1 has 0 of 2 pods available
-  deadline in 0 s
+  deadline in 2 s
 
 wait 3
 ----

@@ -2,7 +2,7 @@
 
 deployment web replicas=2
 ready all
-reap off
+terminate off
 ----
 create web-1 size 2
 web wants 2: 2 pods, 2 updated, 2 ready, 2 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
@@ -10,14 +10,10 @@ web wants 2: 2 pods, 2 updated, 2 ready, 2 available; Available=True MinimumRepl
 
 delete deployment web foreground
 ----
-gc: web-1: deleted (Foreground): owners waiting for dependents: Deployment web
-gc: web-1-bbbbc: deleted (Background): owners waiting for dependents: ReplicaSet web-1
-gc: web-1-bbbbd: deleted (Background): owners waiting for dependents: ReplicaSet web-1
+delete web-1
 web wants 2: 0 pods, 0 updated, 0 ready, 0 available, being deleted; Progressing=True NewReplicaSetAvailable, Available=False MinimumReplicasUnavailable
  *web-1 0/0 ready of 2, 2 terminating, revision 1, being deleted
   waits: the deployment is being deleted
 
-reap now
+terminate now
 ----
-gc: web-1: removed finalizer foregroundDeletion: no dependents left to wait for
-gc: web: removed finalizer foregroundDeletion: no dependents left to wait for

@@ -3,9 +3,9 @@
 deployment web history=2
 ready all
 image nginx:2
-drain
+ready each
 image nginx:3
-drain
+ready each
 image nginx:4
 ----
 create web-1 size 1
@@ -21,9 +21,9 @@ web wants 1: 2 pods, 1 updated, 1 ready, 1 available; Available=True MinimumRepl
  *web-4 0/1 ready of 1, revision 4
   waits: available 1 of at least 1, 1 new not available
   waits: web-4 has 0 of 1 pods available
-  deadline in 600 s
+  deadline in 599 s
 
-drain
+ready each
 ----
 scale web-3 1 -> 0
 delete web-1

@@ -29,7 +29,7 @@ web wants 2: 3 pods, 2 updated, 2 ready, 2 available; Available=True MinimumRepl
  *web-2 1/2 ready of 2, revision 2
   waits: available 2 of at least 2, 1 new not available
   waits: web-2 has 1 of 2 pods available
-  deadline in 599 s
+  deadline in 598 s
 
 ready 1
 wait 31

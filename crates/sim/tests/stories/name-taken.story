@@ -9,12 +9,11 @@ web wants 2: 2 pods, 2 updated, 2 ready, 2 available; Available=True MinimumRepl
 
 label-set 1 app other
 ----
-create web-1 size 2
 create web-2 size 2
 web wants 2: 2 pods, 2 updated, 0 ready, 0 available; Available=False MinimumReplicasUnavailable, Progressing=True ReplicaSetUpdated
  *web-2 0/2 ready of 2, revision 1
   waits: web-2 has 0 of 2 pods available
-  deadline in 600 s
+  deadline in 599 s
   web-1 2/2 ready of 2, revision 1 (no owner)
 
 ready all

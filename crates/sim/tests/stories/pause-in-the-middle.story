@@ -14,7 +14,7 @@ web wants 6: 8 pods, 3 updated, 5 ready, 5 available; Available=True MinimumRepl
   waits: total 8 of at most 8
   waits: available 5 of at least 5, 3 new not available
   waits: web-2 has 0 of 3 pods available
-  deadline in 600 s
+  deadline in 598 s
 
 pause
 ----
@@ -50,9 +50,9 @@ web wants 9: 12 pods, 8 updated, 7 ready, 7 available; Available=True MinimumRep
   waits: total 12 of at most 12
   waits: available 7 of at least 7, 5 new not available
   waits: web-2 has 3 of 8 pods available
-  deadline in 600 s
+  deadline in 598 s
 
-drain
+ready each
 ----
 scale web-1 4 -> 3
 scale web-2 8 -> 9

@@ -38,9 +38,9 @@ web wants 5: 7 pods, 3 updated, 4 ready, 4 available; Available=True MinimumRepl
   waits: total 7 of at most 7
   waits: available 4 of at least 4, 3 new not available
   waits: web-2 has 0 of 3 pods available
-  deadline in 600 s
+  deadline in 598 s
 
-drain
+ready each
 ----
 scale web-1 4 -> 3
 scale web-2 3 -> 4

@@ -4,19 +4,19 @@ quota 3
 deployment web replicas=5
 ----
 create web-1 size 5
-web wants 5: 3 pods, 3 updated, 0 ready, 0 available; Available=False MinimumReplicasUnavailable, Progressing=True ReplicaSetUpdated, ReplicaFailure=True FailedCreate
+web wants 5: 3 pods, 3 updated, 0 ready, 0 available; Available=False MinimumReplicasUnavailable, ReplicaFailure=True FailedCreate, Progressing=True ReplicaSetUpdated
  *web-1 0/3 ready of 5, revision 1, FailedCreate
   waits: web-1 has 0 of 5 pods available
-  waits: web-1 reports FailedCreate: pods "web-1-bbbbg" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=3, limited: pods=3
-  deadline in 599 s
+  waits: web-1 reports FailedCreate: pods "web-1-c5dsv" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=3, limited: pods=3
+  deadline in 598 s
 
 wait 5
 ----
-web wants 5: 3 pods, 3 updated, 0 ready, 0 available; Available=False MinimumReplicasUnavailable, Progressing=True ReplicaSetUpdated, ReplicaFailure=True FailedCreate
+web wants 5: 3 pods, 3 updated, 0 ready, 0 available; Available=False MinimumReplicasUnavailable, ReplicaFailure=True FailedCreate, Progressing=True ReplicaSetUpdated
  *web-1 0/3 ready of 5, revision 1, FailedCreate
   waits: web-1 has 0 of 5 pods available
-  waits: web-1 reports FailedCreate: pods "web-1-bbbbg" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=3, limited: pods=3
-  deadline in 593 s
+  waits: web-1 reports FailedCreate: pods "web-1-c5dsv" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=3, limited: pods=3
+  deadline in 592 s
 
 quota none
 wait 10
@@ -24,7 +24,7 @@ wait 10
 web wants 5: 5 pods, 5 updated, 0 ready, 0 available; Available=False MinimumReplicasUnavailable, Progressing=True ReplicaSetUpdated
  *web-1 0/5 ready of 5, revision 1
   waits: web-1 has 0 of 5 pods available
-  deadline in 592 s
+  deadline in 591 s
 
 ready all
 ----

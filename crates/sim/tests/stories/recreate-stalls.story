@@ -25,9 +25,9 @@ web wants 4: 4 pods, 4 updated, 0 ready, 0 available; Available=False MinimumRep
   web-1 0/0 ready of 0, revision 1
  *web-2 0/4 ready of 4, revision 2
   waits: web-2 has 0 of 4 pods available
-  deadline in 600 s
+  deadline in 599 s
 
-drain
+ready each
 ----
 web wants 4: 4 pods, 4 updated, 4 ready, 4 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
   web-1 0/0 ready of 0, revision 1

@@ -2,7 +2,7 @@
 
 deployment web replicas=2 strategy=Recreate
 ready all
-reap off
+terminate off
 ----
 create web-1 size 2
 web wants 2: 2 pods, 2 updated, 2 ready, 2 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
@@ -15,14 +15,14 @@ web wants 2: 0 pods, 0 updated, 0 ready, 0 available; Progressing=True NewReplic
   web-1 0/0 ready of 0, 2 terminating, revision 1
   waits: 2 old pods are not gone
 
-reap now
+terminate now
 ----
 create web-2 size 2
 web wants 2: 2 pods, 2 updated, 0 ready, 0 available; Available=False MinimumReplicasUnavailable, Progressing=True ReplicaSetUpdated
   web-1 0/0 ready of 0, revision 1
  *web-2 0/2 ready of 2, revision 2
   waits: web-2 has 0 of 2 pods available
-  deadline in 600 s
+  deadline in 599 s
 
 ready all
 ----

@@ -3,7 +3,7 @@
 deployment web replicas=2
 ready all
 image nginx:2
-drain
+ready each
 ----
 create web-1 size 2
 create web-2 size 1
@@ -16,9 +16,8 @@ web wants 2: 2 pods, 2 updated, 2 ready, 2 available; Available=True MinimumRepl
 
 rollback 1
 ----
-restore template
-event Normal DeploymentRollback: Rolled back deployment "web" to revision 1
 scale web-1 0 -> 1
+event Normal DeploymentRollback: Rolled back deployment "web" to revision 1
 web wants 2: 3 pods, 1 updated, 2 ready, 2 available; Available=True MinimumReplicasAvailable, Progressing=True ReplicaSetUpdated
  *web-1 0/1 ready of 1, revision 3
   web-2 2/2 ready of 2, revision 2
@@ -27,7 +26,7 @@ web wants 2: 3 pods, 1 updated, 2 ready, 2 available; Available=True MinimumRepl
   waits: web-1 has 0 of 1 pods available
   deadline in 599 s
 
-drain
+ready each
 ----
 scale web-2 2 -> 1
 scale web-1 1 -> 2
@@ -39,7 +38,6 @@ web wants 2: 2 pods, 2 updated, 2 ready, 2 available; Available=True MinimumRepl
 rollback 99
 ----
 event Warning DeploymentRollbackRevisionNotFound: Unable to find the revision to rollback to.
-drop rollback request
 web wants 2: 2 pods, 2 updated, 2 ready, 2 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
  *web-1 2/2 ready of 2, revision 3
   web-2 0/0 ready of 0, revision 2
@@ -47,7 +45,6 @@ web wants 2: 2 pods, 2 updated, 2 ready, 2 available; Available=True MinimumRepl
 rollback 3
 ----
 event Warning DeploymentRollbackTemplateUnchanged: The rollback revision contains the same template as current deployment "web"
-drop rollback request
 web wants 2: 2 pods, 2 updated, 2 ready, 2 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
  *web-1 2/2 ready of 2, revision 3
   web-2 0/0 ready of 0, revision 2

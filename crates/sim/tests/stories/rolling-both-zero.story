@@ -18,9 +18,9 @@ web wants 3: 3 pods, 1 updated, 2 ready, 2 available; Available=True MinimumRepl
   waits: total 3 of at most 3
   waits: available 2 of at least 2, 1 new not available
   waits: web-2 has 0 of 1 pods available
-  deadline in 600 s
+  deadline in 598 s
 
-drain
+ready each
 ----
 scale web-1 2 -> 1
 scale web-2 1 -> 2

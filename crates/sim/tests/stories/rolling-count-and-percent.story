@@ -18,7 +18,7 @@ web wants 7: 8 pods, 3 updated, 5 ready, 5 available; Available=True MinimumRepl
   waits: total 8 of at most 8
   waits: available 5 of at least 5, 3 new not available
   waits: web-2 has 0 of 3 pods available
-  deadline in 600 s
+  deadline in 598 s
 
 ready 1
 ----
@@ -30,9 +30,9 @@ web wants 7: 8 pods, 4 updated, 5 ready, 5 available; Available=True MinimumRepl
   waits: total 8 of at most 8
   waits: available 5 of at least 5, 3 new not available
   waits: web-2 has 1 of 4 pods available
-  deadline in 599 s
+  deadline in 598 s
 
-drain
+ready each
 ----
 scale web-1 4 -> 3
 scale web-2 4 -> 5

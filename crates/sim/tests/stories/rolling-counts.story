@@ -18,7 +18,7 @@ web wants 10: 13 pods, 5 updated, 8 ready, 8 available; Available=True MinimumRe
   waits: total 13 of at most 13
   waits: available 8 of at least 8, 5 new not available
   waits: web-2 has 0 of 5 pods available
-  deadline in 600 s
+  deadline in 598 s
 
 ready 1
 ----
@@ -30,7 +30,7 @@ web wants 10: 13 pods, 6 updated, 8 ready, 8 available; Available=True MinimumRe
   waits: total 13 of at most 13
   waits: available 8 of at least 8, 5 new not available
   waits: web-2 has 1 of 6 pods available
-  deadline in 599 s
+  deadline in 598 s
 
 ready 1
 ----
@@ -42,7 +42,7 @@ web wants 10: 13 pods, 7 updated, 8 ready, 8 available; Available=True MinimumRe
   waits: total 13 of at most 13
   waits: available 8 of at least 8, 5 new not available
   waits: web-2 has 2 of 7 pods available
-  deadline in 599 s
+  deadline in 598 s
 
 ready 3
 ----
@@ -57,9 +57,9 @@ web wants 10: 13 pods, 10 updated, 8 ready, 8 available; Available=True MinimumR
  *web-2 5/10 ready of 10, revision 2
   waits: available 8 of at least 8, 5 new not available
   waits: web-2 has 5 of 10 pods available
-  deadline in 599 s
+  deadline in 598 s
 
-drain
+ready each
 ----
 scale web-1 3 -> 2
 scale web-1 2 -> 1

@@ -15,7 +15,7 @@ web wants 1: 2 pods, 1 updated, 1 ready, 1 available; Available=True MinimumRepl
  *web-2 0/1 ready of 1, revision 2
   waits: available 1 of at least 1, 1 new not available
   waits: web-2 has 0 of 1 pods available
-  deadline in 600 s
+  deadline in 599 s
 
 ready all
 ----

@@ -16,7 +16,7 @@ web wants 4: 6 pods, 2 updated, 4 ready, 4 available; Available=True MinimumRepl
   waits: total 6 of at most 6
   waits: available 4 of at least 4, 2 new not available
   waits: web-2 has 0 of 2 pods available
-  deadline in 600 s
+  deadline in 599 s
 
 ready 1
 ----
@@ -28,7 +28,7 @@ web wants 4: 6 pods, 3 updated, 4 ready, 4 available; Available=True MinimumRepl
   waits: total 6 of at most 6
   waits: available 4 of at least 4, 2 new not available
   waits: web-2 has 1 of 3 pods available
-  deadline in 599 s
+  deadline in 598 s
 
 ready 1
 ----
@@ -39,9 +39,9 @@ web wants 4: 6 pods, 4 updated, 4 ready, 4 available; Available=True MinimumRepl
  *web-2 2/4 ready of 4, revision 2
   waits: available 4 of at least 4, 2 new not available
   waits: web-2 has 2 of 4 pods available
-  deadline in 599 s
+  deadline in 598 s
 
-drain
+ready each
 ----
 scale web-1 2 -> 1
 scale web-1 1 -> 0

@@ -18,7 +18,7 @@ web wants 10: 13 pods, 5 updated, 8 ready, 8 available; Available=True MinimumRe
   waits: total 13 of at most 13
   waits: available 8 of at least 8, 5 new not available
   waits: web-2 has 0 of 5 pods available
-  deadline in 600 s
+  deadline in 598 s
 
 ready 2
 ----
@@ -32,9 +32,9 @@ web wants 10: 13 pods, 7 updated, 8 ready, 8 available; Available=True MinimumRe
   waits: total 13 of at most 13
   waits: available 8 of at least 8, 5 new not available
   waits: web-2 has 2 of 7 pods available
-  deadline in 599 s
+  deadline in 598 s
 
-drain
+ready each
 ----
 scale web-1 6 -> 5
 scale web-2 7 -> 8

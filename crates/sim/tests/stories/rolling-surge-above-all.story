@@ -15,7 +15,7 @@ web wants 3: 6 pods, 3 updated, 3 ready, 3 available; Available=True MinimumRepl
  *web-2 0/3 ready of 3, revision 2
   waits: available 3 of at least 3, 3 new not available
   waits: web-2 has 0 of 3 pods available
-  deadline in 600 s
+  deadline in 599 s
 
 ready 1
 ----
@@ -25,9 +25,9 @@ web wants 3: 5 pods, 3 updated, 3 ready, 3 available; Available=True MinimumRepl
  *web-2 1/3 ready of 3, revision 2
   waits: available 3 of at least 3, 2 new not available
   waits: web-2 has 1 of 3 pods available
-  deadline in 599 s
+  deadline in 598 s
 
-drain
+ready each
 ----
 scale web-1 2 -> 1
 scale web-1 1 -> 0

@@ -16,7 +16,7 @@ web wants 3: 4 pods, 1 updated, 3 ready, 3 available; Available=True MinimumRepl
   waits: total 4 of at most 4
   waits: available 3 of at least 3, 1 new not available
   waits: web-2 has 0 of 1 pods available
-  deadline in 600 s
+  deadline in 599 s
 
 ready 1
 ----
@@ -28,7 +28,7 @@ web wants 3: 4 pods, 2 updated, 3 ready, 3 available; Available=True MinimumRepl
   waits: total 4 of at most 4
   waits: available 3 of at least 3, 1 new not available
   waits: web-2 has 1 of 2 pods available
-  deadline in 599 s
+  deadline in 598 s
 
 ready 1
 ----
@@ -39,7 +39,7 @@ web wants 3: 4 pods, 3 updated, 3 ready, 3 available; Available=True MinimumRepl
  *web-2 2/3 ready of 3, revision 2
   waits: available 3 of at least 3, 1 new not available
   waits: web-2 has 2 of 3 pods available
-  deadline in 599 s
+  deadline in 598 s
 
 ready 1
 ----

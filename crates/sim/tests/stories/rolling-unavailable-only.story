@@ -18,7 +18,7 @@ web wants 4: 4 pods, 1 updated, 3 ready, 3 available; Available=True MinimumRepl
   waits: total 4 of at most 4
   waits: available 3 of at least 3, 1 new not available
   waits: web-2 has 0 of 1 pods available
-  deadline in 600 s
+  deadline in 598 s
 
 ready 1
 ----
@@ -30,9 +30,9 @@ web wants 4: 4 pods, 2 updated, 3 ready, 3 available; Available=True MinimumRepl
   waits: total 4 of at most 4
   waits: available 3 of at least 3, 1 new not available
   waits: web-2 has 1 of 2 pods available
-  deadline in 599 s
+  deadline in 598 s
 
-drain
+ready each
 ----
 scale web-1 2 -> 1
 scale web-2 2 -> 3

@@ -22,7 +22,7 @@ web wants 6: 7 pods, 3 updated, 3 ready, 3 available; Available=False MinimumRep
   waits: web-2 has 0 of 3 pods available
   deadline in 599 s
 
-drain
+ready each
 ----
 scale web-1 4 -> 3
 scale web-2 3 -> 4

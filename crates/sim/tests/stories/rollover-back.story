@@ -23,7 +23,7 @@ web wants 6: 8 pods, 5 updated, 5 ready, 5 available; Available=True MinimumRepl
   waits: total 8 of at most 8
   waits: available 5 of at least 5, 3 new not available
   waits: web-2 has 2 of 5 pods available
-  deadline in 599 s
+  deadline in 598 s
 
 image nginx:1
 ----
@@ -34,9 +34,9 @@ web wants 6: 8 pods, 6 updated, 5 ready, 5 available; Available=True MinimumRepl
   web-2 2/2 ready of 2, revision 2
   waits: available 5 of at least 5, 3 new not available
   waits: web-1 has 3 of 6 pods available
-  deadline in 600 s
+  deadline in 599 s
 
-drain
+ready each
 ----
 scale web-2 2 -> 1
 scale web-2 1 -> 0

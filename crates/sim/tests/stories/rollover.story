@@ -23,7 +23,7 @@ web wants 6: 8 pods, 5 updated, 5 ready, 5 available; Available=True MinimumRepl
   waits: total 8 of at most 8
   waits: available 5 of at least 5, 3 new not available
   waits: web-2 has 2 of 5 pods available
-  deadline in 599 s
+  deadline in 598 s
 
 image nginx:3
 ----
@@ -37,7 +37,7 @@ web wants 6: 8 pods, 3 updated, 5 ready, 5 available; Available=True MinimumRepl
   waits: total 8 of at most 8
   waits: available 5 of at least 5, 3 new not available
   waits: web-3 has 0 of 3 pods available
-  deadline in 600 s
+  deadline in 599 s
 
 ready 1
 ----
@@ -50,9 +50,9 @@ web wants 6: 8 pods, 4 updated, 5 ready, 5 available; Available=True MinimumRepl
   waits: total 8 of at most 8
   waits: available 5 of at least 5, 3 new not available
   waits: web-3 has 1 of 4 pods available
-  deadline in 599 s
+  deadline in 598 s
 
-drain
+ready each
 ----
 scale web-1 2 -> 1
 scale web-3 4 -> 5

@@ -19,9 +19,9 @@ web wants 8: 10 pods, 4 updated, 4 ready, 4 available; Available=False MinimumRe
   waits: total 10 of at most 10
   waits: available 4 of at least 6, 4 new not available
   waits: web-2 has 0 of 4 pods available
-  deadline in 600 s
+  deadline in 599 s
 
-drain
+ready each
 ----
 scale web-1 6 -> 5
 scale web-2 4 -> 5

@@ -21,7 +21,7 @@ web wants 20: 24 pods, 11 updated, 16 ready, 16 available; Available=True Minimu
   waits: total 24 of at most 24
   waits: available 16 of at least 16, 8 new not available
   waits: web-2 has 3 of 11 pods available
-  deadline in 599 s
+  deadline in 598 s
 
 image nginx:3
 ready 1
@@ -38,7 +38,7 @@ web wants 20: 24 pods, 9 updated, 16 ready, 16 available; Available=True Minimum
   waits: total 24 of at most 24
   waits: available 16 of at least 16, 8 new not available
   waits: web-3 has 1 of 9 pods available
-  deadline in 599 s
+  deadline in 598 s
 
 scale 37
 ----
@@ -52,7 +52,7 @@ web wants 37: 45 pods, 17 updated, 16 ready, 16 available; Available=False Minim
   waits: total 45 of at most 45
   waits: available 16 of at least 30, 16 new not available
   waits: web-3 has 1 of 17 pods available
-  deadline in 600 s
+  deadline in 599 s
 
 scale 11
 ----
@@ -68,7 +68,7 @@ web wants 11: 14 pods, 6 updated, 9 ready, 9 available; Available=True MinimumRe
   waits: total 14 of at most 14
   waits: available 9 of at least 9, 5 new not available
   waits: web-3 has 1 of 6 pods available
-  deadline in 599 s
+  deadline in 598 s
 
 scale 0
 ----

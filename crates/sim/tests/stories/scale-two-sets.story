@@ -18,7 +18,7 @@ web wants 10: 13 pods, 5 updated, 8 ready, 8 available; Available=True MinimumRe
   waits: total 13 of at most 13
   waits: available 8 of at least 8, 5 new not available
   waits: web-2 has 0 of 5 pods available
-  deadline in 600 s
+  deadline in 598 s
 
 scale 20
 ----
@@ -44,9 +44,9 @@ web wants 6: 9 pods, 5 updated, 4 ready, 4 available; Available=True MinimumRepl
   waits: total 9 of at most 9
   waits: available 4 of at least 4, 5 new not available
   waits: web-2 has 0 of 5 pods available
-  deadline in 600 s
+  deadline in 598 s
 
-drain
+ready each
 ----
 scale web-1 4 -> 3
 scale web-2 5 -> 6

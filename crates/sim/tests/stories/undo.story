@@ -3,7 +3,7 @@
 deployment web replicas=2
 ready all
 image nginx:2
-drain
+ready each
 ----
 create web-1 size 2
 create web-2 size 1
@@ -25,7 +25,7 @@ web wants 2: 3 pods, 1 updated, 2 ready, 2 available; Available=True MinimumRepl
   waits: web-1 has 0 of 1 pods available
   deadline in 599 s
 
-drain
+ready each
 ----
 scale web-2 2 -> 1
 scale web-1 1 -> 2
@@ -43,9 +43,9 @@ web wants 2: 3 pods, 1 updated, 2 ready, 2 available; Available=True MinimumRepl
   waits: total 3 of at most 3
   waits: available 2 of at least 2, 1 new not available
   waits: web-2 has 0 of 1 pods available
-  deadline in 600 s
+  deadline in 599 s
 
-drain
+ready each
 ----
 scale web-1 2 -> 1
 scale web-2 1 -> 2

@@ -141,7 +141,7 @@ impl AdviceBuilder<'_> {
         let pod = cause.pods.first()?;
         if self.is_simulated(pod) {
             return Some(Advice::text(format!(
-                "the pod is on a simulated node, without logs: see the annotations sim.gantry.dev/… of the pod \
+                "the pod is on a simulated node, whose logs say no more: see the annotations sim.gantry.dev/… of the pod \
                  template and the profile of the nodes for why container {container} exits"
             )));
         }

@@ -1,121 +1,127 @@
-//! Connections to pods, services and nodes. The server makes none: it rejects them after validating the request.
+//! Connections to pods through the agents of their nodes.
 
-use gantry_json::Value;
+use std::future::poll_fn;
+use std::pin::Pin;
+
+use bytes::Bytes;
+use gantry_formats::percent;
 use gantry_registry::pods;
-use http::Method;
-use http::header::{CONNECTION, LOCATION};
+use gantry_schema::kinds::kinds;
+use http::header::HOST;
+use http::{Request, Response};
 
 use super::super::call::Call;
+use super::super::proxy::without_credentials;
 use crate::error::ApiError;
+use crate::node_connector::{NodeEndpoint, NodeError, NodeTarget};
 use crate::objects::ObjectRef;
-use crate::response::ApiResponse;
+use crate::response::{ApiResponse, Body};
+
+/// The parameters of a client, and what they are called by a kubelet.
+const STREAM_PARAMETERS: [(&str, &str); 6] = [
+    ("stdin", "input"),
+    ("stdout", "output"),
+    ("stderr", "error"),
+    ("tty", "tty"),
+    ("command", "command"),
+    ("ports", "port"),
+];
 
 impl Call<'_> {
     /// `exec`, `attach` and `portforward`, which upgrade the connection.
     pub(super) async fn stream(&self, part: &str) -> Result<ApiResponse, ApiError> {
         let pod = self.server.objects.get(self.object_ref()).await?;
         let name = self.object_ref().name;
-        if part != "portforward" {
-            pods::container(&pod, self.info.query.first("container").unwrap_or_default())?;
-        }
+        let container = match part {
+            "portforward" => None,
+            _ => Some(pods::container(&pod, self.info.query.first("container").unwrap_or_default())?),
+        };
         let Some(node) = pods::node(&pod) else {
             return Err(ApiError::bad_request(format!("pod {name} does not have a host assigned")));
         };
-        self.check_node(node).await?;
-        let connection = self.info.headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
-        if !connection.into_iter().any(|words| words.to_lowercase().contains("upgrade")) {
+        let endpoint = self.node_endpoint(node).await?;
+        if !self.info.is_upgrade() {
             return Err(ApiError::bad_request("Upgrade request required"));
         }
-        let message = format!("{part} of pod {name} is not supported: no node agent answers for node {node}");
-        Err(ApiError::NotImplemented(message))
+        let namespace = self.namespace.unwrap_or_default();
+        let path = match container {
+            Some(container) => format!("/{part}/{namespace}/{name}/{container}"),
+            None => format!("/portForward/{namespace}/{name}"),
+        };
+        let request = self.stream_request(&path)?;
+        let Some(response) = self.send_to_node(NodeTarget { endpoint, pod: &pod }, request).await? else {
+            return Err(ApiError::NotImplemented(format!(
+                "{part} of pod {name} is not supported: no node agent answers for node {node}"
+            )));
+        };
+        let (parts, body) = response.into_parts();
+        Ok(ApiResponse::forwarded(parts.status, parts.headers, body))
     }
 
-    /// `proxy`, for all methods and paths.
-    pub(super) async fn proxy(&self) -> Result<ApiResponse, ApiError> {
-        let ProxyTarget { name, .. } =
-            ProxyTarget::parse(self.object_ref().name).ok_or_else(|| self.invalid_target())?;
-        let object_ref = ObjectRef { kind: self.kind, namespace: self.namespace, name };
-        let object = self.server.objects.get(object_ref).await?;
-        match self.kind.resource {
-            "pods" if !is_routable(&object) => return Err(ApiError::bad_request("address not allowed")),
-            "services" => {
-                return Err(ApiError::Unavailable(format!("no endpoints available for service \"{name}\"")));
+    /// The client's request as the agent gets it, with the client's connection but without its credentials.
+    fn stream_request(&self, path: &str) -> Result<Request<()>, ApiError> {
+        let renamed =
+            |name: &str| STREAM_PARAMETERS.iter().find(|(ours, _)| *ours == name).map(|(_, theirs)| *theirs);
+        let parameters = self.info.query.0.iter();
+        let parameters =
+            parameters.filter_map(|(name, value)| Some((renamed(name)?, flag_as_number(name, value))));
+        let mut request = Request::builder().method(self.info.method).uri(with_query(path, parameters));
+        for (name, value) in &without_credentials(self.info.headers) {
+            if *name != HOST {
+                request = request.header(name, value);
             }
-            _ => {}
         }
-        let path = self.info.uri.path();
-        if path.ends_with("/proxy") && matches!(*self.info.method, Method::GET | Method::HEAD) {
-            // Relative links of the page need the trailing slash.
-            let query = self.info.uri.query().map(|query| format!("?{query}")).unwrap_or_default();
-            return Ok(ApiResponse::text(301, "").with(LOCATION, format!("{path}/{query}")));
-        }
-        Err(ApiError::Unavailable(
-            "error trying to reach service: this server makes no connections".to_owned(),
-        ))
+        let mut request = request.body(()).map_err(|error| ApiError::Internal(error.to_string()))?;
+        *request.extensions_mut() = self.info.extensions.clone();
+        Ok(request)
     }
 
-    fn invalid_target(&self) -> ApiError {
-        ApiError::bad_request(format!(
-            "invalid {} request \"{}\"",
-            self.kind.singular,
-            self.object_ref().name
-        ))
+    /// Returns where the agent of a node serves, if it has one. Returns 404 if the node does not exist.
+    pub(super) async fn node_endpoint(&self, name: &str) -> Result<Option<NodeEndpoint>, ApiError> {
+        let kind = kinds().resource("", "v1", "nodes").ok_or(ApiError::ResourceNotFound)?;
+        let node = self.server.objects.get(ObjectRef { kind, namespace: None, name }).await?;
+        Ok(NodeEndpoint::of(&node))
     }
-}
 
-/// The target of a proxy request: `name`, `name:port` or `scheme:name:port`.
-#[derive(Debug, PartialEq, Eq)]
-struct ProxyTarget<'a> {
-    scheme: &'a str,
-    name: &'a str,
-    port: &'a str,
-}
-
-impl<'a> ProxyTarget<'a> {
-    fn parse(id: &'a str) -> Option<Self> {
-        let words: Vec<_> = id.split(':').collect();
-        match words.as_slice() {
-            [name] => Some(Self { scheme: "", name, port: "" }),
-            [name, port] => Some(Self { scheme: "", name, port }),
-            [scheme @ ("" | "http" | "https"), name, port] => Some(Self { scheme, name, port }),
-            _ => None,
+    /// Sends a request to the agent of a pod's node; `None` if there is no agent.
+    pub(super) async fn send_to_node(
+        &self,
+        target: NodeTarget<'_>,
+        request: Request<()>,
+    ) -> Result<Option<Response<Body>>, ApiError> {
+        let Some(connector) = &self.server.settings.nodes else { return Ok(None) };
+        match connector.send(target, request).await {
+            Ok(response) => Ok(Some(response)),
+            Err(NodeError::NoAgent) => Ok(None),
+            Err(NodeError::AddressNotAllowed) => Err(ApiError::bad_request("address not allowed")),
+            Err(NodeError::Failed(message)) => Err(ApiError::Internal(message)),
         }
-        .filter(|id| !id.name.is_empty())
     }
 }
 
-/// Whether the pod has an address that may be connected to.
-fn is_routable(pod: &Value) -> bool {
-    let address = pod["status"]["podIP"].as_str().unwrap_or_default().parse::<std::net::IpAddr>();
-    address.is_ok_and(|address| match address {
-        std::net::IpAddr::V4(address) => {
-            !(address.is_unspecified()
-                || address.is_loopback()
-                || address.is_multicast()
-                || address.is_link_local()
-                || address.is_broadcast())
-        }
-        std::net::IpAddr::V6(address) => {
-            !(address.is_unspecified()
-                || address.is_loopback()
-                || address.is_multicast()
-                || address.is_unicast_link_local())
-        }
-    })
+/// Kubelets expect `1` where clients of the API send `true`.
+fn flag_as_number<'a>(name: &str, value: &'a str) -> &'a str {
+    match (name, value) {
+        ("stdin" | "stdout" | "stderr" | "tty", "true") => "1",
+        _ => value,
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::ProxyTarget;
+/// A path with parameters.
+pub(super) fn with_query<'a>(path: &str, parameters: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+    let query: Vec<String> =
+        parameters.map(|(name, value)| format!("{name}={}", percent::encode(value))).collect();
+    if query.is_empty() { path.to_owned() } else { format!("{path}?{}", query.join("&")) }
+}
 
-    /// 8.5: a port and a scheme may be given with the pod's name.
-    #[test]
-    fn a_proxy_target_may_have_port_and_scheme() {
-        let id = |text| ProxyTarget::parse(text).map(|id| (id.scheme, id.name, id.port));
-        assert_eq!(id("web"), Some(("", "web", "")));
-        assert_eq!(id("web:8080"), Some(("", "web", "8080")));
-        assert_eq!(id("https:web:443"), Some(("https", "web", "443")));
-        assert_eq!(id("ftp:web:21"), None);
-        assert_eq!(id(":80"), None);
+/// Reads the body of an error response, up to a few kilobytes.
+pub(super) async fn text(mut body: Body) -> String {
+    const BYTES_MAX: usize = 4096;
+    let mut text = Vec::new();
+    while text.len() < BYTES_MAX {
+        let frame = poll_fn(|context| http_body::Body::poll_frame(Pin::new(&mut body), context)).await;
+        let Some(Ok(frame)) = frame else { break };
+        text.extend_from_slice(frame.data_ref().map_or(&[], Bytes::as_ref));
     }
+    String::from_utf8_lossy(&text).trim_end().to_owned()
 }

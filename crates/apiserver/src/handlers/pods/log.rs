@@ -1,15 +1,17 @@
-//! Pod logs.
+//! Pod logs, which the agents of nodes have.
 
 use gantry_registry::pods;
 use gantry_registry::pods::logs::LogOptions;
-use gantry_schema::kinds::kinds;
+use http::Request;
 
 use super::super::call::Call;
 use crate::error::ApiError;
-use crate::logs::{LogChunks, LogRequest};
-use crate::metadata::Metadata;
-use crate::objects::ObjectRef;
+use crate::node_connector::NodeTarget;
 use crate::response::ApiResponse;
+
+/// The parameters that are passed on to the agent.
+const PARAMETERS: [&str; 8] =
+    ["follow", "previous", "timestamps", "sinceSeconds", "sinceTime", "tailLines", "limitBytes", "stream"];
 
 impl Call<'_> {
     pub(super) async fn log(&self) -> Result<ApiResponse, ApiError> {
@@ -21,28 +23,27 @@ impl Call<'_> {
             // An unbound pod has no logs.
             return Ok(ApiResponse::text(204, ""));
         };
-        let Some(logs) = &self.server.settings.logs else {
-            self.check_node(node).await?;
+        let endpoint = self.node_endpoint(node).await?;
+        let parameters = self.info.query.0.iter().filter(|(name, _)| PARAMETERS.contains(&name.as_str()));
+        let parameters = parameters.map(|(name, value)| (name.as_str(), value.as_str()));
+        let namespace = self.namespace.unwrap_or_default();
+        let path = format!("/containerLogs/{namespace}/{}/{container}", object_ref.name);
+        let request = Request::get(super::connect::with_query(&path, parameters)).body(());
+        let request = request.map_err(|error| ApiError::Internal(error.to_string()))?;
+        let Some(response) = self.send_to_node(NodeTarget { endpoint, pod: &pod }, request).await? else {
             return Err(ApiError::Unavailable(format!(
                 "the logs of pod {} cannot be read: no node agent answers for node {node}",
                 object_ref.name
             )));
         };
-        let wanted = LogRequest {
-            node,
-            namespace: self.namespace.unwrap_or_default(),
-            pod: object_ref.name,
-            uid: Metadata::of(&pod).uid(),
-            container,
-            options: &options,
-        };
-        let stream = logs.open(wanted).await?;
-        Ok(ApiResponse::stream(LogChunks(stream)).of_type("text/plain"))
-    }
-
-    /// Returns 404 if the node does not exist.
-    pub(super) async fn check_node(&self, name: &str) -> Result<(), ApiError> {
-        let kind = kinds().resource("", "v1", "nodes").ok_or(ApiError::ResourceNotFound)?;
-        self.server.objects.fetch(ObjectRef { kind, namespace: None, name }).await.map(drop)
+        let (parts, body) = response.into_parts();
+        if parts.status.is_success() {
+            return Ok(ApiResponse::of_body(200, "text/plain", body));
+        }
+        let message = super::connect::text(body).await;
+        Err(match parts.status.as_u16() {
+            400 => ApiError::bad_request(message),
+            _ => ApiError::Internal(message),
+        })
     }
 }

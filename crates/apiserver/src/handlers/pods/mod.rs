@@ -1,4 +1,4 @@
-//! Subresources of pods, and connections to pods, services and nodes.
+//! Subresources of pods. Proxies are in `proxy`.
 
 mod binding;
 mod connect;
@@ -23,7 +23,7 @@ use crate::response::ApiResponse;
 /// Handles a request for such a subresource.
 pub(super) async fn part(call: &Call<'_>, path: &str) -> Result<ApiResponse, ApiError> {
     let part = first_segment(path);
-    if call.kind.subresource(part).is_none() || (part != path && part != "proxy") {
+    if call.kind.subresource(part).is_none() || part != path {
         return Err(ApiError::ResourceNotFound);
     }
     match (part, call.info.method) {
@@ -33,7 +33,6 @@ pub(super) async fn part(call: &Call<'_>, path: &str) -> Result<ApiResponse, Api
         ("resize", method) => call.read_or_write_part(method, Part::Resize).await,
         ("log", &Method::GET) => call.log().await,
         ("attach" | "exec" | "portforward", &Method::GET | &Method::POST) => call.stream(part).await,
-        ("proxy", _) => call.proxy().await,
         _ => Err(ApiError::MethodNotAllowed),
     }
 }

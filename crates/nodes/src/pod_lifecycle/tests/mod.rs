@@ -3,6 +3,7 @@
 mod dependencies;
 mod failures;
 mod properties;
+mod real;
 mod startup;
 mod termination;
 

@@ -4,7 +4,8 @@ use gantry_json::{Value, json};
 
 use crate::validation::error_list::{ErrorList, Path, is_set, number, text};
 use crate::validation::go_format::{ordered_json, with_go_names};
-use crate::validation::names::{label, subdomain};
+use crate::validation::names::label;
+use crate::validation::paths::domain_prefixed_path;
 use crate::validation::{selector, semantically_equal, template};
 
 const SELECTOR: &str = "meta/v1.LabelSelector";
@@ -127,20 +128,6 @@ fn manager(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     }
     if manager.len() > MANAGER_MAX_BYTES {
         errors.too_long(at, MANAGER_MAX_BYTES);
-    }
-}
-
-fn domain_prefixed_path(errors: &mut ErrorList, at: &Path<'_>, path: &str) {
-    let Some((domain, rest)) =
-        path.split_once('/').filter(|(domain, rest)| !domain.is_empty() && !rest.is_empty())
-    else {
-        return errors.invalid(at, &json!(path), "must be a domain-prefixed path (such as \"acme.io/foo\")");
-    };
-    errors.invalid_text(at, domain, subdomain(domain));
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "/-._~!$&'()*+,;=:%@".contains(letter);
-    if !rest.chars().all(is_plain) {
-        let why = "Invalid path (regex used for validation is '^[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+$')";
-        errors.invalid(at, &json!(path), why);
     }
 }
 

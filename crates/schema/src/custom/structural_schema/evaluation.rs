@@ -10,12 +10,12 @@ use std::sync::Arc;
 use gantry_json::{Value, json};
 
 use super::expressions::{Expression, Reason};
-use super::outcome::{ERROR_BYTES_MAX, place};
+use super::outcome::place;
 use super::validate::ValidationResult;
 use super::{AdditionalProperties, ListType, SchemaType, StructuralSchema, lists};
 use gantry_cel::{self as cel, CostMeter, EvaluationError, Input, Program, ValueSchema};
 use gantry_primitives::Path;
-use gantry_primitives::refusal::{FieldError, Wrong};
+use gantry_primitives::refusal::{ERROR_BYTES_MAX, FieldError, Wrong};
 
 /// The most that all rules of an object may cost.
 const BUDGET: u64 = 10_000_000;

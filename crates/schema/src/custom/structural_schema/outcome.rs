@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use gantry_json::{Value, json};
 
 use gantry_primitives::Path;
-use gantry_primitives::refusal::{FieldError, quoted};
+use gantry_primitives::refusal::{ERROR_BYTES_MAX, FieldError, quoted};
 
 /// The path of errors that have none.
 pub(super) const NOWHERE: &str = "<nil>";
@@ -20,9 +20,6 @@ pub(super) struct Outcome {
     /// The size of the errors.
     bytes: usize,
 }
-
-/// The size of errors from which on no more are reported: many values below a long key would take much memory.
-pub(super) const ERROR_BYTES_MAX: usize = 8 << 20;
 
 impl Outcome {
     /// Adds an error about an invalid value.

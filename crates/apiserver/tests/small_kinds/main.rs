@@ -1,0 +1,121 @@
+//! IngressClasses, IPAddresses, RuntimeClasses and ServiceCIDRs: requests and what Kubernetes 1.37 answered.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+
+#[path = "../harness/mod.rs"]
+mod harness;
+
+use gantry_json::{Value, json};
+use http::Method;
+
+use harness::{ask, call, server};
+
+const RECORDED: &str = include_str!("recorded.jsonl");
+
+/// Replaces what differs between two clusters, as in the recording.
+fn masked(answer: &mut Value) {
+    for (path, mask) in [
+        ("/metadata/uid", "UID"),
+        ("/details/uid", "UID"),
+        ("/metadata/resourceVersion", "RV"),
+        ("/metadata/creationTimestamp", "TIME"),
+    ] {
+        if let Some(value) = answer.pointer_mut(path) {
+            *value = json!(mask);
+        }
+    }
+    if let Some(metadata) = answer["metadata"].as_object_mut() {
+        metadata.remove("managedFields");
+    }
+}
+
+/// The part of an answer that is recorded.
+fn recorded_part(mut answer: Value, code: u16) -> Value {
+    if answer["kind"] == "Table" {
+        let column = |column: &Value| column["name"].clone();
+        let columns: Vec<_> = answer["columnDefinitions"].as_array().unwrap().iter().map(column).collect();
+        let row = |row: &Value| row["cells"].clone();
+        let rows: Vec<_> = answer["rows"].as_array().unwrap().iter().map(row).collect();
+        return json!({"columns": columns, "rows": rows});
+    }
+    if code >= 400 {
+        let mut part = json!({"message": answer["message"], "reason": answer["reason"]});
+        if !answer["details"]["causes"].is_null() {
+            part["causes"] = answer["details"]["causes"].clone();
+        }
+        return part;
+    }
+    masked(&mut answer);
+    answer
+}
+
+/// Ages are the last cells of rows.
+fn without_ages(answer: &Value) -> Value {
+    let mut answer = answer.clone();
+    for row in answer["rows"].as_array_mut().into_iter().flatten() {
+        row.as_array_mut().unwrap().pop();
+    }
+    answer
+}
+
+#[tokio::test]
+async fn requests_are_answered_as_recorded() {
+    let server = server().await;
+    for line in RECORDED.lines() {
+        let recorded: Value = gantry_json::from_str(line).unwrap();
+        let text = |field: &str| recorded[field].as_str();
+        let method: Method = text("method").unwrap().parse().unwrap();
+        let headers = [
+            ("content-type", text("ct").unwrap_or("application/json")),
+            ("accept", text("accept").unwrap_or("application/json")),
+        ];
+        let body = if recorded["body"].is_null() { String::new() } else { recorded["body"].to_string() };
+        let response = ask(&server, method, text("path").unwrap(), &headers, body).await;
+        let answer = recorded_part(response.json(), response.status);
+        assert_eq!(json!(response.status), recorded["code"], "{line}\n{answer}");
+        assert_eq!(without_ages(&answer), without_ages(&recorded["answer"]), "{line}");
+    }
+}
+
+/// The range of Services is an object, as kube-apiserver creates it.
+#[tokio::test]
+async fn the_range_of_services_is_an_object_that_is_ready() {
+    let server = server().await;
+    let path = "/apis/networking.k8s.io/v1/servicecidrs/kubernetes";
+    let (status, range) = call(&server, Method::GET, path, Value::Null).await;
+    assert_eq!(status, 200);
+    assert_eq!(range["spec"], json!({"cidrs": ["10.96.0.0/12"]}));
+    let ready = &range["status"]["conditions"][0];
+    assert_eq!((ready["type"].as_str(), ready["status"].as_str()), (Some("Ready"), Some("True")));
+    assert_eq!(ready["message"], "Kubernetes default Service CIDR is ready");
+    assert!(ready["lastTransitionTime"].is_string());
+}
+
+/// The class of a pod decides on its overhead and its nodes.
+#[tokio::test]
+async fn a_pod_gets_what_its_runtime_class_says() {
+    let server = server().await;
+    let class = json!({
+        "metadata": {"name": "vm"}, "handler": "vm", "overhead": {"podFixed": {"cpu": "100m"}},
+        "scheduling": {"nodeSelector": {"kind": "vm"}},
+    });
+    let account = json!({"metadata": {"name": "default"}});
+    call(&server, Method::POST, "/api/v1/namespaces/default/serviceaccounts", account).await;
+    let (status, answer) = call(&server, Method::POST, "/apis/node.k8s.io/v1/runtimeclasses", class).await;
+    assert_eq!(status, 201, "{answer}");
+    let pod = |class: &str| {
+        let containers = json!([{"name": "web", "image": "nginx"}]);
+        json!({"metadata": {"name": "web"}, "spec": {"runtimeClassName": class, "containers": containers}})
+    };
+    let pods = "/api/v1/namespaces/default/pods";
+    let (status, missing) = call(&server, Method::POST, pods, pod("none")).await;
+    assert_eq!(status, 403);
+    assert_eq!(
+        missing["message"],
+        "pods \"web\" is forbidden: pod rejected: RuntimeClass \"none\" not found"
+    );
+    let (status, created) = call(&server, Method::POST, pods, pod("vm")).await;
+    assert_eq!(status, 201, "{created}");
+    assert_eq!(created["spec"]["overhead"], json!({"cpu": "100m"}));
+    assert_eq!(created["spec"]["nodeSelector"], json!({"kind": "vm"}));
+}

@@ -1,0 +1,113 @@
+//! `gantry node`: makes this machine a node of any cluster; and the flags that `gantry up` shares with it.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{ArgAction, Args};
+use gantry_node_agent::{AgentOptions, OnStop};
+use gantry_runtime::{Metrics, Tasks};
+
+use crate::cluster::{Cluster, ConnectionFlags, without_label};
+use crate::server_process::{self, LogFormat, Signals, Verbosity};
+
+/// The flags of a real node.
+#[derive(Debug, Args)]
+pub(crate) struct AgentFlags {
+    /// The name of this machine as a node [default: its host name]
+    #[arg(long, value_name = "NAME", requires = "cri")]
+    node_name: Option<String>,
+    /// The address of this machine as a node [default: that of the default route]
+    #[arg(long, value_name = "ADDRESS", requires = "cri")]
+    node_ip: Option<IpAddr>,
+    /// The addresses of the cluster's DNS servers, with commas between them [default: that of the Service kube-dns]
+    #[arg(long, value_name = "ADDRESSES", value_delimiter = ',', requires = "cri")]
+    cluster_dns: Vec<IpAddr>,
+    /// Route connections to Services on this machine with nftables; with `false`, kube-proxy or another proxy has to do it
+    #[arg(
+        long,
+        value_name = "BOOL",
+        default_value_t = true,
+        action = ArgAction::Set,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        requires = "cri"
+    )]
+    service_proxy: bool,
+    /// Serve the cluster's names to the pods of this machine, unless the cluster has a DNS server or --cluster-dns is given
+    #[arg(
+        long,
+        value_name = "BOOL",
+        default_value_t = true,
+        action = ArgAction::Set,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        requires = "cri"
+    )]
+    dns_server: bool,
+}
+
+/// The flags of `gantry node`.
+#[derive(Debug, Args)]
+pub(crate) struct NodeFlags {
+    /// The socket of the container runtime; `auto` finds the usual ones
+    #[arg(long, value_name = "SOCKET", default_value = "auto")]
+    cri: String,
+    #[command(flatten)]
+    agent: AgentFlags,
+    /// The directory of the volumes of pods
+    #[arg(long, value_name = "DIRECTORY", default_value = "/var/lib/gantry/node")]
+    root_dir: PathBuf,
+    /// The format of the log, which is written to standard error
+    #[arg(long, value_enum, default_value = "text")]
+    log_format: LogFormat,
+    #[command(flatten)]
+    cluster: Box<ConnectionFlags>,
+}
+
+impl AgentFlags {
+    /// Returns the options of the agent; an error says why this machine cannot be a node.
+    pub(crate) async fn options(&self, cri: &str) -> Result<AgentOptions, String> {
+        let unusable = |why: gantry_node_agent::NotUsable| format!("--cri {cri}: {why}");
+        let socket = gantry_node_agent::find_socket(cri).map_err(unusable)?;
+        if let Some(warning) = gantry_node_agent::check(&socket).await.map_err(unusable)? {
+            tracing::warn!("{warning}");
+        }
+        Ok(AgentOptions {
+            node_name: self.node_name.clone(),
+            address: self.node_ip.map(|address| address.to_string()),
+            cluster_dns: self.cluster_dns.iter().map(ToString::to_string).collect(),
+            service_proxy: self.service_proxy,
+            dns_server: self.dns_server,
+            on_stop: OnStop::Keep,
+            ..AgentOptions::new(socket, Metrics::new())
+        })
+    }
+}
+
+/// Runs the agent until the process receives a signal.
+pub(crate) fn run(flags: &NodeFlags) -> ExitCode {
+    server_process::run(flags.log_format, Verbosity::Info, serve(flags))
+}
+
+async fn serve(flags: &NodeFlags) -> Result<ExitCode, String> {
+    let mut signals = Signals::new()?;
+    let config = flags.cluster.config_or_message().await?;
+    let cluster = Cluster::open(&config).map_err(|failure| without_label(&failure))?;
+    let client_ca = config.trust.certificate_authorities().map(str::to_owned);
+    let options =
+        AgentOptions { root: flags.root_dir.clone(), client_ca, ..flags.agent.options(&flags.cri).await? };
+    tracing::info!(server = cluster.server(), node = options.name(), socket = %options.socket.display(), "starting");
+    let mut tasks = Tasks::new();
+    let signal = tasks.signal();
+    tasks.spawn("node agent", gantry_node_agent::run(cluster.transport.clone(), options, signal));
+    let outcome = tokio::select! {
+        () = signals.wait() => Ok(ExitCode::SUCCESS),
+        failed = tasks.failed() => Err(failed),
+    };
+    tracing::info!("stopping; containers keep running");
+    signals.until_second(tasks.end()).await;
+    outcome
+}

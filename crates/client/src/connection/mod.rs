@@ -1,0 +1,98 @@
+//! Connections to a server over HTTP/1.1, with or without TLS.
+
+mod config;
+mod connector;
+mod credentials;
+mod exec_plugin;
+mod forward;
+mod tls;
+
+pub use config::{ClientConfig, ClientIdentity, ConfigError, ServerTrust};
+pub use credentials::RequestCredentials;
+pub use exec_plugin::{ExecCredentials, ExecPlugin};
+pub use forward::{forward, forward_with_body};
+
+use bytes::Bytes;
+use http::uri::PathAndQuery;
+use http::{HeaderMap, Request, Response, StatusCode, Uri, header};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper_util::client::legacy;
+use hyper_util::rt::TokioExecutor;
+
+use crate::error::RequestError;
+use crate::write_fence::WriteFence;
+use connector::ServerConnector;
+
+/// The connections to one server, which are opened as they are needed.
+pub(crate) struct Connection {
+    client: legacy::Client<ServerConnector, Full<Bytes>>,
+    server: Uri,
+    credentials: RequestCredentials,
+    /// Added to every request.
+    headers: HeaderMap,
+    pub(crate) default_namespace: String,
+}
+
+impl Connection {
+    /// Prepares connections for a configuration, on which nothing is written while the fence is closed.
+    pub(crate) fn new(config: &ClientConfig, fence: Option<WriteFence>) -> Result<Self, ConfigError> {
+        let connector = connector::connector(config, fence)?;
+        Ok(Self {
+            client: legacy::Client::builder(TokioExecutor::new()).build(connector),
+            server: config.server.clone(),
+            credentials: config.credentials.clone(),
+            headers: config.headers.clone(),
+            default_namespace: config.default_namespace.clone(),
+        })
+    }
+
+    /// Sends a request with the credentials of the configuration.
+    pub(crate) async fn send(
+        &self,
+        mut request: Request<Full<Bytes>>,
+    ) -> Result<Response<Incoming>, RequestError> {
+        *request.uri_mut() = absolute(&self.server, request.uri())?;
+        for (name, value) in &self.headers {
+            request.headers_mut().append(name, value.clone());
+        }
+        if let Some(value) = self.credentials.authorization().await.map_err(RequestError::unanswered)? {
+            request.headers_mut().insert(header::AUTHORIZATION, value);
+        }
+        let response = self.client.request(request).await.map_err(RequestError::transport)?;
+        if response.status() == StatusCode::UNAUTHORIZED {
+            self.credentials.renew().await;
+        }
+        Ok(response)
+    }
+}
+
+/// The URI of a path on a server, whose own path comes first.
+fn absolute(server: &Uri, path: &Uri) -> Result<Uri, RequestError> {
+    let mut parts = server.clone().into_parts();
+    let prefix = server.path().trim_end_matches('/');
+    let rest = path.path_and_query().map_or("/", PathAndQuery::as_str);
+    parts.path_and_query = Some(
+        format!("{prefix}{rest}").try_into().map_err(|error| RequestError::unanswered(format!("{error}")))?,
+    );
+    Uri::from_parts(parts).map_err(RequestError::unanswered)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_path_of_the_server_comes_before_that_of_the_request() {
+        let uri = |server: &'static str| {
+            absolute(&Uri::from_static(server), &Uri::from_static("/api/v1/pods?limit=1"))
+                .unwrap()
+                .to_string()
+        };
+        assert_eq!(uri("https://10.0.0.1:6443"), "https://10.0.0.1:6443/api/v1/pods?limit=1");
+        assert_eq!(
+            uri("https://proxy.example/clusters/a/"),
+            "https://proxy.example/clusters/a/api/v1/pods?limit=1"
+        );
+    }
+}

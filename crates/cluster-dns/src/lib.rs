@@ -1,0 +1,22 @@
+//! The DNS server of a cluster's names: Services, their endpoints and pods, as the specification of Kubernetes' DNS-based service discovery
+//! (schema 1.1) has them. Other names are forwarded to the servers of the machine.
+//!
+//! ```text
+//! Services, EndpointSlices ──► Zone (names and records) ──┐
+//!        informers                                        ├──► answer ──► message ──► UDP, TCP
+//!                            other names ──► upstream ────┘
+//! ```
+//!
+//! `zone`, `answer` and `message` are pure. `server` has the sockets, `upstream` asks other servers.
+//!
+//! *Invariant:* no name of the cluster is asked of other servers, and no message of a client can stop the server.
+
+mod answer;
+mod message;
+mod server;
+#[cfg(test)]
+mod tests;
+mod upstream;
+mod zone;
+
+pub use server::{DnsOptions, DnsServer};

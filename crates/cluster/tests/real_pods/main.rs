@@ -1,0 +1,171 @@
+//! Real pods: a cluster whose node is this machine, with a containerd of the test's own.
+//!
+//! Runs where root, containerd, runc, the CNI plugins and a static busybox are to be had, and says in one line what was left
+//! out elsewhere.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::print_stderr, reason = "what is left out is said")]
+
+mod containerd;
+mod load;
+mod rollouts;
+
+use std::future::Future;
+use std::time::Duration;
+
+use containerd::{Containerd, IMAGE};
+use gantry_cluster::{AgentOptions, Cluster, OnStop, Options};
+use gantry_json::{Value, json};
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::core::v1::{ConfigMap, Pod};
+use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
+
+/// How long anything may take: generous, because machines differ.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+async fn eventually<T, F: Future<Output = Option<T>>>(what: &str, mut look: impl FnMut() -> F) -> T {
+    let looking = async {
+        loop {
+            if let Some(found) = look().await {
+                return found;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, looking).await.unwrap_or_else(|_| panic!("{what} did not happen in time"))
+}
+
+/// Starts a containerd, or says what is left out because there is none.
+fn containerd(number: u8, what: &str) -> Option<Containerd> {
+    match Containerd::start(number) {
+        Ok(containerd) => Some(containerd),
+        Err(missing) => {
+            eprintln!("left out: {what}, because {missing}");
+            None
+        }
+    }
+}
+
+fn deployment(version: &str) -> Value {
+    json!({
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
+        "spec": {
+            "replicas": 2,
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {
+                "metadata": {"labels": {"app": "web"}},
+                "spec": {
+                    "terminationGracePeriodSeconds": 3,
+                    "volumes": [{"name": "config", "configMap": {"name": "config"}}],
+                    "containers": [{
+                        "name": "web", "image": IMAGE, "imagePullPolicy": "Never",
+                        "env": [{"name": "VERSION", "value": version}],
+                        "command": ["/bin/busybox", "sh", "-c", "trap 'exit 0' TERM; echo $VERSION > /tmp/up; while true; do /bin/busybox sleep 0.1; done"],
+                        "volumeMounts": [{"name": "config", "mountPath": "/config"}],
+                        "readinessProbe": {
+                            "exec": {"command": ["/bin/busybox", "grep", "-q", version, "/tmp/up"]}, "periodSeconds": 1,
+                        },
+                    }],
+                },
+            },
+        },
+    })
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn real_pods_are_rolled_out_restarted_and_removed() {
+    let Some(containerd) = containerd(0, "real pods on containerd") else { return };
+    let agent = AgentOptions {
+        node_name: Some("here".to_owned()),
+        address: Some("127.0.0.1".to_owned()),
+        root: containerd.directory.join("node"),
+        logs: containerd.directory.join("logs"),
+        port: Some(0),
+        on_stop: OnStop::Remove,
+        ..AgentOptions::new(containerd.socket(), gantry_runtime::Metrics::new())
+    };
+    let services = "10.231.90.0/24".parse().unwrap();
+    let options = Options { nodes: 0, agent: Some(agent), services, ..Options::default() };
+    let cluster = Cluster::start_with(options).await.unwrap();
+    let client = kube::Client::new(cluster.service(), "default");
+    let pods: Api<Pod> = Api::default_namespaced(client.clone());
+    let deployments: Api<Deployment> = Api::default_namespaced(client.clone());
+    let maps: Api<ConfigMap> = Api::default_namespaced(client);
+    let map = json!({"metadata": {"name": "config"}, "data": {"greeting": "hello"}});
+    maps.create(&PostParams::default(), &gantry_json::from_value(map).unwrap()).await.unwrap();
+
+    let first = gantry_json::from_value(deployment("one")).unwrap();
+    deployments.create(&PostParams::default(), &first).await.unwrap();
+    available(&deployments, 1).await;
+    let running = pods.list(&ListParams::default()).await.unwrap().items;
+    assert_eq!(running.len(), 2);
+    for pod in &running {
+        let status = pod.status.as_ref().unwrap();
+        let container = &status.container_statuses.as_ref().unwrap()[0];
+        assert!(container.container_id.as_ref().unwrap().starts_with("containerd://"), "{container:?}");
+        assert!(status.pod_ip.as_ref().unwrap().starts_with(&containerd.network), "{status:?}");
+    }
+
+    let patch = gantry_json::to_value(&deployment("two"));
+    let patch: serde_json::Value = serde_json::from_str(&patch.to_string()).unwrap();
+    deployments.patch("web", &PatchParams::default(), &Patch::Merge(patch)).await.unwrap();
+    available(&deployments, 2).await;
+
+    restarts_and_termination_messages(&pods).await;
+
+    deployments.delete("web", &DeleteParams::default()).await.unwrap();
+    pods.delete_collection(&DeleteParams::default(), &ListParams::default()).await.unwrap();
+    eventually("the removal of all pods", || async {
+        pods.list(&ListParams::default()).await.unwrap().items.is_empty().then_some(())
+    })
+    .await;
+    cluster.stop().await;
+    assert_eq!(containerd.containers(), Vec::<String>::new(), "nothing is left behind");
+}
+
+/// Returns when a rollout is complete.
+async fn available(deployments: &Api<Deployment>, generation: i64) {
+    eventually("the rollout", || async {
+        let status = deployments.get("web").await.unwrap().status.unwrap_or_default();
+        let is_complete = status.observed_generation == Some(generation)
+            && status.updated_replicas == Some(2)
+            && status.available_replicas == Some(2)
+            && status.replicas == Some(2);
+        is_complete.then_some(())
+    })
+    .await;
+}
+
+/// A container that fails once is restarted, and its messages are reported.
+async fn restarts_and_termination_messages(pods: &Api<Pod>) {
+    let script = "if [ -f /d/second ]; then echo -n $GREETING > /dev/termination-log; exit 0; fi; \
+                  echo -n > /d/second; echo oh no; exit 3";
+    let once = json!({
+        "metadata": {"name": "once"},
+        "spec": {
+            "restartPolicy": "OnFailure",
+            "volumes": [{"name": "d", "emptyDir": {"medium": "Memory"}}],
+            "containers": [{
+                "name": "once", "image": IMAGE, "imagePullPolicy": "Never",
+                "command": ["/bin/busybox", "sh", "-c", script],
+                "env": [{"name": "GREETING", "valueFrom": {"configMapKeyRef": {"name": "config", "key": "greeting"}}}],
+                "terminationMessagePolicy": "FallbackToLogsOnError",
+                "volumeMounts": [{"name": "d", "mountPath": "/d"}],
+                "resources": {"limits": {"memory": "32Mi"}},
+            }],
+        },
+    });
+    pods.create(&PostParams::default(), &gantry_json::from_value(once).unwrap()).await.unwrap();
+    let status = eventually("the end of the pod", || async {
+        let status = pods.get("once").await.unwrap().status.unwrap();
+        matches!(status.phase.as_deref(), Some("Succeeded" | "Failed")).then_some(status)
+    })
+    .await;
+    assert_eq!(status.phase.as_deref(), Some("Succeeded"));
+    let container = &status.container_statuses.unwrap()[0];
+    assert_eq!(container.restart_count, 1);
+    let ended = container.state.as_ref().unwrap().terminated.as_ref().unwrap();
+    assert_eq!((ended.exit_code, ended.message.as_deref()), (0, Some("hello")));
+    let before = container.last_state.as_ref().unwrap().terminated.as_ref().unwrap();
+    assert_eq!((before.exit_code, before.message.as_deref()), (3, Some("oh no\n")));
+}

@@ -1,0 +1,175 @@
+//! The runtime port of pods on a container runtime: actions become calls, and their results reports.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use gantry_cri::Runtime;
+use gantry_decide::events::Subject;
+use gantry_model::{Event, ObjectKey, Timestamp};
+use gantry_nodes::pod_lifecycle::{FoundPod, Pod, PodRun, RuntimeAction, RuntimeReport};
+use gantry_nodes::{CachedPod, NodeRuntime, is_over};
+use gantry_runtime::informer::{Cached as _, Plain};
+use gantry_runtime::{Clock, EventRecorder, Informer, Queue};
+use gantry_service_proxy::ServiceProxy;
+use k8s_openapi::api::core::v1 as core;
+use tokio::sync::{Notify, Semaphore};
+
+use crate::fields::PodFacts;
+use crate::known_pods::{KnownPod, KnownPods};
+use crate::node_object::NodeFacts;
+use crate::objects::PodObjects;
+use crate::pod_files::PodFiles;
+use crate::sandbox_config::SandboxSettings;
+
+/// The component that events name as their source.
+const EVENT_SOURCE: &str = "kubelet";
+
+/// The agent of one node.
+#[derive(Debug)]
+pub(crate) struct Agent {
+    pub(crate) cri: Runtime,
+    /// The name of the runtime, as in the IDs of containers.
+    pub(crate) runtime_name: String,
+    pub(crate) facts: Arc<NodeFacts>,
+    pub(crate) settings: SandboxSettings,
+    /// The directory of pods.
+    pub(crate) root: PathBuf,
+    pub(crate) objects: PodObjects,
+    pub(crate) services: Informer<Plain<core::Service>>,
+    /// Routes connections to Services, if another proxy does not.
+    pub(crate) proxy: Option<ServiceProxy>,
+    pub(crate) events: EventRecorder,
+    pub(crate) clock: Clock,
+    pub(crate) queue: Queue<ObjectKey>,
+    pub(crate) pods: KnownPods,
+    /// What the runtime had when the agent started, by uid, until the pod is accepted.
+    pub(crate) found: Mutex<BTreeMap<String, (KnownPod, FoundPod)>>,
+    /// Limits the pulls at a time.
+    pub(crate) pulls: Semaphore,
+    /// Wakes what removes the remains of pods that are gone.
+    pub(crate) cleanup: Notify,
+}
+
+/// A pod on this node.
+#[derive(Clone, Debug)]
+pub(crate) struct AgentPlace {
+    uid: String,
+    is_host_network: bool,
+}
+
+impl Agent {
+    /// Returns the directory of a pod.
+    pub(crate) fn files(&self, uid: &str) -> PodFiles {
+        PodFiles::new(&self.root, uid)
+    }
+
+    /// Returns what the node knows about a pod.
+    pub(crate) fn pod_facts(&self, pod: &core::Pod) -> PodFacts {
+        let uid = pod.metadata.uid.as_deref().unwrap_or_default();
+        let is_host = pod.spec.as_ref().is_some_and(|spec| spec.host_network == Some(true));
+        let pod_ips = if is_host {
+            vec![self.facts.address.clone()]
+        } else {
+            self.pods.get(uid).map(|known| known.ips).unwrap_or_default()
+        };
+        let allocatable = gantry_json::from_value(self.facts.resources()).unwrap_or_default();
+        PodFacts { pod_ips, host_ip: self.facts.address.clone(), allocatable }
+    }
+
+    /// Passes a report on to the worker of its pod.
+    pub(crate) fn report(&self, uid: &str, report: RuntimeReport) {
+        if let Some(key) = self.pods.report(uid, report) {
+            self.queue.add(key);
+        }
+    }
+
+    /// Records an event about a container of a pod.
+    pub(crate) fn record_event(&self, pod: &CachedPod, event: Event) {
+        self.events.record(EVENT_SOURCE, gantry_nodes::subject(pod), event);
+    }
+}
+
+/// The runtime port: a handle of the agent.
+#[derive(Clone, Debug)]
+pub(crate) struct AgentRuntime(pub(crate) Arc<Agent>);
+
+impl NodeRuntime for AgentRuntime {
+    type Place = AgentPlace;
+
+    fn parse(&self, pod: &core::Pod) -> (Pod, Vec<Event>) {
+        (Pod::parse_real(pod), Vec::new())
+    }
+
+    fn accept(
+        &self,
+        object: &CachedPod,
+        pod: &Pod,
+        _: &Informer<CachedPod>,
+        now: Timestamp,
+    ) -> Option<(AgentPlace, PodRun)> {
+        let spec = object.wire.spec.as_ref()?;
+        if spec.node_name.as_deref() != Some(&self.0.facts.name) || is_over(&object.wire) {
+            return None;
+        }
+        let uid = object.uid().as_str().to_owned();
+        let found = self.0.found.lock().unwrap_or_else(PoisonError::into_inner).remove(&uid);
+        let (known, found) = found.unwrap_or_default();
+        self.0.pods.insert(&uid, KnownPod { key: Some(object.key()), ..known });
+        let fallback = core::PodStatus::default();
+        let status = object.wire.status.as_ref().unwrap_or(&fallback);
+        let run = PodRun::resume(pod, status, &found, now);
+        Some((AgentPlace { uid, is_host_network: spec.host_network == Some(true) }, run))
+    }
+
+    fn release(&self, place: AgentPlace) {
+        self.0.pods.remove(&place.uid);
+        self.0.objects.forget(&place.uid);
+        if let Some(proxy) = &self.0.proxy {
+            proxy.forget(&place.uid);
+        }
+        self.0.cleanup.notify_one();
+    }
+
+    fn is_failed(&self, _: &AgentPlace) -> bool {
+        false
+    }
+
+    fn addresses(&self, place: &AgentPlace) -> (String, String) {
+        let node = self.0.facts.address.clone();
+        if place.is_host_network {
+            return (node.clone(), node);
+        }
+        let known = self.0.pods.get(&place.uid).unwrap_or_default();
+        (node, known.ips.into_iter().next().unwrap_or_default())
+    }
+
+    fn images(&self, _: &AgentPlace) -> BTreeSet<String> {
+        BTreeSet::new()
+    }
+
+    fn add_images(&self, _: &AgentPlace, _: Vec<String>) {}
+
+    fn observe(&self, place: &mut AgentPlace, pod: &Pod, run: &mut PodRun, now: Timestamp) {
+        for report in self.0.pods.take_reports(&place.uid) {
+            let exited = match &report {
+                RuntimeReport::Exited { exit, .. } => Some(exit.id.clone()),
+                _ => None,
+            };
+            let is_news = run.receive(pod, report, now);
+            if let Some(id) = exited.filter(|_| is_news) {
+                self.0.pods.change(&place.uid, |known| known.handle_exit(id));
+            }
+        }
+    }
+
+    fn carry_out(&self, _: &mut AgentPlace, object: &Arc<CachedPod>, actions: Vec<RuntimeAction>) {
+        for action in actions {
+            tokio::spawn(self.0.clone().carry_out(object.clone(), action));
+        }
+    }
+
+    fn record(&self, _: &AgentPlace, subject: Subject, event: Event) {
+        self.0.events.record(EVENT_SOURCE, subject, event);
+    }
+}

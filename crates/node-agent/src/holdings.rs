@@ -1,0 +1,78 @@
+//! What a node has in a container runtime and on the disk, so that it can be removed with its cluster.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use gantry_cri::{Runtime, RuntimeError};
+use gantry_json::{Value, json};
+
+use crate::inventory::Inventory;
+use crate::pod_files::{PodFiles, pods_directory};
+use crate::sandbox_config::log_directory_name;
+
+/// What a node has in a container runtime and on the disk.
+#[derive(Clone, Debug)]
+pub(crate) struct NodeHoldings {
+    pub(crate) socket: PathBuf,
+    /// The label value of the cluster and the node.
+    pub(crate) owner: String,
+    pub(crate) root: PathBuf,
+    pub(crate) logs: PathBuf,
+}
+
+impl NodeHoldings {
+    /// Writes a file from which it can be removed later.
+    pub(crate) fn write(&self, file: &Path) -> io::Result<()> {
+        let record = json!({
+            "socket": self.socket.to_string_lossy(),
+            "owner": self.owner,
+            "root": self.root.to_string_lossy(),
+            "logs": self.logs.to_string_lossy(),
+        });
+        fs::write(file, format!("{record}\n"))
+    }
+
+    fn read(file: &Path) -> Option<Self> {
+        let record: Value = gantry_json::from_str(&fs::read_to_string(file).ok()?).ok()?;
+        let text = |name: &str| record[name].as_str().map(str::to_owned);
+        Some(Self {
+            socket: text("socket")?.into(),
+            owner: text("owner")?,
+            root: text("root")?.into(),
+            logs: text("logs")?.into(),
+        })
+    }
+
+    /// Stops and removes all pods, with their directories, and the routes of Services.
+    pub(crate) async fn remove(&self, runtime: &Runtime) -> Result<(), RuntimeError> {
+        gantry_service_proxy::remove_tables(&self.owner).await;
+        for (uid, holdings) in Inventory::list(runtime, &self.owner).await?.0 {
+            for sandbox in &holdings.sandboxes {
+                runtime.stop_sandbox(&sandbox.id).await?;
+                runtime.remove_sandbox(&sandbox.id).await?;
+                if let Some(metadata) = &sandbox.metadata {
+                    let logs = log_directory_name(&metadata.namespace, &metadata.name, &uid);
+                    let _ = fs::remove_dir_all(self.logs.join(logs));
+                }
+            }
+        }
+        let directories = fs::read_dir(pods_directory(&self.root)).into_iter().flatten().flatten();
+        for entry in directories {
+            let uid = entry.file_name().to_string_lossy().into_owned();
+            if let Err(error) = PodFiles::new(&self.root, &uid).remove() {
+                tracing::warn!(uid, %error, "cannot remove the directory of a pod");
+            }
+        }
+        let _ = fs::remove_dir_all(&self.root);
+        Ok(())
+    }
+}
+
+/// Stops and removes all pods of the node that wrote this file; does nothing if there is no such file.
+pub async fn remove_recorded(file: &Path) -> Result<(), RuntimeError> {
+    match NodeHoldings::read(file) {
+        Some(holdings) => holdings.remove(&Runtime::at(&holdings.socket)).await,
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,54 @@
+//! Makes a machine with a container runtime a node of a cluster: the kubelet's part, on CRI.
+//!
+//! ```text
+//! API ──pods──► gantry_nodes: PodWorkers ──sync──► pod_lifecycle (pure) ──status, events──► API
+//!                    │ NodeRuntime
+//!                    ▼
+//!      agent ──actions──► carry_out ──calls──► container runtime
+//!        ▲───── reports ──────┴──── relist ◄── exits, lost sandboxes
+//! ```
+//!
+//! What a pod does next is decided by `gantry_nodes::pod_lifecycle`, the same as on simulated nodes; this crate carries it
+//! out. `environment`, `expansion`, `fields`, `payload`, `resources`, `security`, `sandbox_config`, `container_config`,
+//! `node_object` and `pull_secrets` are pure. `server` is what a kubelet serves: logs, exec, attach, port-forward.
+//!
+//! *Invariant:* only sandboxes and containers with the label of this node and cluster are touched. All state is in the API and
+//! in the container runtime: a restarted agent continues with the containers that it finds.
+
+mod agent;
+mod carry_out;
+mod cluster_dns;
+mod container_config;
+mod environment;
+mod expansion;
+mod fields;
+mod holdings;
+mod housekeeping;
+mod http_get;
+mod inventory;
+mod known_pods;
+mod labels;
+mod machine;
+mod node_object;
+mod objects;
+mod options;
+mod payload;
+mod pod_files;
+mod preflight;
+mod probe_runner;
+mod pull_secrets;
+mod registration;
+mod relist;
+mod resources;
+mod run;
+mod sandbox_config;
+mod security;
+mod server;
+mod termination;
+mod volume_dirs;
+
+pub use holdings::remove_recorded;
+pub use options::{AgentOptions, OnStop};
+pub use preflight::{NotUsable, check, find_socket};
+pub use run::run;
+pub use server::LogSelection;

@@ -1,0 +1,86 @@
+//! The options of the agent.
+
+use std::path::PathBuf;
+
+use gantry_runtime::{Clock, Informers, Metrics};
+
+/// The options of the agent.
+#[derive(Clone, Debug)]
+pub struct AgentOptions {
+    /// The socket of the container runtime.
+    pub socket: PathBuf,
+    /// The name of the node; the host name if `None`.
+    pub node_name: Option<String>,
+    /// The address of the node; that of the default route if `None`.
+    pub address: Option<String>,
+    /// The directory of the volumes of pods; each cluster has one of its own in it.
+    pub root: PathBuf,
+    /// The directory of the logs of pods.
+    pub logs: PathBuf,
+    /// The addresses of the cluster's DNS servers. If empty, that of the Service `kube-dns` is used, or those of the node.
+    pub cluster_dns: Vec<String>,
+    /// The domain of the cluster.
+    pub cluster_domain: String,
+    /// Whether connections to Services are routed on this node. Without it, kube-proxy or another proxy does it.
+    pub service_proxy: bool,
+    /// Whether the node serves the names of the cluster to its pods, if `cluster_dns` is empty and the cluster has no DNS server.
+    pub dns_server: bool,
+    /// The maximum number of pods.
+    pub pods_max: u32,
+    /// Labels of the node.
+    pub labels: Vec<(String, String)>,
+    /// A file that says what the node has in the runtime, so that [`remove_recorded`](crate::remove_recorded) can remove it.
+    pub record: Option<PathBuf>,
+    /// The port of the agent's server; if `None`, a kubelet's, or any if that is taken.
+    pub port: Option<u16>,
+    /// The certificates, in PEM, that sign those of clients of the agent's server. Without them there is no server.
+    pub client_ca: Option<String>,
+    /// What becomes of pods when the agent stops.
+    pub on_stop: OnStop,
+    /// The informers of the process, which other components may share.
+    pub informers: Informers,
+    /// The clock.
+    pub clock: Clock,
+    /// The metrics of requests and queues.
+    pub metrics: Metrics,
+}
+
+/// What becomes of the containers of a node when its agent stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnStop {
+    /// They keep running, and the next agent continues with them.
+    Keep,
+    /// They are stopped and removed, because the cluster ends with the agent.
+    Remove,
+}
+
+impl AgentOptions {
+    /// Returns the defaults for a runtime behind this socket.
+    pub fn new(socket: PathBuf, metrics: Metrics) -> Self {
+        Self {
+            socket,
+            node_name: None,
+            address: None,
+            root: PathBuf::from("/var/lib/gantry/node"),
+            logs: PathBuf::from("/var/log/pods"),
+            cluster_dns: Vec::new(),
+            cluster_domain: "cluster.local".to_owned(),
+            service_proxy: true,
+            dns_server: true,
+            pods_max: 110,
+            labels: Vec::new(),
+            record: None,
+            port: None,
+            client_ca: None,
+            on_stop: OnStop::Keep,
+            informers: Informers::new(),
+            clock: Clock::system(),
+            metrics,
+        }
+    }
+
+    /// Returns the name of the node.
+    pub fn name(&self) -> String {
+        self.node_name.clone().unwrap_or_else(crate::machine::host_name)
+    }
+}

@@ -1,0 +1,131 @@
+//! Registers the node, renews its lease and reports its conditions.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use gantry_cri::Runtime;
+use gantry_json::{Value, json};
+use gantry_model::patch::PatchForm;
+use gantry_model::{RefusalKind, Timestamp, Uid};
+use gantry_nodes::lease::{self, RENEW_EVERY, REPORT_EVERY};
+use gantry_runtime::informer::resource_of;
+use gantry_runtime::{Api, Clock, RequestError, ResourcePath, Shutdown};
+use k8s_openapi::api::core::v1 as core;
+
+use crate::node_object::{NodeFacts, readiness_problem};
+
+/// How often the runtime is asked whether it works.
+const CHECK_EVERY: Duration = Duration::from_secs(5);
+
+/// The registration of a node.
+#[derive(Debug)]
+pub(crate) struct Registration {
+    pub(crate) api: Api,
+    pub(crate) clock: Clock,
+    pub(crate) runtime: Runtime,
+    pub(crate) facts: Arc<NodeFacts>,
+}
+
+/// What was last reported, and when the next heartbeats are due.
+#[derive(Debug)]
+struct Heartbeat {
+    lease: Option<Value>,
+    renew_at: Timestamp,
+    report_at: Timestamp,
+    problem: Option<String>,
+    is_registered: bool,
+}
+
+impl Registration {
+    /// Registers the node and sends heartbeats until shutdown.
+    pub(crate) async fn run(self, shutdown: Shutdown) {
+        let mut heartbeat = Heartbeat {
+            lease: None,
+            renew_at: Timestamp::EPOCH,
+            report_at: Timestamp::EPOCH,
+            problem: None,
+            is_registered: false,
+        };
+        loop {
+            if let Err(failure) = self.beat(&mut heartbeat).await {
+                tracing::warn!(node = %self.facts.name, %failure, "cannot send the heartbeat of the node, retrying");
+                // After a conflict, or if the lease was deleted.
+                heartbeat.lease = None;
+            }
+            tokio::select! {
+                () = shutdown.wait() => return,
+                () = tokio::time::sleep(if heartbeat.is_registered { CHECK_EVERY } else { Duration::from_secs(1) }) => {}
+            }
+        }
+    }
+
+    async fn beat(&self, heartbeat: &mut Heartbeat) -> Result<(), RequestError> {
+        let problem = match self.runtime.conditions().await {
+            Ok(conditions) => readiness_problem(&conditions),
+            Err(error) => Some(format!("container runtime is down: {error}")),
+        };
+        let target = self.target();
+        let node = match self.api.get::<core::Node>(&target).await {
+            Ok(node) => Some(node),
+            Err(failure) if failure.kind() == RefusalKind::NotFound => None,
+            Err(failure) => return Err(failure),
+        };
+        let steady = self.clock.steady();
+        let node = if let Some(node) = node {
+            let is_changed =
+                heartbeat.problem != problem || gantry_nodes::is_ready(&node) != problem.is_none();
+            if !heartbeat.is_registered || is_changed || heartbeat.report_at <= steady {
+                self.report(&node, problem.as_deref(), !heartbeat.is_registered).await?;
+                heartbeat.report_at = steady.plus(REPORT_EVERY);
+            }
+            node
+        } else {
+            heartbeat.report_at = steady.plus(REPORT_EVERY);
+            self.create(problem.as_deref()).await?
+        };
+        if problem.is_none()
+            && let Some(kept) = gantry_nodes::taints_without_not_ready(&node)
+        {
+            self.patch(&target, &json!({"spec": {"taints": kept}})).await?;
+        }
+        heartbeat.problem = problem;
+        heartbeat.is_registered = true;
+        if heartbeat.renew_at <= steady {
+            let uid = Uid::from(node.metadata.uid.unwrap_or_default());
+            let known = heartbeat.lease.take();
+            let renewed = lease::renew(&self.api, &self.facts.name, &uid, known, self.clock.now()).await?;
+            heartbeat.lease = Some(renewed);
+            heartbeat.renew_at = steady.plus(RENEW_EVERY);
+        }
+        Ok(())
+    }
+
+    async fn create(&self, problem: Option<&str>) -> Result<core::Node, RequestError> {
+        let images = self.runtime.images().await.unwrap_or_default();
+        let object = self.facts.object(problem, &images, self.clock.now());
+        let nodes = ResourcePath::collection(&resource_of::<core::Node>(), None);
+        self.api.create(&nodes, &object).await
+    }
+
+    async fn report(
+        &self,
+        node: &core::Node,
+        problem: Option<&str>,
+        is_first: bool,
+    ) -> Result<(), RequestError> {
+        if is_first {
+            self.patch(&self.target(), &json!({"metadata": {"labels": self.facts.labels()}})).await?;
+        }
+        let images = self.runtime.images().await.unwrap_or_default();
+        let status = self.facts.status(node.status.as_ref(), problem, &images, self.clock.now());
+        self.patch(&self.target().part("status"), &json!({"status": status})).await
+    }
+
+    async fn patch(&self, target: &ResourcePath, body: &Value) -> Result<(), RequestError> {
+        self.api.patch::<Value>(target, PatchForm::StrategicMerge, body).await.map(drop)
+    }
+
+    fn target(&self) -> ResourcePath {
+        ResourcePath::object(&resource_of::<core::Node>(), None, &self.facts.name.as_str().into())
+    }
+}

@@ -1,0 +1,242 @@
+//! What a container runtime is asked to do for a pod.
+
+use std::time::Duration;
+
+use gantry_model::Timestamp;
+
+use super::pod::KILLED;
+
+/// An action that a container runtime carries out. Its result is a [`RuntimeReport`](super::RuntimeReport).
+///
+/// Simulated nodes have none: what would become of an action is computed from the behaviour of the container.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RuntimeAction {
+    /// Mount the volumes and create the sandbox.
+    CreateSandbox {
+        /// How many sandboxes the pod has had before.
+        attempt: u32,
+    },
+    /// Stop the sandbox and unmount the volumes; there may be neither.
+    StopSandbox,
+    /// Find out whether the image of a container is on the node.
+    InspectImage {
+        /// The name of the container.
+        container: String,
+    },
+    /// Pull the image of a container.
+    PullImage {
+        /// The name of the container.
+        container: String,
+    },
+    /// Create and start a container, and run its hook.
+    StartContainer {
+        /// The name of the container.
+        container: String,
+        /// How many times it was started before.
+        attempt: i32,
+    },
+    /// Run the hook of a container, signal it, and kill it if it still runs after the grace period.
+    StopContainer {
+        /// The name of the container.
+        container: String,
+        /// The grace period.
+        grace: Duration,
+    },
+    /// Run a probe.
+    Probe {
+        /// The name of the container.
+        container: String,
+        /// Which of its probes.
+        probe: ContainerProbe,
+        /// The container's ID, which the report repeats.
+        id: String,
+    },
+}
+
+/// A probe of a container.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ContainerProbe {
+    /// The startup probe.
+    Startup,
+    /// The readiness probe.
+    Readiness,
+    /// The liveness probe.
+    Liveness,
+}
+
+impl ContainerProbe {
+    pub(super) const ALL: [Self; 3] = [Self::Startup, Self::Readiness, Self::Liveness];
+
+    /// Returns its name at the beginning of messages.
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Self::Startup => "Startup",
+            Self::Readiness => "Readiness",
+            Self::Liveness => "Liveness",
+        }
+    }
+
+    /// Returns its name in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Startup => "startup",
+            Self::Readiness => "readiness",
+            Self::Liveness => "liveness",
+        }
+    }
+}
+
+/// What a container runtime reports about a pod: the result of an action, or something that happened by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RuntimeReport {
+    /// A sandbox was created or could not be created.
+    Sandbox(Result<(), SandboxFailure>),
+    /// The sandbox does not work any more, for example because the machine was restarted.
+    SandboxLost,
+    /// The sandbox was stopped and the volumes were unmounted.
+    SandboxStopped,
+    /// Whether an image is on the node.
+    Image {
+        /// The name of the container.
+        container: String,
+        /// Whether its image is present.
+        present: bool,
+    },
+    /// An image was pulled, or could not be pulled.
+    Pulled {
+        /// The name of the container.
+        container: String,
+        /// The runtime's message if it failed.
+        result: Result<PulledImage, String>,
+    },
+    /// A container was started, or could not be started.
+    Started {
+        /// The name of the container.
+        container: String,
+        /// The started container.
+        result: Result<StartedContainer, StartFailure>,
+    },
+    /// A container has exited.
+    Exited {
+        /// The name of the container.
+        container: String,
+        /// How.
+        exit: ContainerExit,
+    },
+    /// A probe has run.
+    Probed {
+        /// The name of the container.
+        container: String,
+        /// The ID that the action named.
+        id: String,
+        /// Which probe.
+        probe: ContainerProbe,
+        /// Its result.
+        result: ProbeResult,
+    },
+}
+
+/// Why a sandbox could not be created.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SandboxFailure {
+    /// Volumes could not be mounted: by volume, why.
+    Mounts(Vec<(String, String)>),
+    /// The runtime's message.
+    Runtime(String),
+}
+
+/// A pulled image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PulledImage {
+    /// How long the pull took.
+    pub took: Duration,
+    /// How long it took with waiting for other pulls.
+    pub with_waiting: Duration,
+    /// The size in bytes.
+    pub bytes: u64,
+}
+
+/// A container that was started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StartedContainer {
+    /// What status reports of it.
+    pub identity: ContainerIdentity,
+    /// Since when it runs.
+    pub since: Timestamp,
+}
+
+/// The ID and the image of a container.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ContainerIdentity {
+    /// Its ID with the name of the runtime: `containerd://abc`.
+    pub id: String,
+    /// Its image as the runtime names it.
+    pub image: String,
+    /// The ID of its image.
+    pub image_id: String,
+}
+
+/// How a container exited.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ContainerExit {
+    /// Its ID with the name of the runtime.
+    pub id: String,
+    /// The exit code.
+    pub code: i32,
+    /// The runtime's reason.
+    pub reason: String,
+    /// Its termination message.
+    pub message: Option<String>,
+    /// When it was started.
+    pub started: Timestamp,
+    /// When it ended.
+    pub finished: Timestamp,
+}
+
+impl ContainerExit {
+    /// Returns the exit of a container of which the runtime knows nothing any more.
+    pub fn unknown(id: String, now: Timestamp) -> Self {
+        let message = "The container could not be located when the pod was terminated".to_owned();
+        Self {
+            id,
+            code: KILLED,
+            reason: "ContainerStatusUnknown".to_owned(),
+            message: Some(message),
+            started: now,
+            finished: now,
+        }
+    }
+}
+
+/// Why a container could not be started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StartFailure {
+    /// The step that failed.
+    pub step: StartStep,
+    /// Why.
+    pub message: String,
+}
+
+/// A step of starting a container.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StartStep {
+    /// Computing its configuration from the pod.
+    Configuration,
+    /// Creating it.
+    Create,
+    /// Starting it, after which it exists; then its identity and its exit are known.
+    Start(ContainerIdentity, Option<ContainerExit>),
+    /// Its hook after the start, for which it was killed.
+    PostStartHook(ContainerIdentity, Option<ContainerExit>),
+}
+
+/// The result of a probe.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProbeResult {
+    /// It passed.
+    Success,
+    /// It failed, with this output.
+    Failure(String),
+    /// It could not be run, which counts as neither.
+    Unknown(String),
+}

@@ -1,0 +1,31 @@
+//! The service proxy of a node: connections to Services are routed to their endpoints by nftables, as kube-proxy does it.
+//!
+//! ```text
+//! Services, EndpointSlices ──► port_spec, endpoints ──► Ruleset ──► NftTables ──difference──► script ──► nft -f -
+//!        informers                       selection                     (pure up to here)                 one transaction
+//! ```
+//!
+//! `Ruleset` is what the node does with connections, in the words of Services; `NftTables` is the same in chains, maps and sets; `script`
+//! computes the transaction from what the kernel has to what it should have. `proxy` is the shell: it follows the API and writes
+//! when something changed. `nft` runs the program. The kernel keeps sending the packets of a UDP client to where the first one went;
+//! `udp_routes` says which flows lead to endpoints that are gone, and `udp_flows` removes them.
+//!
+//! *Invariant:* only the tables of this node are touched. A transaction is applied as a whole or not at all, and established
+//! connections stay with their endpoint.
+
+mod endpoints;
+mod kernel_settings;
+mod nft;
+mod nft_tables;
+mod port_spec;
+mod proxy;
+mod ruleset;
+mod script;
+mod selection;
+#[cfg(test)]
+mod tests;
+mod udp_flows;
+mod udp_routes;
+
+pub use nft::{check, remove_tables};
+pub use proxy::{ProxyOptions, ServiceProxy};

@@ -1,0 +1,259 @@
+//! Follows Services and EndpointSlices, and writes the kernel's tables when something changed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use gantry_model::{EndpointSlice, Selector, keys};
+use gantry_runtime::informer::{Cached as _, CachedEndpointSlice, InformerScope, Plain};
+use gantry_runtime::{Informer, Informers, Shutdown};
+use k8s_openapi::api::core::v1 as core;
+use tokio::sync::{Notify, watch};
+use tokio::time::{Instant, sleep_until};
+
+use crate::endpoints::ProxyNode;
+use crate::kernel_settings;
+use crate::nft::{self, NftError};
+use crate::nft_tables::render;
+use crate::port_spec::PortSpec;
+use crate::ruleset::Ruleset;
+use crate::script::{Installed, transaction};
+use crate::udp_flows;
+use crate::udp_routes::UdpRoutes;
+
+/// How often the tables are looked for: firewalls are reloaded by removing all tables.
+const CHECK_EVERY: Duration = Duration::from_secs(30);
+/// The first and the longest pause before a failed write is repeated.
+const RETRY_MIN: Duration = Duration::from_secs(1);
+const RETRY_MAX: Duration = Duration::from_secs(60);
+
+/// The options of a service proxy.
+#[derive(Clone, Debug)]
+pub struct ProxyOptions {
+    /// The cluster and the node; part of the names of tables.
+    pub owner: String,
+    /// The name of the node.
+    pub node: String,
+    /// Services that the node itself serves to its pods, by namespace and name; their endpoints do not count.
+    pub own_services: BTreeMap<(String, String), SocketAddr>,
+}
+
+/// The service proxy of a node. Cheap to clone; clones share their state.
+#[derive(Clone, Debug)]
+pub struct ServiceProxy(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    table: String,
+    node: String,
+    own_services: BTreeMap<(String, String), SocketAddr>,
+    services: Informer<Plain<core::Service>>,
+    slices: Informer<CachedEndpointSlice>,
+    nodes: Informer<Plain<core::Node>>,
+    changed: Notify,
+    stopping: Mutex<StoppingPods>,
+    /// The change of `stopping` that the kernel's tables reflect, as far as they can be written.
+    applied: watch::Sender<u64>,
+}
+
+/// The pods of this node that are being stopped.
+#[derive(Debug, Default)]
+struct StoppingPods {
+    /// By uid, whether the pod is gone. It is kept until no EndpointSlice mentions it.
+    pods: BTreeMap<String, bool>,
+    /// How many were added so far.
+    change: u64,
+}
+
+/// What the loop keeps between writes.
+#[derive(Debug, Default)]
+struct Progress {
+    installed: Installed,
+    failure: Option<NftError>,
+    retry: Option<(Instant, Duration)>,
+    /// The routes over UDP at which flows to other endpoints were last removed.
+    udp_routes: UdpRoutes,
+}
+
+impl ServiceProxy {
+    /// A proxy that follows these informers, which are to be started by the caller.
+    pub fn new(options: &ProxyOptions, informers: &Informers) -> Self {
+        let of_node = InformerScope::all().fields(format!("metadata.name={}", options.node));
+        let shared = Arc::new(Shared {
+            table: nft::table_name(&options.owner),
+            node: options.node.clone(),
+            own_services: options.own_services.clone(),
+            services: informers.of(),
+            slices: informers.of(),
+            nodes: informers.scoped(of_node),
+            changed: Notify::new(),
+            stopping: Mutex::default(),
+            applied: watch::channel(0).0,
+        });
+        let notify = |shared: &Arc<Shared>| {
+            let shared = Arc::downgrade(shared);
+            move || {
+                if let Some(shared) = shared.upgrade() {
+                    shared.changed.notify_one();
+                }
+            }
+        };
+        let (a, b, c) = (notify(&shared), notify(&shared), notify(&shared));
+        shared.services.subscribe(move |_| a());
+        shared.slices.subscribe(move |_| b());
+        shared.nodes.subscribe(move |_| c());
+        Self(shared)
+    }
+
+    /// Writes the kernel's tables until shutdown, and leaves them as they are then: Services work while no agent runs.
+    pub async fn run(self, shutdown: Shutdown) {
+        let shared = &self.0;
+        let synced = async {
+            shared.services.synced().await;
+            shared.slices.synced().await;
+            shared.nodes.synced().await;
+        };
+        if shutdown.unless(synced).await.is_none() {
+            return;
+        }
+        kernel_settings::prepare_bridges();
+        let mut progress = Progress { installed: shared.found().await, ..Progress::default() };
+        let mut check_at = Instant::now() + CHECK_EVERY;
+        loop {
+            // A write that has begun is finished: its result would be unknown otherwise.
+            shared.write(&mut progress).await;
+            let retry_at = progress.retry.map_or(check_at, |(at, _)| at.min(check_at));
+            tokio::select! {
+                biased;
+                () = shutdown.wait() => return,
+                () = shared.changed.notified() => {}
+                () = sleep_until(retry_at) => {
+                    if Instant::now() >= check_at {
+                        shared.check(&mut progress).await;
+                        check_at = Instant::now() + CHECK_EVERY;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes a pod out of the endpoints that are ready, whatever its EndpointSlices say, and returns when the kernel does so. A node
+    /// calls it before it stops the pod: connections that come later go to other endpoints, if there are any.
+    pub async fn stop_routing_to(&self, uid: &str) {
+        let change = {
+            let mut stopping = self.0.stopping();
+            if !stopping.pods.contains_key(uid) {
+                stopping.pods.insert(uid.to_owned(), false);
+                stopping.change += 1;
+            }
+            stopping.change
+        };
+        self.0.changed.notify_one();
+        let mut applied = self.0.applied.subscribe();
+        // The sender lives as long as this proxy.
+        let _ = applied.wait_for(|applied| *applied >= change).await;
+    }
+
+    /// Notes that a pod is gone.
+    pub fn forget(&self, uid: &str) {
+        if let Some(is_gone) = self.0.stopping().pods.get_mut(uid) {
+            *is_gone = true;
+        }
+    }
+}
+
+impl Shared {
+    /// Computes the rules, and how many stopping pods they know of.
+    fn wanted(&self) -> (Ruleset, u64) {
+        let (stopping, change) = self.stopping_pods();
+        let zone = self.nodes.read().iter().find_map(|node| {
+            node.wire.metadata.labels.as_ref().and_then(|labels| labels.get(keys::ZONE).cloned())
+        });
+        let node =
+            ProxyNode { name: self.node.clone(), zone, stopping, own_services: self.own_services.clone() };
+        let (services, slices) = (self.services.read(), self.slices.read());
+        let ports = services.iter().flat_map(|service| {
+            let key = service.key();
+            let selector = Selector::with_labels([(keys::SERVICE_NAME, key.name.as_str())]);
+            let found = slices.selected(&key.namespace, &selector);
+            let found: Vec<&EndpointSlice> = found.into_iter().map(|slice| &slice.noun).collect();
+            PortSpec::of(&service.wire).into_iter().map(move |port| (port, found.clone()))
+        });
+        (Ruleset::compute(ports, &node), change)
+    }
+
+    /// Makes the kernel's tables what they should be.
+    async fn write(&self, progress: &mut Progress) {
+        let (rules, change) = self.wanted();
+        let wanted = render(&rules);
+        let script = transaction(&self.table, &progress.installed, &wanted);
+        let result = if script.is_empty() { Ok(()) } else { nft::apply(&script).await };
+        match result {
+            Ok(()) => {
+                if rules.uses_loopback() {
+                    kernel_settings::allow_routes_to_loopback();
+                }
+                if !script.is_empty() {
+                    tracing::debug!(commands = script.lines().count(), "routes of services changed");
+                }
+                if progress.failure.take().is_some() {
+                    tracing::info!("services are routed again");
+                }
+                progress.installed = Installed::Known(wanted);
+                progress.retry = None;
+                let routes = UdpRoutes::of(&rules);
+                if routes != progress.udp_routes {
+                    udp_flows::remove_stale(routes.clone()).await;
+                    progress.udp_routes = routes;
+                }
+            }
+            Err(failure) => {
+                if progress.failure.as_ref() != Some(&failure) {
+                    tracing::error!("services are not routed on this node, pods run without them: {failure}");
+                }
+                tracing::debug!(script, "refused");
+                let pause = progress.retry.map_or(RETRY_MIN, |(_, pause)| (pause * 2).min(RETRY_MAX));
+                progress.installed = Installed::Unknown;
+                progress.failure = Some(failure);
+                progress.retry = Some((Instant::now() + pause, pause));
+            }
+        }
+        self.applied.send_replace(change);
+    }
+
+    /// Has the tables written again if they are gone.
+    async fn check(&self, progress: &mut Progress) {
+        let Installed::Known(known) = &progress.installed else { return };
+        if let Ok(Installed::Found(found)) = nft::find(&self.table).await {
+            let is_there = known.iter().all(|(family, table)| {
+                found.get(family).is_some_and(|found| table.chains.keys().eq(found.chains.keys()))
+            });
+            if !is_there {
+                tracing::warn!("the tables of the service proxy were removed or changed; writing them again");
+                progress.installed = Installed::Unknown;
+            }
+        }
+    }
+
+    async fn found(&self) -> Installed {
+        nft::find(&self.table).await.unwrap_or_default()
+    }
+
+    /// Returns the uids of the pods that are being stopped, and how many there were so far.
+    fn stopping_pods(&self) -> (BTreeSet<String>, u64) {
+        let mut stopping = self.stopping();
+        if stopping.pods.values().any(|is_gone| *is_gone) {
+            let slices = self.slices.read();
+            let endpoints = slices.iter().flat_map(|slice| &slice.noun.content.endpoints);
+            let targets = endpoints.filter_map(|endpoint| endpoint.target.as_ref());
+            let mentioned: BTreeSet<&str> = targets.map(|target| target.uid.as_str()).collect();
+            stopping.pods.retain(|uid, is_gone| !*is_gone || mentioned.contains(uid.as_str()));
+        }
+        (stopping.pods.keys().cloned().collect(), stopping.change)
+    }
+
+    fn stopping(&self) -> MutexGuard<'_, StoppingPods> {
+        self.stopping.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
