@@ -170,7 +170,7 @@ mod tests {
         response.into_body().collect().await.unwrap().to_bytes().len()
     }
 
-    /// Responses that nobody reads are cut off when there is no room for another one, and not before.
+    /// Responses that clients do not read are cut off when there is no room for another one, and not before.
     #[tokio::test(start_paused = true)]
     async fn stalled_responses_make_room() {
         let unsent = Arc::new(UnsentResponses::new(1 << 20));

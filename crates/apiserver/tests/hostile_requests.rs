@@ -58,7 +58,7 @@ async fn credentials_are_checked_before_the_body_is_read() {
         let response = server.serve(request.body(Announced(2_750_000)).unwrap()).await;
         assert_eq!(read(response).await.0, 401, "{token:?}");
     }
-    // On a server that lets everybody in, the request waits for the body.
+    // On a server without authorization, the request waits for the body.
     let open = server_with(Settings::default()).await;
     let response = open.serve(Request::post(MAPS).body(Announced(2_750_000)).unwrap()).await;
     assert_eq!(read(response).await.0, 504);
@@ -68,7 +68,7 @@ fn map(name: &str, bytes: usize) -> Value {
     json!({"metadata": {"name": name}, "data": {"x": "x".repeat(bytes)}})
 }
 
-/// A list that nobody reads takes no memory of its own, however often it is requested; and it is whole when it is read.
+/// A list that its client does not read takes no memory of its own, however often it is requested; and it is whole when it is read.
 #[tokio::test]
 async fn a_large_list_is_encoded_while_it_is_read() {
     let memory = MemoryLimits { unsent_responses: 1 << 20, ..MemoryLimits::default() };

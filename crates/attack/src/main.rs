@@ -124,12 +124,12 @@ async fn run(command: Command) -> Result<bool, String> {
     let (lines, passed) = match command {
         Command::Attack(options) if options.print => (search::printed(&options), true),
         Command::Attack(mut options) => {
-            options.directory = search::default_directory(&options.binary);
+            options.directory = search::server_directory();
             let report = search::attack(options).await?;
             (report.figures(), !report.has_findings())
         }
         Command::Noisy(mut options) => {
-            options.directory = search::default_directory(&options.binary);
+            options.directory = search::server_directory();
             let report = noisy::measure(&options).await?;
             (report.figures(), report.passed())
         }

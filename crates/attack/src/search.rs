@@ -3,7 +3,7 @@
 //! A round ends when the time is over, and when the server died or took too much memory: then the next one starts with a new server.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -364,9 +364,9 @@ pub(crate) fn printed(options: &AttackOptions) -> Vec<String> {
     lines.collect()
 }
 
-/// Returns the directory for the server's files: below the target directory of the repository, beside the binary.
-pub(crate) fn default_directory(binary: &Path) -> std::path::PathBuf {
-    binary.parent().and_then(Path::parent).unwrap_or(Path::new(".")).join("attack")
+/// The directory of the attacked server's files, with a name that only this process uses: it is removed before a start.
+pub(crate) fn server_directory() -> PathBuf {
+    std::env::temp_dir().join(format!("gantry-attack-{}", std::process::id()))
 }
 
 #[cfg(test)]

@@ -40,6 +40,7 @@ impl ServerProcess {
     /// Starts the binary with an empty cluster in memory on a free port. Its files are below `directory`.
     pub(crate) fn start(binary: &Path, directory: &Path, nodes: usize) -> Result<Self, String> {
         let failed = |what: &str, error: &dyn std::fmt::Display| format!("cannot {what}: {error}");
+        // Of the server before this one, if it died.
         let _ = fs::remove_dir_all(directory);
         fs::create_dir_all(directory)
             .map_err(|error| failed(&format!("create {}", directory.display()), &error))?;

@@ -42,7 +42,7 @@ impl Hand {
     }
 }
 
-/// The hash of a flow. Clients choose their names, so it is one for which nobody finds a name with a wanted hand.
+/// The hash of a flow. Clients choose their names, so the hash must not let them find a name with a chosen hand.
 pub(super) fn flow_hash(schema: &str, distinguished: &str) -> u64 {
     let mut context = Context::new(&SHA256);
     context.update(schema.as_bytes());

@@ -121,7 +121,7 @@ pub struct CellBudget {
 const TABLE_VISITS_MAX: usize = 16 << 20;
 /// The size of the cells of a table.
 const TABLE_BYTES_MAX: usize = 32 << 20;
-/// The longest text of a cell. A path may find the whole object, which nobody reads in a table.
+/// The longest text of a cell. A path may find the whole object, which is unreadable in a table.
 const CELL_TEXT_MAX: usize = 16 << 10;
 /// The size of a cell besides its text.
 const CELL_BYTES: usize = 32;
