@@ -2,6 +2,7 @@
 //! goes that uses the most beyond its requests.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -182,7 +183,9 @@ fn message(pod: &core::Pod, usage: &PodUsage, (signal, found, least): &(Signal, 
             request(container, *signal),
         );
         if used > request {
-            message += &format!(
+            // Writing to a string cannot fail.
+            let _ = write!(
+                message,
                 "Container {} was using {}, request is {}, has larger consumption of {}. ",
                 container.name,
                 shown_bytes(used),
@@ -201,7 +204,7 @@ mod tests {
     use super::*;
     use crate::usage::ContainerUsage;
 
-    fn pod(name: &str, spec: Value) -> core::Pod {
+    fn pod(name: &str, spec: &Value) -> core::Pod {
         gantry_json::from_value(json!({"metadata": {"name": name, "uid": name}, "spec": spec})).unwrap()
     }
 
@@ -216,10 +219,10 @@ mod tests {
 
     #[test]
     fn the_pod_goes_that_uses_most_beyond_its_requests() {
-        let modest = pod("modest", json!({"containers": web("100")}));
-        let greedy = pod("greedy", json!({"containers": web("10")}));
-        let important = pod("important", json!({"containers": web("10"), "priority": 7}));
-        let critical = pod("critical", json!({"containers": web("1"), "priority": CRITICAL_PRIORITY}));
+        let modest = pod("modest", &json!({"containers": web("100")}));
+        let greedy = pod("greedy", &json!({"containers": web("10")}));
+        let important = pod("important", &json!({"containers": web("10"), "priority": 7}));
+        let critical = pod("critical", &json!({"containers": web("1"), "priority": CRITICAL_PRIORITY}));
         let usages = BTreeMap::from(
             [("modest", 90), ("greedy", 60), ("important", 600), ("critical", 900)]
                 .map(|(name, memory)| (name.to_owned(), using(memory))),
@@ -232,7 +235,7 @@ mod tests {
 
     #[test]
     fn the_message_says_what_there_is_and_what_was_used() {
-        let greedy = pod("greedy", json!({"containers": web("1Mi")}));
+        let greedy = pod("greedy", &json!({"containers": web("1Mi")}));
         let missed =
             (Signal::MemoryAvailable, Measured { available: 50 << 20, capacity: 1 << 30 }, 100 << 20);
         assert_eq!(
@@ -244,12 +247,12 @@ mod tests {
 
     #[test]
     fn a_node_under_pressure_refuses_pods() {
-        let best_effort = pod("a", json!({"containers": [{"name": "web"}]})).spec.unwrap();
-        let burstable = pod("b", json!({"containers": web("10")})).spec.unwrap();
-        let critical = pod("c", json!({"containers": [], "priority": CRITICAL_PRIORITY})).spec.unwrap();
+        let best_effort = pod("a", &json!({"containers": [{"name": "web"}]})).spec.unwrap();
+        let burstable = pod("b", &json!({"containers": web("10")})).spec.unwrap();
+        let critical = pod("c", &json!({"containers": [], "priority": CRITICAL_PRIORITY})).spec.unwrap();
         let toleration = json!([{"key": MEMORY_TAINT, "operator": "Exists", "effect": "NoSchedule"}]);
         let tolerant =
-            pod("d", json!({"containers": [{"name": "web"}], "tolerations": toleration})).spec.unwrap();
+            pod("d", &json!({"containers": [{"name": "web"}], "tolerations": toleration})).spec.unwrap();
         let refused = |conditions: &[&str]| {
             [&best_effort, &burstable, &critical, &tolerant].map(|pod| refuses(conditions, pod))
         };

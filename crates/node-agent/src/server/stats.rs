@@ -160,15 +160,15 @@ impl NodeServer {
                 })
             });
             let meta = &pod.wire.metadata;
-            let stats = PodStats {
+            let found_pod = PodStats {
                 name: meta.name.clone().unwrap_or_default(),
                 namespace: meta.namespace.clone().unwrap_or_default(),
                 started: status.start_time.as_ref().map(Timestamp::parse),
                 containers: containers.collect(),
                 ..PodStats::default()
             };
-            if !stats.containers.is_empty() {
-                found.insert(meta.uid.clone().unwrap_or_default(), stats);
+            if !found_pod.containers.is_empty() {
+                found.insert(meta.uid.clone().unwrap_or_default(), found_pod);
             }
         }
         found
@@ -305,7 +305,7 @@ impl NodeStats {
             "Cumulative cpu time consumed by the container in core-seconds",
         );
         self.each_container(|labels, container| {
-            text.sample(labels, &at(seconds(container.used.cpu_nanoseconds)))
+            text.sample(labels, &at(seconds(container.used.cpu_nanoseconds)));
         });
         text.family(
             "container_memory_working_set_bytes",
@@ -313,7 +313,7 @@ impl NodeStats {
             "Current working set of the container in bytes",
         );
         self.each_container(|labels, container| {
-            text.sample(labels, &at(container.used.working_set.to_string()))
+            text.sample(labels, &at(container.used.working_set.to_string()));
         });
         text.family(
             "container_start_time_seconds",
@@ -358,9 +358,9 @@ impl NodeStats {
             "Cumulative cpu time consumed in seconds.",
         );
         self.each_container(|labels, container| {
-            text.sample(labels, &seconds(container.used.cpu_nanoseconds))
+            text.sample(labels, &seconds(container.used.cpu_nanoseconds));
         });
-        let memory: [(&str, &str, fn(&ResourceUse) -> u64); 3] = [
+        let memory: [(&str, &str, AmountOf<ResourceUse>); 3] = [
             ("container_memory_rss", "Size of RSS in bytes.", |used| used.resident),
             (
                 "container_memory_usage_bytes",
@@ -372,10 +372,10 @@ impl NodeStats {
         for (name, help, amount) in memory {
             text.family(name, "gauge", help);
             self.each_container(|labels, container| {
-                text.sample(labels, &amount(&container.used).to_string())
+                text.sample(labels, &amount(&container.used).to_string());
             });
         }
-        let network: [(&str, &str, fn(&wire::NetworkInterfaceUsage) -> u64); 2] = [
+        let network: [(&str, &str, AmountOf<wire::NetworkInterfaceUsage>); 2] = [
             ("container_network_receive_bytes_total", "Cumulative count of bytes received", |it| {
                 value(it.rx_bytes.as_ref())
             }),
@@ -414,6 +414,9 @@ impl NodeStats {
         }
     }
 }
+
+/// What a metric shows of something.
+type AmountOf<T> = fn(&T) -> u64;
 
 impl PodStats {
     fn labels(&self) -> String {

@@ -304,7 +304,7 @@ fn refusal(pod: &Pod, room: &NodeRoom) -> Option<PendingResize> {
     let resources = [("cpu", room.cpu, 1_000_000), ("memory", room.memory, 1_000_000_000)];
     let short = resources.iter().find(|(name, room, _)| request(pod, name) + room.used > room.allocatable);
     short.map(|(name, room, unit)| PendingResize {
-        resource: *name,
+        resource: name,
         message: format!(
             "Node didn't have enough resource: {name}, requested: {}, used: {}, capacity: {}",
             request(pod, name) / unit,
