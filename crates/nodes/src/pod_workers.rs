@@ -185,7 +185,7 @@ impl<R: NodeRuntime> PodWorkers<R> {
         match written {
             Ok(version) => {
                 worker.written_version = version.or(worker.written_version.take());
-                worker.reported = synced.status;
+                worker.reported = status_patch::with_addresses(synced.status, &worker.reported);
                 worker.is_deleted = synced.completion == Completion::Remove;
                 worker.wake = synced.wake;
                 (Outcome::Success, self.wake(synced.wake))
@@ -332,8 +332,16 @@ fn round_up(at: Timestamp, resolution: Duration) -> Timestamp {
 fn after_failure(key: &ObjectKey, failure: &RequestError) -> (Outcome, Wake) {
     match failure.kind() {
         // The pod was deleted or replaced; the informer will deliver the change.
-        RefusalKind::NotFound | RefusalKind::Invalid => {
+        RefusalKind::NotFound => {
             tracing::debug!(pod = %key, %failure, "the pod has changed in the meantime");
+            (Outcome::Success, Wake::OnChange)
+        }
+        RefusalKind::Invalid => {
+            if failure.to_string().contains("metadata.uid") {
+                tracing::debug!(pod = %key, %failure, "the pod was replaced in the meantime");
+            } else {
+                tracing::warn!(pod = %key, %failure, "the status of a pod is refused");
+            }
             (Outcome::Success, Wake::OnChange)
         }
         // The pod was replaced, or the server has given up on a patch that others interrupted: that changes nothing.

@@ -29,6 +29,15 @@ pub(crate) fn is_needed(stored: &PodStatus, new: &PodStatus) -> bool {
     !is_same || !new.conditions.iter().flatten().all(is_stored) || removed(stored, new).next().is_some()
 }
 
+/// Returns a status that was written: it has the addresses of the one before if it has none itself, as the stored one has.
+pub(crate) fn with_addresses(written: PodStatus, before: &PodStatus) -> PodStatus {
+    PodStatus {
+        pod_ip: written.pod_ip.or_else(|| before.pod_ip.clone()),
+        pod_ips: written.pod_ips.or_else(|| before.pod_ips.clone()),
+        ..written
+    }
+}
+
 /// Returns the conditions that the node has reported and does not report any more.
 fn removed<'a>(stored: &'a PodStatus, new: &'a PodStatus) -> impl Iterator<Item = &'a str> {
     let stored = stored.conditions.iter().flatten().map(|condition| condition.type_.as_str());
@@ -46,6 +55,12 @@ pub(crate) fn patch(uid: &str, stored: &PodStatus, new: &PodStatus) -> Value {
         for field in ["reason", "message"] {
             condition.entry(field).or_insert(Value::Null);
         }
+    }
+    // Addresses are merged, too: a pod that was started again after a restart of the machine would keep its old one.
+    let is_new = |ip: &str| new.pod_ips.iter().flatten().any(|new| new.ip == ip);
+    let old = stored.pod_ips.iter().flatten().filter(|old| !is_new(&old.ip));
+    if let Some(addresses) = status.get_mut("podIPs").and_then(Value::as_array_mut) {
+        addresses.extend(old.map(|old| json!({"$patch": "delete", "ip": old.ip})));
     }
     let removed = removed(stored, new).map(|name| json!({"$patch": "delete", "type": name}));
     if let Some(conditions) = status["conditions"].as_array_mut() {
@@ -85,6 +100,17 @@ mod tests {
         let conditions = patch["status"]["conditions"].as_array().unwrap();
         assert_eq!(conditions.len(), 2);
         assert_eq!(conditions[1], json!({"$patch": "delete", "type": "PodResizeInProgress"}));
+    }
+
+    #[test]
+    fn a_new_address_replaces_the_old_one() {
+        let moved = status(json!({"podIP": "10.0.0.2", "podIPs": [{"ip": "10.0.0.2"}]}));
+        let stored = with_addresses(moved.clone(), &status(json!({"podIPs": [{"ip": "10.0.0.1"}]})));
+        assert_eq!(stored, moved);
+        let restarted = with_addresses(status(json!({})), &status(json!({"podIPs": [{"ip": "10.0.0.1"}]})));
+        let patch = patch("u1", &restarted, &moved);
+        let expected = json!([{"ip": "10.0.0.2"}, {"$patch": "delete", "ip": "10.0.0.1"}]);
+        assert_eq!(patch["status"]["podIPs"], expected);
     }
 
     #[test]
