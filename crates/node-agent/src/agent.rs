@@ -1,7 +1,7 @@
 //! The runtime port of pods on a container runtime: actions become calls, and their results reports.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use gantry_cri::Runtime;
@@ -23,7 +23,7 @@ use crate::known_pods::{KnownPod, KnownPods};
 use crate::node_object::NodeFacts;
 use crate::objects::PodObjects;
 use crate::pod_files::PodFiles;
-use crate::sandbox_config::SandboxSettings;
+use crate::sandbox_config::{SandboxSettings, log_directory_name};
 
 /// The component that events name as their source.
 const EVENT_SOURCE: &str = "kubelet";
@@ -161,6 +161,11 @@ impl NodeRuntime for AgentRuntime {
     }
 
     fn release(&self, place: AgentPlace) {
+        if let Some(key) = self.0.pods.get(&place.uid).and_then(|known| known.key) {
+            // A pod whose sandbox could never be created has an empty one; others are removed with their sandbox.
+            let name = log_directory_name(key.namespace.as_str(), key.name.as_str(), &place.uid);
+            let _ = std::fs::remove_dir(Path::new(&self.0.settings.logs).join(name));
+        }
         self.0.pods.remove(&place.uid);
         self.0.objects.forget(&place.uid);
         if let Some(proxy) = &self.0.proxy {

@@ -9,7 +9,7 @@ use super::container::{ContainerMetadata, UInt64Value};
 use super::image::FilesystemUsage;
 use super::sandbox::PodSandboxMetadata;
 
-#[derive(Clone, PartialEq, Message)]
+#[derive(Clone, Copy, PartialEq, Message)]
 pub struct ListContainerStatsRequest {}
 
 #[derive(Clone, PartialEq, Message)]
@@ -68,7 +68,7 @@ pub struct MemoryUsage {
     pub major_page_faults: Option<UInt64Value>,
 }
 
-#[derive(Clone, PartialEq, Message)]
+#[derive(Clone, Copy, PartialEq, Message)]
 pub struct ListPodSandboxStatsRequest {}
 
 #[derive(Clone, PartialEq, Message)]
