@@ -3,9 +3,10 @@
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{ArgAction, Args};
-use gantry_node_agent::{AgentOptions, OnStop};
+use gantry_node_agent::{AgentOptions, EvictionThresholds, OnStop};
 use gantry_runtime::{Metrics, Tasks};
 
 use crate::cluster::{Cluster, ConnectionFlags, without_label};
@@ -47,6 +48,13 @@ pub(crate) struct AgentFlags {
         requires = "cri"
     )]
     dns_server: bool,
+    /// Below what memory and disk are too little, so that pods are ended; what is not named is not watched, as for a kubelet
+    /// [default: memory.available<100Mi,nodefs.available<10%,nodefs.inodesFree<5%,imagefs.available<15%,imagefs.inodesFree<5%]
+    #[arg(long, value_name = "THRESHOLDS", value_parser = EvictionThresholds::parse, requires = "cri")]
+    eviction_hard: Option<EvictionThresholds>,
+    /// How many seconds longer than it holds the node reports that memory or disk is too little
+    #[arg(long, value_name = "SECONDS", default_value_t = 300, requires = "cri")]
+    eviction_pressure_transition_period: u64,
 }
 
 /// The flags of `gantry node`.
@@ -82,6 +90,8 @@ impl AgentFlags {
             service_proxy: self.service_proxy,
             dns_server: self.dns_server,
             on_stop: OnStop::Keep,
+            eviction_hard: self.eviction_hard.clone().unwrap_or_default(),
+            pressure_transition: Duration::from_secs(self.eviction_pressure_transition_period),
             ..AgentOptions::new(socket, Metrics::new())
         })
     }

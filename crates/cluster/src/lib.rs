@@ -32,7 +32,7 @@ pub use error::StartError;
 pub use options::{Endpoint, Options, Storage, Tls};
 
 pub use gantry_apiserver::{ApiService, Environment, RequestLimits, ServiceAccounts, StaticToken};
-pub use gantry_node_agent::{AgentOptions, OnStop};
+pub use gantry_node_agent::{AgentOptions, EvictionThresholds, OnStop};
 pub use gantry_nodes::Capacity;
 pub use gantry_nodes::behaviour::Profile;
 pub use gantry_registry::admission::AddressRange;

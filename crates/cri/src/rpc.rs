@@ -28,11 +28,14 @@ methods! {
     REMOVE_CONTAINER: "RuntimeService/RemoveContainer", RemoveContainerRequest -> RemoveContainerResponse;
     LIST_CONTAINERS: "RuntimeService/ListContainers", ListContainersRequest -> ListContainersResponse;
     CONTAINER_STATUS: "RuntimeService/ContainerStatus", ContainerStatusRequest -> ContainerStatusResponse;
+    UPDATE_CONTAINER: "RuntimeService/UpdateContainerResources", UpdateContainerResourcesRequest -> UpdateContainerResourcesResponse;
     REOPEN_LOG: "RuntimeService/ReopenContainerLog", ReopenContainerLogRequest -> ReopenContainerLogResponse;
     EXEC_SYNC: "RuntimeService/ExecSync", ExecSyncRequest -> ExecSyncResponse;
     EXEC: "RuntimeService/Exec", ExecRequest -> ExecResponse;
     ATTACH: "RuntimeService/Attach", AttachRequest -> AttachResponse;
     PORT_FORWARD: "RuntimeService/PortForward", PortForwardRequest -> PortForwardResponse;
+    LIST_CONTAINER_STATS: "RuntimeService/ListContainerStats", ListContainerStatsRequest -> ListContainerStatsResponse;
+    LIST_SANDBOX_STATS: "RuntimeService/ListPodSandboxStats", ListPodSandboxStatsRequest -> ListPodSandboxStatsResponse;
     LIST_IMAGES: "ImageService/ListImages", ListImagesRequest -> ListImagesResponse;
     IMAGE_STATUS: "ImageService/ImageStatus", ImageStatusRequest -> ImageStatusResponse;
     PULL_IMAGE: "ImageService/PullImage", PullImageRequest -> PullImageResponse;

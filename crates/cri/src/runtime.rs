@@ -121,6 +121,17 @@ impl Runtime {
         self.call_within(Some(within), &rpc::STOP_CONTAINER, request).await.map(drop)
     }
 
+    /// Changes the limits of a running container; those that are zero are left as they are.
+    pub async fn update_container(
+        &self,
+        id: &str,
+        resources: wire::LinuxContainerResources,
+    ) -> Result<(), RuntimeError> {
+        let request =
+            wire::UpdateContainerResourcesRequest { container_id: id.to_owned(), linux: Some(resources) };
+        self.call(&rpc::UPDATE_CONTAINER, request).await.map(drop)
+    }
+
     /// Removes a container.
     pub async fn remove_container(&self, id: &str) -> Result<(), RuntimeError> {
         let request = wire::RemoveContainerRequest { container_id: id.to_owned() };
@@ -172,6 +183,16 @@ impl Runtime {
     pub async fn port_forward_url(&self, sandbox: &str, ports: Vec<i32>) -> Result<String, RuntimeError> {
         let request = wire::PortForwardRequest { pod_sandbox_id: sandbox.to_owned(), port: ports };
         Ok(self.call(&rpc::PORT_FORWARD, request).await?.url)
+    }
+
+    /// Returns what all containers use.
+    pub async fn container_stats(&self) -> Result<Vec<wire::ContainerStats>, RuntimeError> {
+        Ok(self.call(&rpc::LIST_CONTAINER_STATS, wire::ListContainerStatsRequest {}).await?.stats)
+    }
+
+    /// Returns what all sandboxes use.
+    pub async fn sandbox_stats(&self) -> Result<Vec<wire::PodSandboxStats>, RuntimeError> {
+        Ok(self.call(&rpc::LIST_SANDBOX_STATS, wire::ListPodSandboxStatsRequest {}).await?.stats)
     }
 
     /// Lists the images on the node.

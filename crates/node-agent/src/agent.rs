@@ -1,13 +1,15 @@
 //! The runtime port of pods on a container runtime: actions become calls, and their results reports.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use gantry_cri::Runtime;
 use gantry_decide::events::Subject;
 use gantry_model::{Event, ObjectKey, Timestamp};
-use gantry_nodes::pod_lifecycle::{FoundPod, Pod, PodRun, RuntimeAction, RuntimeReport};
+use gantry_nodes::pod_lifecycle::{
+    FoundPod, NodeRoom, Pod, PodRun, ResourceRoom, RuntimeAction, RuntimeReport,
+};
 use gantry_nodes::{CachedPod, NodeRuntime, is_over};
 use gantry_runtime::informer::{Cached as _, Plain};
 use gantry_runtime::{Clock, EventRecorder, Informer, Queue};
@@ -15,15 +17,19 @@ use gantry_service_proxy::ServiceProxy;
 use k8s_openapi::api::core::v1 as core;
 use tokio::sync::{Notify, Semaphore};
 
+use crate::eviction::Evictions;
 use crate::fields::PodFacts;
 use crate::known_pods::{KnownPod, KnownPods};
 use crate::node_object::NodeFacts;
 use crate::objects::PodObjects;
 use crate::pod_files::PodFiles;
-use crate::sandbox_config::SandboxSettings;
+use crate::sandbox_config::{SandboxSettings, log_directory_name};
 
 /// The component that events name as their source.
 const EVENT_SOURCE: &str = "kubelet";
+
+/// Amounts of resources are computed in billionths.
+const BILLION: i128 = 1_000_000_000;
 
 /// The agent of one node.
 #[derive(Debug)]
@@ -45,6 +51,8 @@ pub(crate) struct Agent {
     pub(crate) pods: KnownPods,
     /// What the runtime had when the agent started, by uid, until the pod is accepted.
     pub(crate) found: Mutex<BTreeMap<String, (KnownPod, FoundPod)>>,
+    /// When pods are ended for want of a resource.
+    pub(crate) evictions: Arc<Evictions>,
     /// Limits the pulls at a time.
     pub(crate) pulls: Semaphore,
     /// Wakes what removes the remains of pods that are gone.
@@ -94,6 +102,28 @@ impl Agent {
 #[derive(Clone, Debug)]
 pub(crate) struct AgentRuntime(pub(crate) Arc<Agent>);
 
+impl AgentRuntime {
+    /// Returns the room of the node for a pod, beside the others that it has accepted.
+    fn room_beside(&self, pod: &CachedPod, pods: &Informer<CachedPod>) -> NodeRoom {
+        let (mut cpu, mut memory) = (0, 0);
+        let is_other = |other: &&Arc<CachedPod>| {
+            other.uid() != pod.uid() && !is_over(&other.wire) && self.0.pods.is_known(other.uid().as_str())
+        };
+        for other in pods.read().iter().filter(is_other) {
+            let (of_cpu, of_memory) = Pod::parse_real(&other.wire).requests();
+            cpu += of_cpu;
+            memory += of_memory;
+        }
+        let machine = &self.0.facts.machine;
+        let cpus = i128::try_from(machine.cpus).unwrap_or(0) * BILLION;
+        let bytes = i128::from(machine.memory / 1024 * 1024) * BILLION;
+        NodeRoom {
+            cpu: ResourceRoom { allocatable: cpus, used: cpu },
+            memory: ResourceRoom { allocatable: bytes, used: memory },
+        }
+    }
+}
+
 impl NodeRuntime for AgentRuntime {
     type Place = AgentPlace;
 
@@ -105,7 +135,7 @@ impl NodeRuntime for AgentRuntime {
         &self,
         object: &CachedPod,
         pod: &Pod,
-        _: &Informer<CachedPod>,
+        pods: &Informer<CachedPod>,
         now: Timestamp,
     ) -> Option<(AgentPlace, PodRun)> {
         let spec = object.wire.spec.as_ref()?;
@@ -114,15 +144,28 @@ impl NodeRuntime for AgentRuntime {
         }
         let uid = object.uid().as_str().to_owned();
         let found = self.0.found.lock().unwrap_or_else(PoisonError::into_inner).remove(&uid);
+        let is_new = found.is_none() && object.wire.status.as_ref().is_none_or(|it| it.start_time.is_none());
         let (known, found) = found.unwrap_or_default();
         self.0.pods.insert(&uid, KnownPod { key: Some(object.key()), ..known });
         let fallback = core::PodStatus::default();
         let status = object.wire.status.as_ref().unwrap_or(&fallback);
-        let run = PodRun::resume(pod, status, &found, now);
+        let mut run = PodRun::resume(pod, status, &found, now);
+        if is_new {
+            let rejection = self.0.evictions.rejection(&object.wire);
+            let rejection = rejection.or_else(|| pod.rejection(&self.room_beside(object, pods)));
+            if let Some(rejection) = rejection {
+                run.receive(pod, RuntimeReport::Rejected(rejection), now);
+            }
+        }
         Some((AgentPlace { uid, is_host_network: spec.host_network == Some(true) }, run))
     }
 
     fn release(&self, place: AgentPlace) {
+        if let Some(key) = self.0.pods.get(&place.uid).and_then(|known| known.key) {
+            // A pod whose sandbox could never be created has an empty one; others are removed with their sandbox.
+            let name = log_directory_name(key.namespace.as_str(), key.name.as_str(), &place.uid);
+            let _ = std::fs::remove_dir(Path::new(&self.0.settings.logs).join(name));
+        }
         self.0.pods.remove(&place.uid);
         self.0.objects.forget(&place.uid);
         if let Some(proxy) = &self.0.proxy {
@@ -149,6 +192,10 @@ impl NodeRuntime for AgentRuntime {
     }
 
     fn add_images(&self, _: &AgentPlace, _: Vec<String>) {}
+
+    fn room(&self, pod: &CachedPod, pods: &Informer<CachedPod>) -> Option<NodeRoom> {
+        Some(self.room_beside(pod, pods))
+    }
 
     fn observe(&self, place: &mut AgentPlace, pod: &Pod, run: &mut PodRun, now: Timestamp) {
         for report in self.0.pods.take_reports(&place.uid) {

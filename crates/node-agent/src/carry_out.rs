@@ -9,8 +9,8 @@ use gantry_cri::{RuntimeError, wire};
 use gantry_model::{Event, Timestamp};
 use gantry_nodes::CachedPod;
 use gantry_nodes::pod_lifecycle::{
-    ContainerExit, ContainerProbe, PulledImage, RuntimeAction, RuntimeReport, SandboxFailure, StartFailure,
-    StartStep, StartedContainer,
+    ContainerAmounts, ContainerExit, ContainerProbe, PulledImage, RuntimeAction, RuntimeReport,
+    SandboxFailure, StartFailure, StartStep, StartedContainer,
 };
 use gantry_runtime::informer::Cached as _;
 use k8s_openapi::api::core::v1 as core;
@@ -23,6 +23,7 @@ use crate::payload::PayloadInputs;
 use crate::pod_files::hosts_text;
 use crate::probe_runner::ProbeTarget;
 use crate::pull_secrets::credentials;
+use crate::resources::{changed_resources, container_resources};
 use crate::sandbox_config::{full_name, host_name, log_directory, sandbox_config};
 use crate::security::root_problem;
 use crate::termination;
@@ -54,10 +55,14 @@ impl Agent {
                 let result = self.pull(&pod.wire, &container).await;
                 Some(RuntimeReport::Pulled { container, result })
             }
-            RuntimeAction::StartContainer { container, attempt } => {
+            RuntimeAction::StartContainer { container, attempt, amounts } => {
                 let attempt = u32::try_from(attempt).unwrap_or(0);
-                let result = Box::pin(self.start(&pod, &uid, &container, attempt)).await;
+                let result = Box::pin(self.start(&pod, &uid, &container, attempt, &amounts)).await;
                 Some(RuntimeReport::Started { container, result })
+            }
+            RuntimeAction::ResizeContainer { container, id, amounts } => {
+                let result = self.resize(&pod.wire, &container, &id, &amounts).await;
+                Some(RuntimeReport::Resized { container, id, result })
             }
             RuntimeAction::StopContainer { container, grace } => {
                 self.stop(&pod, &uid, container, grace).await
@@ -175,13 +180,15 @@ impl Agent {
         uid: &str,
         name: &str,
         attempt: u32,
+        amounts: &ContainerAmounts,
     ) -> Result<StartedContainer, StartFailure> {
         let configuration = |message: String| StartFailure { step: StartStep::Configuration, message };
         let create =
             |error: RuntimeError| StartFailure { step: StartStep::Create, message: error.to_string() };
         let object = &pod.wire;
-        let container = container_named(object, name)
+        let mut container = container_named(object, name)
             .ok_or_else(|| configuration(format!("the pod has no container {name}")))?;
+        container.resources = Some(amounts.render());
         let known = self.pods.get(uid).unwrap_or_default();
         let sandbox =
             known.sandbox.clone().ok_or_else(|| configuration("the pod has no sandbox".to_owned()))?;
@@ -233,6 +240,28 @@ impl Agent {
             }
         }
         Ok(StartedContainer { identity, since: Timestamp::from_nanos(status.started_at) })
+    }
+
+    /// Changes the limits of a container's cgroup.
+    async fn resize(
+        &self,
+        pod: &core::Pod,
+        name: &str,
+        id: &str,
+        amounts: &ContainerAmounts,
+    ) -> Result<(), String> {
+        let container =
+            container_named(pod, name).ok_or_else(|| format!("the pod has no container {name}"))?;
+        let container = core::Container { resources: Some(amounts.render()), ..container };
+        let spec = pod.spec.clone().unwrap_or_default();
+        let resources = container_resources(&container, &spec, self.facts.machine.memory);
+        let id = self.bare_id(id);
+        self.cri.update_container(id, changed_resources(resources)).await.map_err(|error| error.to_string())
+    }
+
+    /// Returns the ID of a container without the name of the runtime.
+    fn bare_id<'a>(&self, id: &'a str) -> &'a str {
+        id.strip_prefix(&self.runtime_name).and_then(|id| id.strip_prefix("://")).unwrap_or(id)
     }
 
     async fn environment(
@@ -298,7 +327,7 @@ impl Agent {
             ContainerProbe::Liveness => container.liveness_probe.as_ref(),
         }?;
         let pod_ip = self.pod_ip(pod);
-        let id = id.strip_prefix(&format!("{}://", self.runtime_name)).unwrap_or(id);
+        let id = self.bare_id(id);
         let target = ProbeTarget { runtime: &self.cri, id, container: &container, pod_ip: &pod_ip };
         Some(target.probe(probe).await)
     }

@@ -67,13 +67,21 @@ pub(crate) async fn remove_images(agent: &Agent) -> Result<(), RuntimeError> {
     if used_percent(Path::new(&disk)) < DISK_PERCENT_HIGH {
         return Ok(());
     }
+    remove_unused_images(agent, || used_percent(Path::new(&disk)) < DISK_PERCENT_LOW).await
+}
+
+/// Removes images that no container uses, the largest first, until there is enough room.
+pub(crate) async fn remove_unused_images(
+    agent: &Agent,
+    is_enough: impl Fn() -> bool,
+) -> Result<(), RuntimeError> {
     let containers = agent.cri.containers().await?;
     let used: BTreeSet<String> = containers
         .into_iter()
         .flat_map(|container| [container.image_ref, container.image.unwrap_or_default().image])
         .collect();
     for image in unused_images(agent.cri.images().await?, &used) {
-        if used_percent(Path::new(&disk)) < DISK_PERCENT_LOW {
+        if is_enough() {
             return Ok(());
         }
         tracing::info!(image = ?image.repo_tags, "removing an image that nothing uses, because the disk is nearly full");

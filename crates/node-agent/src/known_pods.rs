@@ -51,6 +51,11 @@ impl KnownPods {
         self.pods().get(uid).cloned()
     }
 
+    /// Whether this is one of them.
+    pub(crate) fn is_known(&self, uid: &str) -> bool {
+        self.pods().contains_key(uid)
+    }
+
     /// Returns all pods.
     pub(crate) fn all(&self) -> BTreeMap<String, KnownPod> {
         self.pods().clone()

@@ -3,6 +3,7 @@
 use gantry_cri::wire;
 use gantry_json::{Value, json};
 use gantry_model::Timestamp;
+use gantry_nodes::NodeHealth;
 use k8s_openapi::api::core::v1 as core;
 
 use crate::machine::{Machine, architecture};
@@ -27,12 +28,12 @@ pub(crate) struct NodeFacts {
 
 impl NodeFacts {
     /// Returns the object to create.
-    pub(crate) fn object(&self, problem: Option<&str>, images: &[wire::Image], now: Timestamp) -> Value {
+    pub(crate) fn object(&self, health: &NodeHealth, images: &[wire::Image], now: Timestamp) -> Value {
         json!({
             "apiVersion": "v1",
             "kind": "Node",
             "metadata": {"name": self.name, "labels": self.labels()},
-            "status": self.status(None, problem, images, now),
+            "status": self.status(None, health, images, now),
         })
     }
 
@@ -61,11 +62,11 @@ impl NodeFacts {
         })
     }
 
-    /// Returns its status, with the transition times of the previous one. `problem` is why it is not ready.
+    /// Returns its status, with the transition times of the previous one.
     pub(crate) fn status(
         &self,
         before: Option<&core::NodeStatus>,
-        problem: Option<&str>,
+        health: &NodeHealth,
         images: &[wire::Image],
         now: Timestamp,
     ) -> Value {
@@ -73,7 +74,7 @@ impl NodeFacts {
         json!({
             "capacity": self.resources(),
             "allocatable": self.resources(),
-            "conditions": gantry_nodes::conditions(before, problem, now),
+            "conditions": gantry_nodes::conditions(before, health, now),
             "addresses": [
                 {"type": "InternalIP", "address": self.address},
                 {"type": "Hostname", "address": self.name},
@@ -153,8 +154,14 @@ mod tests {
              message:cni plugin not initialized"
         );
         let facts = NodeFacts { name: "n1".to_owned(), ..NodeFacts::default() };
-        let status = facts.status(None, Some("no network"), &[], Timestamp::EPOCH);
+        let status = facts.status(
+            None,
+            &NodeHealth { problem: Some("no network".to_owned()), pressures: vec!["DiskPressure"] },
+            &[],
+            Timestamp::EPOCH,
+        );
         assert_eq!(status["conditions"][3]["status"], "False");
         assert_eq!(status["conditions"][3]["message"], "no network");
+        assert_eq!(status["conditions"][1]["reason"], "KubeletHasDiskPressure");
     }
 }

@@ -1,8 +1,11 @@
 //! The options of the agent.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use gantry_runtime::{Clock, Informers, Metrics};
+
+use crate::pressure::EvictionThresholds;
 
 /// The options of the agent.
 #[derive(Clone, Debug)]
@@ -25,6 +28,10 @@ pub struct AgentOptions {
     pub service_proxy: bool,
     /// Whether the node serves the names of the cluster to its pods, if `cluster_dns` is empty and the cluster has no DNS server.
     pub dns_server: bool,
+    /// Below what the node has too little of a resource, so that pods are ended.
+    pub eviction_hard: EvictionThresholds,
+    /// How much longer than it holds the node reports that it has too little of a resource.
+    pub pressure_transition: Duration,
     /// The maximum number of pods.
     pub pods_max: u32,
     /// Labels of the node.
@@ -67,6 +74,8 @@ impl AgentOptions {
             cluster_domain: "cluster.local".to_owned(),
             service_proxy: true,
             dns_server: true,
+            eviction_hard: EvictionThresholds::default(),
+            pressure_transition: Duration::from_mins(5),
             pods_max: 110,
             labels: Vec::new(),
             record: None,

@@ -7,11 +7,13 @@ use gantry_cri::Runtime;
 use gantry_json::{Value, json};
 use gantry_model::patch::PatchForm;
 use gantry_model::{RefusalKind, Timestamp, Uid};
+use gantry_nodes::NodeHealth;
 use gantry_nodes::lease::{self, RENEW_EVERY, REPORT_EVERY};
 use gantry_runtime::informer::resource_of;
 use gantry_runtime::{Api, Clock, RequestError, ResourcePath, Shutdown};
 use k8s_openapi::api::core::v1 as core;
 
+use crate::eviction::Evictions;
 use crate::node_object::{NodeFacts, readiness_problem};
 
 /// How often the runtime is asked whether it works.
@@ -24,6 +26,7 @@ pub(crate) struct Registration {
     pub(crate) clock: Clock,
     pub(crate) runtime: Runtime,
     pub(crate) facts: Arc<NodeFacts>,
+    pub(crate) evictions: Arc<Evictions>,
 }
 
 /// What was last reported, and when the next heartbeats are due.
@@ -32,7 +35,7 @@ struct Heartbeat {
     lease: Option<Value>,
     renew_at: Timestamp,
     report_at: Timestamp,
-    problem: Option<String>,
+    health: NodeHealth,
     is_registered: bool,
 }
 
@@ -43,7 +46,7 @@ impl Registration {
             lease: None,
             renew_at: Timestamp::EPOCH,
             report_at: Timestamp::EPOCH,
-            problem: None,
+            health: NodeHealth::default(),
             is_registered: false,
         };
         loop {
@@ -64,6 +67,7 @@ impl Registration {
             Ok(conditions) => readiness_problem(&conditions),
             Err(error) => Some(format!("container runtime is down: {error}")),
         };
+        let health = NodeHealth { problem, pressures: self.evictions.conditions() };
         let target = self.target();
         let node = match self.api.get::<core::Node>(&target).await {
             Ok(node) => Some(node),
@@ -73,22 +77,22 @@ impl Registration {
         let steady = self.clock.steady();
         let node = if let Some(node) = node {
             let is_changed =
-                heartbeat.problem != problem || gantry_nodes::is_ready(&node) != problem.is_none();
+                heartbeat.health != health || gantry_nodes::is_ready(&node) != health.problem.is_none();
             if !heartbeat.is_registered || is_changed || heartbeat.report_at <= steady {
-                self.report(&node, problem.as_deref(), !heartbeat.is_registered).await?;
+                self.report(&node, &health, !heartbeat.is_registered).await?;
                 heartbeat.report_at = steady.plus(REPORT_EVERY);
             }
             node
         } else {
             heartbeat.report_at = steady.plus(REPORT_EVERY);
-            self.create(problem.as_deref()).await?
+            self.create(&health).await?
         };
-        if problem.is_none()
+        if health.problem.is_none()
             && let Some(kept) = gantry_nodes::taints_without_not_ready(&node)
         {
             self.patch(&target, &json!({"spec": {"taints": kept}})).await?;
         }
-        heartbeat.problem = problem;
+        heartbeat.health = health;
         heartbeat.is_registered = true;
         if heartbeat.renew_at <= steady {
             let uid = Uid::from(node.metadata.uid.unwrap_or_default());
@@ -100,9 +104,9 @@ impl Registration {
         Ok(())
     }
 
-    async fn create(&self, problem: Option<&str>) -> Result<core::Node, RequestError> {
+    async fn create(&self, health: &NodeHealth) -> Result<core::Node, RequestError> {
         let images = self.runtime.images().await.unwrap_or_default();
-        let object = self.facts.object(problem, &images, self.clock.now());
+        let object = self.facts.object(health, &images, self.clock.now());
         let nodes = ResourcePath::collection(&resource_of::<core::Node>(), None);
         self.api.create(&nodes, &object).await
     }
@@ -110,14 +114,14 @@ impl Registration {
     async fn report(
         &self,
         node: &core::Node,
-        problem: Option<&str>,
+        health: &NodeHealth,
         is_first: bool,
     ) -> Result<(), RequestError> {
         if is_first {
             self.patch(&self.target(), &json!({"metadata": {"labels": self.facts.labels()}})).await?;
         }
         let images = self.runtime.images().await.unwrap_or_default();
-        let status = self.facts.status(node.status.as_ref(), problem, &images, self.clock.now());
+        let status = self.facts.status(node.status.as_ref(), health, &images, self.clock.now());
         self.patch(&self.target().part("status"), &json!({"status": status})).await
     }
 

@@ -18,6 +18,7 @@ use crate::environment::container_named;
 use crate::housekeeping;
 use crate::inventory::{Holdings, Inventory};
 use crate::pod_files::{PodFiles, pods_directory};
+use crate::sandbox_config::log_directory_name;
 
 /// How often the runtime is asked, as by a kubelet.
 const EVERY: Duration = Duration::from_secs(1);
@@ -150,8 +151,8 @@ async fn remove_all(agent: &Agent, uid: &str, holdings: &Holdings) -> Result<(),
     for sandbox in &holdings.sandboxes {
         agent.cri.remove_sandbox(&sandbox.id).await?;
         if let Some(metadata) = &sandbox.metadata {
-            let logs = format!("{}/{}_{}_{uid}", agent.settings.logs, metadata.namespace, metadata.name);
-            let _ = fs::remove_dir_all(logs);
+            let name = log_directory_name(&metadata.namespace, &metadata.name, uid);
+            let _ = fs::remove_dir_all(Path::new(&agent.settings.logs).join(name));
         }
     }
     Ok(())

@@ -9,6 +9,8 @@ use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 
 const PERIOD_MICROSECONDS: i64 = 100_000;
 const QUOTA_MIN: i64 = 1000;
+/// How the kernel writes that there is no limit.
+const UNLIMITED: i64 = -1;
 const SHARES_PER_CORE: i64 = 1024;
 const SHARES_MIN: i64 = 2;
 const SHARES_MAX: i64 = 262_144;
@@ -72,6 +74,18 @@ pub(crate) fn container_resources(
         memory_limit_in_bytes: memory_limit.map_or(0, bytes),
         oom_score_adj: oom_score_adjustment(QualityOfService::of(pod), bytes(memory_request), memory),
         ..wire::LinuxContainerResources::default()
+    }
+}
+
+/// Returns the limits to change a running container to. What is not set there is left as it was, so that no limit has to be
+/// said.
+pub(crate) fn changed_resources(resources: wire::LinuxContainerResources) -> wire::LinuxContainerResources {
+    let or_unlimited = |amount: i64| if amount == 0 { UNLIMITED } else { amount };
+    wire::LinuxContainerResources {
+        cpu_period: PERIOD_MICROSECONDS,
+        cpu_quota: or_unlimited(resources.cpu_quota),
+        memory_limit_in_bytes: or_unlimited(resources.memory_limit_in_bytes),
+        ..resources
     }
 }
 

@@ -19,6 +19,7 @@ use tokio::task::JoinSet;
 
 use crate::agent::{Agent, AgentRuntime};
 use crate::cluster_dns::{self, ClusterDns};
+use crate::eviction::{self, Evictions};
 use crate::holdings::NodeHoldings;
 use crate::inventory::{self, Holdings, Inventory};
 use crate::known_pods::{KnownPod, KnownPods};
@@ -109,7 +110,9 @@ async fn run_agent(transport: ApiTransport, options: AgentOptions, shutdown: Shu
         cluster_domain: options.cluster_domain.clone(),
         node_dns,
     };
+    let evictions = Arc::new(Evictions::new(options.eviction_hard.clone(), options.pressure_transition));
     let agent = Arc::new(Agent {
+        evictions: evictions.clone(),
         runtime_name: version.runtime_name,
         facts: facts.clone(),
         settings,
@@ -139,8 +142,13 @@ async fn run_agent(transport: ApiTransport, options: AgentOptions, shutdown: Shu
         }
     });
     informers.start(&mut tasks, &api, &options.clock, &shutdown);
-    let registration =
-        Registration { api: api.clone(), clock: options.clock.clone(), runtime: cri.clone(), facts };
+    let registration = Registration {
+        api: api.clone(),
+        clock: options.clock.clone(),
+        runtime: cri.clone(),
+        facts,
+        evictions,
+    };
     tasks.spawn(registration.run(shutdown.clone()));
     if let Some(server) = own_server {
         tasks.spawn(server.run(shutdown.clone()));
@@ -152,6 +160,7 @@ async fn run_agent(transport: ApiTransport, options: AgentOptions, shutdown: Shu
     if shutdown.unless(agent.services.synced()).await.is_none() {
         return Ok(());
     }
+    tasks.spawn(eviction::run(agent.clone(), pods.clone(), shutdown.clone()));
     tasks.spawn(relist::run(agent.clone(), pods.clone(), shutdown.clone()));
     if let Some(listener) = listener {
         let server = NodeServer {
@@ -159,6 +168,7 @@ async fn run_agent(transport: ApiTransport, options: AgentOptions, shutdown: Shu
             pods: pods.clone(),
             api: api.clone(),
             metrics: options.metrics.clone(),
+            last_cpu: Mutex::default(),
         };
         tasks.spawn(listener.serve(Arc::new(server), shutdown.clone()));
     }

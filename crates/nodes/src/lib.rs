@@ -30,7 +30,8 @@ mod simulation;
 mod status_patch;
 
 pub use node_spec::{
-    SIMULATED_TAINT, conditions, healthy_conditions, is_ready, is_settled, taints_without_not_ready,
+    NodeHealth, SIMULATED_TAINT, conditions, healthy_conditions, is_ready, is_settled,
+    taints_without_not_ready,
 };
 pub use options::{Capacity, InvalidOptions, Options};
 pub use pod_workers::{CachedPod, NodeRuntime, PodWorkers, is_over, subject};

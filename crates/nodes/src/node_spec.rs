@@ -41,13 +41,23 @@ pub(crate) struct NodeSpec {
 /// The key of the taint that keeps real pods away from simulated nodes.
 pub const SIMULATED_TAINT: &str = SIMULATED;
 
-/// A condition of a node.
+/// What a node reports of its health.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NodeHealth {
+    /// Why it is not ready, if it is not.
+    pub problem: Option<String>,
+    /// The conditions of resources of which it has too little: `MemoryPressure`, `DiskPressure`, `PIDPressure`.
+    pub pressures: Vec<&'static str>,
+}
+
+/// A condition of a healthy node, and the reason and message if it is not healthy.
 #[derive(Clone, Copy)]
 struct HealthyCondition {
     name: &'static str,
     status: &'static str,
     reason: &'static str,
     message: &'static str,
+    unhealthy: (&'static str, &'static str),
 }
 
 const HEALTHY: [HealthyCondition; 4] = [
@@ -56,24 +66,28 @@ const HEALTHY: [HealthyCondition; 4] = [
         status: "False",
         reason: "KubeletHasSufficientMemory",
         message: "kubelet has sufficient memory available",
+        unhealthy: ("KubeletHasInsufficientMemory", "kubelet has insufficient memory available"),
     },
     HealthyCondition {
         name: "DiskPressure",
         status: "False",
         reason: "KubeletHasNoDiskPressure",
         message: "kubelet has no disk pressure",
+        unhealthy: ("KubeletHasDiskPressure", "kubelet has disk pressure"),
     },
     HealthyCondition {
         name: "PIDPressure",
         status: "False",
         reason: "KubeletHasSufficientPID",
         message: "kubelet has sufficient PID available",
+        unhealthy: ("KubeletHasInsufficientPID", "kubelet has insufficient PID available"),
     },
     HealthyCondition {
         name: "Ready",
         status: "True",
         reason: "KubeletReady",
         message: "kubelet is posting ready status",
+        unhealthy: ("KubeletNotReady", ""),
     },
 ];
 
@@ -173,19 +187,19 @@ impl NodeSpec {
 
 /// Returns the conditions of a healthy node. Unchanged ones keep their transition time.
 pub fn healthy_conditions(before: Option<&wire::NodeStatus>, now: Timestamp) -> Value {
-    conditions(before, None, now)
+    conditions(before, &NodeHealth::default(), now)
 }
 
-/// Returns the conditions of a node that is ready but for this problem. Unchanged ones keep their transition time.
-pub fn conditions(before: Option<&wire::NodeStatus>, problem: Option<&str>, now: Timestamp) -> Value {
+/// Returns the conditions of a node of this health. Unchanged ones keep their transition time.
+pub fn conditions(before: Option<&wire::NodeStatus>, health: &NodeHealth, now: Timestamp) -> Value {
     let before = before.and_then(|status| status.conditions.as_deref()).unwrap_or_default();
     let condition = |healthy: &HealthyCondition| {
-        let problem = problem.filter(|_| healthy.name == "Ready");
-        let HealthyCondition { name, status, reason, message } = match problem {
-            None => *healthy,
-            Some(_) => HealthyCondition { status: "False", reason: "KubeletNotReady", ..*healthy },
+        let HealthyCondition { name, unhealthy: (reason, message), .. } = *healthy;
+        let (status, reason, message) = match &health.problem {
+            Some(problem) if name == "Ready" => ("False", reason, problem.as_str()),
+            _ if health.pressures.contains(&name) => ("True", reason, message),
+            _ => (healthy.status, healthy.reason, healthy.message),
         };
-        let message = problem.unwrap_or(message);
         let same = before.iter().find(|known| known.type_ == name && known.status == status);
         let since = same.and_then(|known| known.last_transition_time.clone()).unwrap_or_else(|| now.render());
         json!({

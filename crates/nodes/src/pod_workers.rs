@@ -16,7 +16,7 @@ use k8s_openapi::api::core::v1 as core;
 
 use crate::lookups::Lookups;
 use crate::pod_lifecycle::{
-    self, Completion, NodeContext, Pod, PodRun, PodSyncResult, References, RuntimeAction,
+    self, Completion, NodeContext, NodeRoom, Pod, PodRun, PodSyncResult, References, RuntimeAction,
 };
 use crate::status_patch;
 
@@ -56,6 +56,11 @@ pub trait NodeRuntime: fmt::Debug + Send + Sync + 'static {
 
     /// Notes that images were pulled to the node.
     fn add_images(&self, place: &Self::Place, images: Vec<String>);
+
+    /// Returns the room for a pod whose resources are changed; `None` if there is enough for any.
+    fn room(&self, _pod: &CachedPod, _pods: &Informer<CachedPod>) -> Option<NodeRoom> {
+        None
+    }
 
     /// Passes on what was reported of the pod since its last sync.
     fn observe(&self, place: &mut Self::Place, pod: &Pod, run: &mut PodRun, now: Timestamp);
@@ -161,6 +166,11 @@ impl<R: NodeRuntime> PodWorkers<R> {
             pod_address: &pod_address,
             images: &self.runtime.images(&worker.place),
             references,
+            room: if worker.run.is_resize_wanted(&worker.pod) {
+                self.runtime.room(&worker.object, &self.pods)
+            } else {
+                None
+            },
         };
         let mut synced = pod_lifecycle::sync(&worker.pod, worker.run.clone(), &context, now);
         let subject = subject(&worker.object);
@@ -175,7 +185,7 @@ impl<R: NodeRuntime> PodWorkers<R> {
         match written {
             Ok(version) => {
                 worker.written_version = version.or(worker.written_version.take());
-                worker.reported = synced.status;
+                worker.reported = status_patch::with_addresses(synced.status, &worker.reported);
                 worker.is_deleted = synced.completion == Completion::Remove;
                 worker.wake = synced.wake;
                 (Outcome::Success, self.wake(synced.wake))
@@ -252,7 +262,7 @@ impl<R: NodeRuntime> PodWorkers<R> {
         let uid = worker.object.uid();
         let target = ResourcePath::object(self.pods.resource(), Some(&key.namespace), &key.name);
         if status_patch::is_needed(&worker.reported, &synced.status) {
-            let body = status_patch::patch(uid.as_str(), &synced.status);
+            let body = status_patch::patch(uid.as_str(), &worker.reported, &synced.status);
             let stored: StoredRef =
                 self.api.patch(&target.part("status"), PatchForm::StrategicMerge, &body).await?;
             version = Some(stored.version());
@@ -322,8 +332,16 @@ fn round_up(at: Timestamp, resolution: Duration) -> Timestamp {
 fn after_failure(key: &ObjectKey, failure: &RequestError) -> (Outcome, Wake) {
     match failure.kind() {
         // The pod was deleted or replaced; the informer will deliver the change.
-        RefusalKind::NotFound | RefusalKind::Invalid => {
+        RefusalKind::NotFound => {
             tracing::debug!(pod = %key, %failure, "the pod has changed in the meantime");
+            (Outcome::Success, Wake::OnChange)
+        }
+        RefusalKind::Invalid => {
+            if failure.to_string().contains("metadata.uid") {
+                tracing::debug!(pod = %key, %failure, "the pod was replaced in the meantime");
+            } else {
+                tracing::warn!(pod = %key, %failure, "the status of a pod is refused");
+            }
             (Outcome::Success, Wake::OnChange)
         }
         // The pod was replaced, or the server has given up on a patch that others interrupted: that changes nothing.

@@ -37,6 +37,7 @@ mod request;
 mod shutdown;
 mod tasks;
 mod wire;
+mod zero_times;
 
 pub use api::Api;
 pub use clock::Clock;

@@ -15,6 +15,8 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use k8s_openapi::apimachinery::pkg::version::Info;
 use serde::{Deserialize, Serialize};
 
+use crate::zero_times;
+
 /// What a response can be decoded to.
 pub trait Decode: Sized + Send + 'static {
     /// Decodes JSON.
@@ -122,7 +124,10 @@ macro_rules! decode {
     ($($kind:ty),* $(,)?) => {$(
         impl Decode for $kind {
             fn decode(json: &[u8]) -> gantry_json::Result<Self> {
-                gantry_json::from_slice(json)
+                gantry_json::from_slice(json).or_else(|error| match zero_times::fill_in(json) {
+                    Some(filled) => gantry_json::from_slice(&filled),
+                    None => Err(error),
+                })
             }
         }
     )*};
@@ -151,7 +156,10 @@ macro_rules! wire {
                 &mut self.metadata
             }
             fn decode_list(json: &[u8]) -> gantry_json::Result<ObjectList<Self>> {
-                gantry_json::from_slice(json)
+                gantry_json::from_slice(json).or_else(|error| match zero_times::fill_in(json) {
+                    Some(filled) => gantry_json::from_slice(&filled),
+                    None => Err(error),
+                })
             }
         }
     )*};

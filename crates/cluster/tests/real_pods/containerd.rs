@@ -39,28 +39,37 @@ impl Containerd {
         fs::create_dir_all(directory.join("net")).unwrap();
         fs::write(directory.join("net/10-test.conflist"), cni(&bridge, &network)).unwrap();
         fs::write(directory.join("config.toml"), configuration(&directory)).unwrap();
-        let log = fs::File::create(directory.join("containerd.log")).unwrap();
-        let process = Command::new("containerd")
-            .arg("-c")
-            .arg(directory.join("config.toml"))
-            .stdin(Stdio::null())
-            .stdout(log.try_clone().unwrap())
-            .stderr(log)
-            .spawn()
-            .map_err(|error| format!("containerd cannot be started: {error}"))?;
+        let process = spawn(&directory)?;
         let containerd = Self { directory, network, bridge, process };
-        let deadline = Instant::now() + START_MAX;
-        while containerd.ctr(&["version"]).is_none() {
-            if Instant::now() > deadline {
-                return Err("containerd does not start here".to_owned());
-            }
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        containerd.until_started()?;
         let image = containerd.make_image();
         containerd
             .ctr(&["-n", "k8s.io", "images", "import", &image])
             .ok_or("the image cannot be imported")?;
         Ok(containerd)
+    }
+
+    fn until_started(&self) -> Result<(), String> {
+        let deadline = Instant::now() + START_MAX;
+        while self.ctr(&["version"]).is_none() {
+            if Instant::now() > deadline {
+                return Err("containerd does not start here".to_owned());
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        Ok(())
+    }
+
+    /// Kills it; containers keep running.
+    pub(crate) fn kill(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+
+    /// Starts it again after it was killed.
+    pub(crate) fn start_again(&mut self) {
+        self.process = spawn(&self.directory).unwrap();
+        self.until_started().unwrap();
     }
 
     pub(crate) fn socket(&self) -> PathBuf {
@@ -126,6 +135,18 @@ impl Drop for Containerd {
         }
         let _ = fs::remove_dir_all(&self.directory);
     }
+}
+
+fn spawn(directory: &Path) -> Result<Child, String> {
+    let log = fs::File::options().create(true).append(true).open(directory.join("containerd.log")).unwrap();
+    Command::new("containerd")
+        .arg("-c")
+        .arg(directory.join("config.toml"))
+        .stdin(Stdio::null())
+        .stdout(log.try_clone().unwrap())
+        .stderr(log)
+        .spawn()
+        .map_err(|error| format!("containerd cannot be started: {error}"))
 }
 
 fn require_root() -> Result<(), String> {

@@ -14,10 +14,10 @@ use std::future::Future;
 use std::time::Duration;
 
 use containerd::{Containerd, IMAGE};
-use gantry_cluster::{AgentOptions, Cluster, OnStop, Options};
+use gantry_cluster::{AgentOptions, Cluster, EvictionThresholds, OnStop, Options};
 use gantry_json::{Value, json};
 use k8s_openapi::api::apps::v1::Deployment;
-use k8s_openapi::api::core::v1::{ConfigMap, Pod};
+use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
 
 /// How long anything may take: generous, because machines differ.
@@ -74,13 +74,15 @@ fn deployment(version: &str) -> Value {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn real_pods_are_rolled_out_restarted_and_removed() {
-    let Some(containerd) = containerd(0, "real pods on containerd") else { return };
+    let Some(mut containerd) = containerd(0, "real pods on containerd") else { return };
     let agent = AgentOptions {
         node_name: Some("here".to_owned()),
         address: Some("127.0.0.1".to_owned()),
         root: containerd.directory.join("node"),
         logs: containerd.directory.join("logs"),
         port: Some(0),
+        // The disk of the machine that tests are run on may be nearly full.
+        eviction_hard: EvictionThresholds::parse("").unwrap(),
         on_stop: OnStop::Remove,
         ..AgentOptions::new(containerd.socket(), gantry_runtime::Metrics::new())
     };
@@ -90,7 +92,7 @@ async fn real_pods_are_rolled_out_restarted_and_removed() {
     let client = kube::Client::new(cluster.service(), "default");
     let pods: Api<Pod> = Api::default_namespaced(client.clone());
     let deployments: Api<Deployment> = Api::default_namespaced(client.clone());
-    let maps: Api<ConfigMap> = Api::default_namespaced(client);
+    let maps: Api<ConfigMap> = Api::default_namespaced(client.clone());
     let map = json!({"metadata": {"name": "config"}, "data": {"greeting": "hello"}});
     maps.create(&PostParams::default(), &gantry_json::from_value(map).unwrap()).await.unwrap();
 
@@ -106,12 +108,18 @@ async fn real_pods_are_rolled_out_restarted_and_removed() {
         assert!(status.pod_ip.as_ref().unwrap().starts_with(&containerd.network), "{status:?}");
     }
 
+    dead_containerd_is_reported_and_recovered_from(&mut containerd, &Api::all(client)).await;
+    let after = pods.list(&ListParams::default()).await.unwrap().items;
+    let ids = |pods: &[Pod]| -> Vec<Option<String>> { pods.iter().map(container_id).collect() };
+    assert_eq!(ids(&after), ids(&running), "the containers were not disturbed");
+
     let patch = gantry_json::to_value(&deployment("two"));
     let patch: serde_json::Value = serde_json::from_str(&patch.to_string()).unwrap();
     deployments.patch("web", &PatchParams::default(), &Patch::Merge(patch)).await.unwrap();
     available(&deployments, 2).await;
 
     restarts_and_termination_messages(&pods).await;
+    resources_of_a_running_pod_are_changed(&pods).await;
 
     deployments.delete("web", &DeleteParams::default()).await.unwrap();
     pods.delete_collection(&DeleteParams::default(), &ListParams::default()).await.unwrap();
@@ -121,6 +129,28 @@ async fn real_pods_are_rolled_out_restarted_and_removed() {
     .await;
     cluster.stop().await;
     assert_eq!(containerd.containers(), Vec::<String>::new(), "nothing is left behind");
+}
+
+fn container_id(pod: &Pod) -> Option<String> {
+    pod.status.as_ref()?.container_statuses.as_ref()?.first()?.container_id.clone()
+}
+
+/// A node without its runtime is not ready, and says so; it is ready when the runtime is back.
+async fn dead_containerd_is_reported_and_recovered_from(containerd: &mut Containerd, nodes: &Api<Node>) {
+    let ready = || async {
+        let conditions = nodes.get("here").await.unwrap().status.unwrap().conditions.unwrap();
+        conditions.into_iter().find(|condition| condition.type_ == "Ready").unwrap()
+    };
+    containerd.kill();
+    let condition = eventually("the report of the node", || async {
+        let condition = ready().await;
+        (condition.status == "False").then_some(condition)
+    })
+    .await;
+    assert_eq!(condition.reason.as_deref(), Some("KubeletNotReady"));
+    assert!(condition.message.as_ref().unwrap().contains("container runtime is down"), "{condition:?}");
+    containerd.start_again();
+    eventually("the recovery of the node", || async { (ready().await.status == "True").then_some(()) }).await;
 }
 
 /// Returns when a rollout is complete.
@@ -134,6 +164,40 @@ async fn available(deployments: &Api<Deployment>, generation: i64) {
         is_complete.then_some(())
     })
     .await;
+}
+
+/// A running container gets another limit of memory, without a restart.
+async fn resources_of_a_running_pod_are_changed(pods: &Api<Pod>) {
+    let limit = "/sys/fs/cgroup/memory.max /sys/fs/cgroup/memory/memory.limit_in_bytes";
+    let script = format!(
+        "until /bin/busybox cat {limit} 2>/dev/null | /bin/busybox grep -qx 50331648; do /bin/busybox sleep 0.1; done"
+    );
+    let pod = json!({
+        "metadata": {"name": "growing"},
+        "spec": {
+            "restartPolicy": "Never",
+            "containers": [{
+                "name": "growing", "image": IMAGE, "imagePullPolicy": "Never",
+                "command": ["/bin/busybox", "sh", "-c", script],
+                "resources": {"limits": {"memory": "32Mi"}},
+            }],
+        },
+    });
+    pods.create(&PostParams::default(), &gantry_json::from_value(pod).unwrap()).await.unwrap();
+    let phase = |wanted: &'static str| async move {
+        eventually(wanted, || async {
+            let status = pods.get("growing").await.unwrap().status.unwrap();
+            (status.phase.as_deref() == Some(wanted)).then_some(())
+        })
+        .await;
+    };
+    phase("Running").await;
+    let resources = serde_json::json!({"limits": {"memory": "48Mi"}, "requests": {"memory": "48Mi"}});
+    let patch = serde_json::json!({"spec": {"containers": [{"name": "growing", "resources": resources}]}});
+    pods.patch_subresource("resize", "growing", &PatchParams::default(), &Patch::Strategic(patch))
+        .await
+        .unwrap();
+    phase("Succeeded").await;
 }
 
 /// A container that fails once is restarted, and its messages are reported.

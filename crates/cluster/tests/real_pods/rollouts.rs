@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::process::Command;
 
 use gantry_client::{ApiTransport, ClientConfig};
-use gantry_cluster::{AgentOptions, Cluster, Endpoint, OnStop, Options, Storage};
+use gantry_cluster::{AgentOptions, Cluster, Endpoint, EvictionThresholds, OnStop, Options, Storage};
 use gantry_json::{Value, json};
 use gantry_runtime::{Metrics, Switch};
 use k8s_openapi::api::apps::v1::Deployment;
@@ -169,6 +169,8 @@ fn agent(containerd: &Containerd) -> AgentOptions {
         logs: containerd.directory.join("logs"),
         record: Some(containerd.directory.join("record")),
         port: Some(0),
+        // The disk of the machine that tests are run on may be nearly full.
+        eviction_hard: EvictionThresholds::parse("").unwrap(),
         on_stop: OnStop::Keep,
         ..AgentOptions::new(containerd.socket(), Metrics::new())
     }

@@ -44,15 +44,17 @@ impl NodeLifecycle {
         Ok(())
     }
 
-    /// Adds the taint for the node's `Ready` condition, or removes it.
+    /// Adds the taints for the node's conditions, or removes them.
     pub(super) async fn taint(&self, node: &ObservedNode, ready: ReadyStatus) -> Result<(), RequestError> {
         let now = self.context.clock.now();
-        if taints_for(&node.taints, ready, now).is_none() {
+        if taints_for(&node.taints, ready, &node.pressures, now).is_none() {
             return Ok(());
         }
         // Its status may just have been written, so the cached copy may be stale.
         let current = self.context.api.get::<core::Node>(&target(node)).await?;
-        let Some(taints) = taints_for(&taints_of(&current), ready, now) else { return Ok(()) };
+        let Some(taints) = taints_for(&taints_of(&current), ready, &node.pressures, now) else {
+            return Ok(());
+        };
         let version = current.metadata.resource_version;
         let body = json!({"metadata": {"resourceVersion": version}, "spec": {"taints": taints}});
         self.patch(&target(node), &body).await

@@ -28,7 +28,18 @@ pub(super) struct ObservedNode {
     /// Its conditions, by type.
     pub(super) conditions: Vec<String>,
     pub(super) taints: Vec<core::Taint>,
+    /// The keys of the taints for what it has too little of.
+    pub(super) pressures: Vec<&'static str>,
 }
+
+/// The conditions of nodes that have too little of something, and the taint of each, which keeps new pods away.
+const PRESSURE_TAINTS: [(&str, &str); 4] = [
+    ("MemoryPressure", "node.kubernetes.io/memory-pressure"),
+    ("DiskPressure", "node.kubernetes.io/disk-pressure"),
+    ("PIDPressure", "node.kubernetes.io/pid-pressure"),
+    ("NetworkUnavailable", "node.kubernetes.io/network-unavailable"),
+];
+const NO_SCHEDULE: &str = "NoSchedule";
 
 /// The namespace of node leases.
 const LEASES: &str = "kube-node-lease";
@@ -84,6 +95,7 @@ impl ObservedNode {
             heartbeat: format!("{} {}", lease.unwrap_or_default(), heartbeat.unwrap_or_default()),
             conditions: conditions.iter().map(|condition| condition.type_.clone()).collect(),
             taints: taints_of(&node.wire),
+            pressures: pressures(conditions),
         }
     }
 
@@ -100,6 +112,11 @@ impl ObservedNode {
     }
 }
 
+fn pressures(conditions: &[core::NodeCondition]) -> Vec<&'static str> {
+    let holds = |name: &str| conditions.iter().any(|it| it.type_ == name && it.status == "True");
+    PRESSURE_TAINTS.iter().filter(|(condition, _)| holds(condition)).map(|(_, key)| *key).collect()
+}
+
 pub(super) fn taints_of(node: &core::Node) -> Vec<core::Taint> {
     node.spec.as_ref().and_then(|spec| spec.taints.clone()).unwrap_or_default()
 }
@@ -108,16 +125,20 @@ pub(super) fn taints_of(node: &core::Node) -> Vec<core::Taint> {
 pub(super) fn taints_for(
     taints: &[core::Taint],
     ready: ReadyStatus,
+    pressures: &[&str],
     now: Timestamp,
 ) -> Option<Vec<core::Taint>> {
-    let wanted = taint_of(ready);
-    let about_readiness = |taint: &core::Taint| [NOT_READY, UNREACHABLE].contains(&taint.key.as_str());
-    let is_kept = |taint: &&core::Taint| !about_readiness(taint) || wanted == Some(taint.key.as_str());
+    let of_readiness = taint_of(ready).into_iter().flat_map(|key| EFFECTS.map(|effect| (key, effect)));
+    let of_pressure = pressures.iter().map(|key| (*key, NO_SCHEDULE));
+    let wanted: Vec<_> = of_readiness.chain(of_pressure).collect();
+    let is_ours = |key: &str| {
+        [NOT_READY, UNREACHABLE].contains(&key) || PRESSURE_TAINTS.iter().any(|(_, taint)| *taint == key)
+    };
+    let is_kept =
+        |taint: &&core::Taint| !is_ours(&taint.key) || wanted.iter().any(|(key, _)| *key == taint.key);
     let mut after: Vec<_> = taints.iter().filter(is_kept).cloned().collect();
-    for effect in EFFECTS {
-        if let Some(key) = wanted
-            && !after.iter().any(|taint| taint.key == key && taint.effect == effect)
-        {
+    for (key, effect) in wanted {
+        if !after.iter().any(|taint| taint.key == key && taint.effect == effect) {
             let (key, effect) = (key.to_owned(), effect.to_owned());
             after.push(core::Taint { key, effect, time_added: Some(now.render()), value: None });
         }

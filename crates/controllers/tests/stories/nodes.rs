@@ -59,6 +59,23 @@ async fn recorded_messages(cluster: &Cluster, reason: &str) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_node_with_too_little_memory_is_tainted_until_it_has_enough() {
+    let cluster = cluster().await;
+    let report = async |status: &str| {
+        let condition =
+            json!({"type": "MemoryPressure", "status": status, "lastHeartbeatTime": "2026-01-01T12:00:00Z"});
+        cluster
+            .send("PATCH", &format!("{NODE}/status"), json!({"status": {"conditions": [condition]}}))
+            .await;
+        seconds(6).await;
+    };
+    report("True").await;
+    assert_eq!(taints(&cluster).await, ["node.kubernetes.io/memory-pressure:NoSchedule"]);
+    report("False").await;
+    assert_eq!(taints(&cluster).await, [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_node_that_falls_silent_is_unknown_tainted_and_its_pods_are_replaced() {
     let cluster = cluster().await;
     let pods = cluster.pods().await;

@@ -442,3 +442,14 @@ pub struct ReopenContainerLogRequest {
 
 #[derive(Clone, Copy, PartialEq, Message)]
 pub struct ReopenContainerLogResponse {}
+
+#[derive(Clone, PartialEq, Message)]
+pub struct UpdateContainerResourcesRequest {
+    #[prost(string, tag = "1")]
+    pub container_id: String,
+    #[prost(message, optional, tag = "2")]
+    pub linux: Option<LinuxContainerResources>,
+}
+
+#[derive(Clone, Copy, PartialEq, Message)]
+pub struct UpdateContainerResourcesResponse {}

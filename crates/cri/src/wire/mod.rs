@@ -6,7 +6,9 @@
 mod container;
 mod image;
 mod sandbox;
+mod stats;
 
 pub use container::*;
 pub use image::*;
 pub use sandbox::*;
+pub use stats::*;

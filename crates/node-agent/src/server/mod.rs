@@ -1,4 +1,4 @@
-//! What a kubelet serves over HTTPS: health, metrics, pods, logs, exec, attach, port-forward.
+//! What a kubelet serves over HTTPS: health, metrics, statistics, pods, logs, exec, attach, port-forward.
 //!
 //! Clients have a certificate of the cluster's authority or a token, and must be allowed to use the subresources of the node,
 //! as the API server is.
@@ -7,13 +7,15 @@ mod access;
 mod log_lines;
 mod log_stream;
 mod routes;
+mod stats;
 mod streams;
 
 use std::convert::Infallible;
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
+use gantry_model::Timestamp;
 use gantry_nodes::CachedPod;
 use gantry_runtime::{Api, Informer, Metrics, Shutdown};
 use http::{Request, Response};
@@ -52,6 +54,8 @@ pub(crate) struct NodeServer {
     pub(crate) pods: Informer<CachedPod>,
     pub(crate) api: Api,
     pub(crate) metrics: Metrics,
+    /// The time that all CPUs were busy when it was last read, and when that was.
+    pub(crate) last_cpu: Mutex<Option<(Timestamp, u64)>>,
 }
 
 impl Listener {

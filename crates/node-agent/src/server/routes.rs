@@ -16,6 +16,7 @@ use k8s_openapi::api::core::v1 as core;
 
 use super::access::ClientUser;
 use super::log_lines::LogSelection;
+use super::stats::NodeStats;
 use super::{Body, NodeServer, log_stream, streams};
 use crate::sandbox_config::log_directory;
 
@@ -55,6 +56,15 @@ impl NodeServer {
         match parts.as_slice() {
             ["pods"] => self.list_pods(),
             ["metrics"] => text(StatusCode::OK, &gantry_runtime::render(&self.metrics.snapshot())),
+            ["stats", "summary"] | ["stats"] => {
+                self.serve_stats(|stats| json_body(stats.summary().to_string().into_bytes())).await
+            }
+            ["metrics", "resource"] => {
+                self.serve_stats(|stats| text(StatusCode::OK, &stats.resource_metrics())).await
+            }
+            ["metrics", "cadvisor"] => {
+                self.serve_stats(|stats| text(StatusCode::OK, &stats.cadvisor_metrics())).await
+            }
             ["containerLogs", namespace, pod, container] => match self.pod(namespace, pod) {
                 Some(pod) => self.logs(&pod, container, &query),
                 None => not_found(pod),
@@ -106,6 +116,13 @@ impl NodeServer {
         }
     }
 
+    async fn serve_stats(&self, render: impl FnOnce(NodeStats) -> Response<Body>) -> Response<Body> {
+        match self.stats().await {
+            Ok(stats) => render(stats),
+            Err(error) => text(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
+        }
+    }
+
     async fn stream(
         &self,
         url: Result<String, gantry_cri::RuntimeError>,
@@ -123,11 +140,7 @@ impl NodeServer {
         let mut list = br#"{"kind":"PodList","apiVersion":"v1","metadata":{},"items":["#.to_vec();
         list.extend(items.join(&b','));
         list.extend(b"]}");
-        let mut response = Response::new(Full::new(bytes::Bytes::from(list)).boxed_unsync());
-        response
-            .headers_mut()
-            .insert(header::CONTENT_TYPE, header::HeaderValue::from_static("application/json"));
-        response
+        json_body(list)
     }
 
     fn logs(&self, pod: &Arc<CachedPod>, container: &str, query: &[(String, String)]) -> Response<Body> {
@@ -192,6 +205,13 @@ fn is_set(query: &[(String, String)], name: &str) -> bool {
 
 fn not_found(pod: &str) -> Response<Body> {
     text(StatusCode::NOT_FOUND, &format!("pod {pod:?} does not exist on this node"))
+}
+
+fn json_body(json: Vec<u8>) -> Response<Body> {
+    let mut response = Response::new(Full::new(bytes::Bytes::from(json)).boxed_unsync());
+    let json = header::HeaderValue::from_static("application/json");
+    response.headers_mut().insert(header::CONTENT_TYPE, json);
+    response
 }
 
 /// Returns a response with a text.

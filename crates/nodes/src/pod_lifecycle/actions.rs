@@ -5,6 +5,7 @@ use std::time::Duration;
 use gantry_model::Timestamp;
 
 use super::pod::KILLED;
+use super::resize::ContainerAmounts;
 
 /// An action that a container runtime carries out. Its result is a [`RuntimeReport`](super::RuntimeReport).
 ///
@@ -34,6 +35,17 @@ pub enum RuntimeAction {
         container: String,
         /// How many times it was started before.
         attempt: i32,
+        /// The resources that the node has allocated for it.
+        amounts: ContainerAmounts,
+    },
+    /// Change the resources of a running container.
+    ResizeContainer {
+        /// The name of the container.
+        container: String,
+        /// The container's ID, which the report repeats.
+        id: String,
+        /// The new resources.
+        amounts: ContainerAmounts,
     },
     /// Run the hook of a container, signal it, and kill it if it still runs after the grace period.
     StopContainer {
@@ -123,6 +135,19 @@ pub enum RuntimeReport {
         /// How.
         exit: ContainerExit,
     },
+    /// The node has too little of a resource, so that the pod is to end; why.
+    Evicted(String),
+    /// The node does not accept the pod, of which it has nothing yet.
+    Rejected(PodRejection),
+    /// The resources of a container were changed, or could not be changed.
+    Resized {
+        /// The name of the container.
+        container: String,
+        /// The ID that the action named.
+        id: String,
+        /// The runtime's message if it failed.
+        result: Result<(), String>,
+    },
     /// A probe has run.
     Probed {
         /// The name of the container.
@@ -134,6 +159,15 @@ pub enum RuntimeReport {
         /// Its result.
         result: ProbeResult,
     },
+}
+
+/// Why a node does not accept a pod.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PodRejection {
+    /// The reason of its status and of the event.
+    pub reason: &'static str,
+    /// The message of the event.
+    pub message: String,
 }
 
 /// Why a sandbox could not be created.

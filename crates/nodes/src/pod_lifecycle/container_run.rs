@@ -172,6 +172,7 @@ impl ContainerRun {
         let ContainerContext { container, pod, now, .. } = context;
         self.record_failed_probes(container, now, output);
         self.run_probes(context, output);
+        self.resize(context, output);
         if self.due(container, pod, context.stopping).is_none_or(|due| due > now) {
             return false;
         }
@@ -290,7 +291,12 @@ impl ContainerRun {
     }
 
     /// Asks the runtime of a real container to stop it.
-    fn send_stop(&mut self, grace: Duration, context: ContainerContext<'_>, output: &mut SyncOutput) {
+    pub(super) fn send_stop(
+        &mut self,
+        grace: Duration,
+        context: ContainerContext<'_>,
+        output: &mut SyncOutput,
+    ) {
         if context.container.behaviour.is_some() {
             return;
         }
@@ -441,7 +447,9 @@ impl ContainerRun {
             let attempt =
                 if self.restarting.is_some() { self.restarts.saturating_add(1) } else { self.restarts };
             let container = context.container.name.clone();
-            output.actions.push(RuntimeAction::StartContainer { container, attempt });
+            let amounts = self.observed_mut().amounts.allocated.clone().unwrap_or_default();
+            self.observed_mut().amounts.actual = Some(amounts.clone());
+            output.actions.push(RuntimeAction::StartContainer { container, attempt, amounts });
         }
     }
 
@@ -518,6 +526,10 @@ impl ContainerRun {
 
     fn after_exit(&mut self, exit: Exit, context: ContainerContext<'_>, output: &mut SyncOutput) {
         let ContainerContext { container, pod, stopping, now, .. } = context;
+        if stopping.is_none() && self.is_restarted_for_resize() {
+            self.restart(exit, context, output);
+            return;
+        }
         if is_final(&exit, container, pod, stopping) {
             self.phase = Phase::Done(exit);
             return;

@@ -3,13 +3,15 @@
 use std::time::Duration;
 
 use gantry_formats::duration;
+use gantry_json::{Value, json};
 use gantry_model::Event;
 use gantry_rng::Rng;
 
-use super::actions::{ContainerProbe, PulledImage};
+use super::actions::{ContainerProbe, PodRejection, PulledImage};
 use super::container_run::CreateError;
 use super::dependencies::{MountProblems, ReferenceKind, References, aggregated};
 use super::pod::{Container, Role};
+use super::resize::PendingResize;
 use super::{Pod, PodEvent};
 use crate::behaviour::InvalidTrait;
 
@@ -188,6 +190,66 @@ pub(super) const DEADLINE_MESSAGE: &str = "Pod was active on the node longer tha
 /// Returns the event about a pod whose active deadline has passed.
 pub(super) fn deadline_exceeded() -> PodEvent {
     PodEvent { event: Event::normal(DEADLINE_EXCEEDED, DEADLINE_MESSAGE.to_owned()), field: None }
+}
+
+/// Returns the event about a change of resources that the node has no room for.
+pub(super) fn resize_deferred(pod: &Pod, pending: &PendingResize) -> PodEvent {
+    let allocation = allocation(pod).to_string();
+    // A kubelet writes the error last.
+    let begin = allocation.strip_suffix('}').unwrap_or(&allocation);
+    let error = json!(pending.message);
+    let message = format!("Pod resize OutOf{}: {begin},\"error\":{error}}}", pending.resource);
+    PodEvent { event: Event::warning("ResizeDeferred", message), field: None }
+}
+
+/// Returns the event about a change of resources that is being carried out.
+pub(super) fn resize_started(pod: &Pod) -> PodEvent {
+    let message = format!("Pod resize started: {}", allocation(pod));
+    PodEvent { event: Event::normal("ResizeStarted", message), field: None }
+}
+
+/// Returns the event about a change of resources that was carried out.
+pub(super) fn resize_completed(pod: &Pod) -> PodEvent {
+    let message = format!("Pod resize completed: {}", allocation(pod));
+    PodEvent { event: Event::normal("ResizeCompleted", message), field: None }
+}
+
+/// Returns the event about a container that is restarted with other resources.
+pub(super) fn resize_restart(container: &str) -> Event {
+    Event::normal("Killing", format!("Container {container} resize requires restart"))
+}
+
+/// Returns the resources of a pod's containers as JSON.
+fn allocation(pod: &Pod) -> Value {
+    let of = |wanted: fn(Role) -> bool| -> Vec<Value> {
+        let containers = pod.containers.iter().filter(|container| wanted(container.role));
+        let resources = |container: &Container| container.wanted().cloned().unwrap_or_default().render();
+        containers.map(|it| json!({"name": it.name, "resources": resources(it)})).collect()
+    };
+    let mut allocation = json!({});
+    for (name, list) in [
+        ("initContainers", of(|role| matches!(role, Role::Init | Role::Sidecar))),
+        ("containers", of(|role| role == Role::Main)),
+    ] {
+        if !list.is_empty() {
+            allocation[name] = list.into();
+        }
+    }
+    allocation["generation"] = json!(pod.generation.unwrap_or(0));
+    allocation
+}
+
+/// The reason of a pod that was ended because the node has too little of a resource.
+pub(super) const EVICTED: &str = "Evicted";
+
+/// Returns the event about a pod that its node does not accept.
+pub(super) fn rejected(rejection: &PodRejection) -> PodEvent {
+    PodEvent { event: Event::warning(rejection.reason, rejection.message.clone()), field: None }
+}
+
+/// Returns the event about a pod that is ended because the node has too little of a resource.
+pub(super) fn evicted(why: &str) -> PodEvent {
+    PodEvent { event: Event::warning(EVICTED, why.to_owned()), field: None }
 }
 
 pub(super) fn failed_probe(container: &str, probe: &str) -> Event {

@@ -27,6 +27,7 @@ mod probes;
 mod readiness;
 mod receive;
 mod recover;
+mod resize;
 mod resume;
 mod simulated;
 mod status;
@@ -35,14 +36,16 @@ mod status;
 mod tests;
 
 pub use actions::{
-    ContainerExit, ContainerIdentity, ContainerProbe, ProbeResult, PulledImage, RuntimeAction, RuntimeReport,
-    SandboxFailure, StartFailure, StartStep, StartedContainer,
+    ContainerExit, ContainerIdentity, ContainerProbe, PodRejection, ProbeResult, PulledImage, RuntimeAction,
+    RuntimeReport, SandboxFailure, StartFailure, StartStep, StartedContainer,
 };
 pub use dependencies::{Lookup, Reference, ReferenceKind, References};
 pub(crate) use messages::invalid_annotation;
 pub use pod::{Pod, ephemeral_as_container};
 pub use pod_run::PodRun;
+pub use resize::{ContainerAmounts, NodeRoom, ResourceRoom};
 pub use resume::{FoundContainer, FoundPod};
+pub(crate) use status::{RESIZE_IN_PROGRESS, RESIZE_PENDING};
 
 use std::collections::BTreeSet;
 
@@ -60,6 +63,8 @@ pub struct NodeContext<'a> {
     pub images: &'a BTreeSet<String>,
     /// What was found of the objects that [`needed`] lists.
     pub references: &'a References,
+    /// The room for a pod whose resources are changed; `None` if it does not matter.
+    pub room: Option<NodeRoom>,
 }
 
 /// The result of syncing a pod once.

@@ -8,6 +8,7 @@ use super::actions::{
 use super::container_run::Phase;
 use super::pod::{Container, Probe};
 use super::probes::ProbeCounter;
+use super::resize::{AmountsChange, ObservedAmounts};
 
 /// What a container runtime has reported of a container.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,6 +29,8 @@ pub(super) struct Observed {
     pub(super) previous: ObservedRun,
     /// Until when it may take to end, if it was told to.
     pub(super) stop_deadline: Option<Timestamp>,
+    /// Its resources.
+    pub(super) amounts: ObservedAmounts,
     startup: ProbeCounter,
     readiness: ProbeCounter,
     liveness: ProbeCounter,
@@ -117,6 +120,7 @@ impl Observed {
         self.current = ObservedRun { identity, ..ObservedRun::default() };
         self.stop_deadline = None;
         self.exit = None;
+        self.amounts.change = AmountsChange::None;
         self.startup = ProbeCounter::default();
         self.readiness = ProbeCounter::default();
         self.liveness = ProbeCounter::default();

@@ -1,5 +1,6 @@
 //! A pod as its node sees it: its spec and, on a simulated node, its behaviour.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use gantry_model::{Event, Timestamp};
@@ -8,6 +9,7 @@ use k8s_openapi::api::core::v1 as wire;
 
 use super::dependencies::{self, Environment, Volume};
 use super::messages;
+use super::resize::ContainerAmounts;
 use crate::behaviour::{ANNOTATION_PREFIX, DurationRange, Profile, Pull, Ready, Traits};
 
 /// A pod as its node sees it: its spec and, on a simulated node, its behaviour.
@@ -70,10 +72,19 @@ pub(super) struct Container {
     pub(super) startup: Option<Probe>,
     pub(super) readiness: Option<Probe>,
     pub(super) liveness: Option<Probe>,
-    /// What the status of a real container repeats of its spec: resources and mounts.
-    pub(super) requested: Option<Box<wire::ContainerStatus>>,
+    /// What the status of a real container repeats of its spec.
+    pub(super) requested: Option<Box<RequestedContainer>>,
     /// Its simulated behaviour; `None` if a container runtime runs it and reports what happens.
     pub(super) behaviour: Option<Behaviour>,
+}
+
+/// What the status of a real container repeats of its spec, and what becomes of changes.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct RequestedContainer {
+    pub(super) mounts: Option<Vec<wire::VolumeMountStatus>>,
+    pub(super) amounts: ContainerAmounts,
+    /// The resources whose change restarts it.
+    pub(super) restarted_for: BTreeSet<String>,
 }
 
 /// When an image is pulled.
@@ -329,9 +340,7 @@ impl Container {
 }
 
 /// Returns what the status of a container repeats of its spec.
-fn requested(container: &wire::Container) -> wire::ContainerStatus {
-    let mut resources = container.resources.clone().unwrap_or_default();
-    resources.claims = None;
+fn requested(container: &wire::Container) -> RequestedContainer {
     let mounts = container.volume_mounts.iter().flatten().map(|mount| {
         let is_read_only = mount.read_only == Some(true);
         wire::VolumeMountStatus {
@@ -342,11 +351,12 @@ fn requested(container: &wire::Container) -> wire::ContainerStatus {
             ..wire::VolumeMountStatus::default()
         }
     });
-    wire::ContainerStatus {
-        allocated_resources: resources.requests.clone(),
-        resources: Some(resources),
-        volume_mounts: Some(mounts.collect::<Vec<_>>()).filter(|mounts| !mounts.is_empty()),
-        ..wire::ContainerStatus::default()
+    let policies = container.resize_policy.iter().flatten();
+    let restarting = policies.filter(|policy| policy.restart_policy == "RestartContainer");
+    RequestedContainer {
+        mounts: Some(mounts.collect::<Vec<_>>()).filter(|mounts| !mounts.is_empty()),
+        amounts: ContainerAmounts::parse(container.resources.as_ref()),
+        restarted_for: restarting.map(|policy| policy.resource_name.clone()).collect(),
     }
 }
 

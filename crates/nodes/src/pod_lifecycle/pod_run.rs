@@ -6,11 +6,12 @@ use std::time::Duration;
 use gantry_model::{Event, Timestamp};
 use gantry_rng::Rng;
 
-use super::actions::RuntimeAction;
+use super::actions::{PodRejection, RuntimeAction};
 use super::container_run::{ContainerContext, ContainerRun, Phase, sync_interval};
 use super::dependencies::{self, Reference, ReferenceKind};
 use super::exits::ExitCause;
 use super::pod::{Container, Role};
+use super::resize::PendingResize;
 use super::{Completion, NodeContext, Pod, PodEvent, messages};
 
 /// The runtime state of a pod.
@@ -23,14 +24,18 @@ pub struct PodRun {
     pub(super) containers: Vec<ContainerRun>,
     /// Since when the pod is being stopped.
     pub(super) stopping: Option<Timestamp>,
-    /// Whether the pod is stopped because its active deadline has passed.
-    pub(super) deadline_exceeded: bool,
+    /// Why the node ends the pod, if it does.
+    pub(super) ended_by: Option<PodEnd>,
     /// The status and transition time of each condition.
     pub(super) conditions: BTreeMap<String, (String, Timestamp)>,
     /// The number of sandboxes that the pod has had; simulated nodes do not count them.
     pub(super) sandboxes: u32,
     /// Whether the runtime reported something since the last sync.
     pub(super) has_news: bool,
+    /// Why the node does not allocate the resources that the spec wants.
+    pub(super) pending_resize: Option<PendingResize>,
+    /// Whether containers are being changed to the allocated resources.
+    pub(super) is_resizing: bool,
     /// Events about what was reported since the last sync.
     pub(super) reported_events: Vec<PodEvent>,
 }
@@ -54,6 +59,30 @@ pub(super) enum Sandbox {
     Stopped,
 }
 
+/// Why a node ends a pod.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum PodEnd {
+    /// Its active deadline has passed.
+    Deadline,
+    /// The node has too little of a resource; with a kubelet's message.
+    Evicted(String),
+    /// The node did not accept it.
+    Rejected(PodRejection),
+}
+
+impl PodEnd {
+    /// Returns the reason and message of the pod's status.
+    pub(super) fn status(&self) -> (&'static str, String) {
+        match self {
+            Self::Deadline => (messages::DEADLINE_EXCEEDED, messages::DEADLINE_MESSAGE.to_owned()),
+            Self::Evicted(why) => (messages::EVICTED, why.clone()),
+            Self::Rejected(rejection) => {
+                (rejection.reason, format!("Pod was rejected: {}", rejection.message))
+            }
+        }
+    }
+}
+
 /// The events, pulled images and actions of one sync.
 #[derive(Debug, Default)]
 pub(super) struct SyncOutput {
@@ -64,6 +93,8 @@ pub(super) struct SyncOutput {
 
 /// The minimum and maximum duration of creating the sandbox.
 const SANDBOX_MILLIS: (u64, u64) = (100, 200);
+/// How long the containers of an evicted pod have to end.
+const EVICTION_GRACE: Duration = Duration::from_secs(1);
 /// The initial backoff of mounts, doubled after each failure ...
 const MOUNT_BACK_OFF: Duration = Duration::from_millis(500);
 /// ... up to this maximum, as in a kubelet.
@@ -83,10 +114,12 @@ impl PodRun {
             sandbox: Sandbox::Pending { until: now.plus(takes), failures: 0 },
             containers: pod.containers.iter().map(|_| ContainerRun::default()).collect(),
             stopping: None,
-            deadline_exceeded: false,
+            ended_by: None,
             conditions: BTreeMap::new(),
             sandboxes: 0,
             has_news: false,
+            pending_resize: None,
+            is_resizing: false,
             reported_events: Vec::new(),
         }
     }
@@ -103,10 +136,13 @@ impl PodRun {
         self.has_news = false;
         // Ephemeral containers may have been added.
         self.containers.resize_with(pod.containers.len(), ContainerRun::default);
+        self.allocate(pod, node, output);
         self.mount(pod, node, now, output);
         if self.stopping.is_none() {
-            if self.deadline(pod).is_some_and(|deadline| deadline <= now) {
-                self.deadline_exceeded = true;
+            if self.ended_by.is_some() {
+                self.begin_stop(now);
+            } else if self.deadline(pod).is_some_and(|deadline| deadline <= now) {
+                self.ended_by = Some(PodEnd::Deadline);
                 output.events.push(messages::deadline_exceeded());
                 self.begin_stop(now);
             } else if pod.deletion.is_some() {
@@ -120,6 +156,7 @@ impl PodRun {
                 break;
             }
         }
+        self.end_resize(pod, output);
         self.stop_sandbox(pod, output);
     }
 
@@ -151,7 +188,7 @@ impl PodRun {
     /// Mounts the volumes and creates the sandbox, if that is due.
     fn mount(&mut self, pod: &Pod, node: &NodeContext<'_>, now: Timestamp, output: &mut SyncOutput) {
         let Sandbox::Pending { until, failures } = self.sandbox else { return };
-        if until > now || pod.deletion.is_some() {
+        if until > now || pod.deletion.is_some() || self.ended_by.is_some() {
             return;
         }
         let problems = dependencies::mount_problems(&pod.volumes, &pod.namespace, node.references);
@@ -189,6 +226,7 @@ impl PodRun {
             .filter_map(|(container, container_run)| container_run.wake(container, pod, self.stopping, now))
             .chain(sandbox)
             .chain(self.deadline(pod))
+            .chain(self.resize_wake(pod, now))
             .min()
     }
 
@@ -210,7 +248,7 @@ impl PodRun {
     pub(super) fn outcome(&self, pod: &Pod) -> Option<Outcome> {
         let ended =
             self.stopping.is_some() && self.containers.iter().all(|container_run| !container_run.is_active());
-        if self.deadline_exceeded {
+        if self.ended_by.is_some() {
             return ended.then_some(Outcome::Failed);
         }
         let stopped =
@@ -251,6 +289,8 @@ impl PodRun {
     ) {
         let Some(stopping) = self.stopping else { return };
         let grace = pod.deletion.map_or(pod.grace, |deletion| deletion.grace);
+        let grace =
+            if matches!(self.ended_by, Some(PodEnd::Evicted(_))) { grace.min(EVICTION_GRACE) } else { grace };
         for (at, container) in pod.containers.iter().enumerate() {
             let may_stop = self.may_stop(at, pod);
             let container_run = &mut self.containers[at];

@@ -6,7 +6,7 @@ use super::actions::{RuntimeReport, SandboxFailure};
 use super::container_run::{ContainerRun, Phase, sync_interval};
 use super::dependencies::MountProblems;
 use super::pod::Role;
-use super::pod_run::{PodRun, Sandbox, SyncOutput, mount_back_off};
+use super::pod_run::{PodEnd, PodRun, Sandbox, SyncOutput, mount_back_off};
 use super::{ContainerExit, Pod, messages};
 
 impl PodRun {
@@ -23,6 +23,19 @@ impl PodRun {
         match report {
             RuntimeReport::Sandbox(result) => self.receive_sandbox(pod, result, now),
             RuntimeReport::SandboxLost => self.lose_sandbox(pod, now),
+            RuntimeReport::Evicted(why) => {
+                let is_news = self.stopping.is_none() && self.ended_by.is_none();
+                if is_news {
+                    self.reported_events.push(messages::evicted(&why));
+                    self.ended_by = Some(PodEnd::Evicted(why));
+                }
+                is_news
+            }
+            RuntimeReport::Rejected(rejection) => {
+                self.reported_events.push(messages::rejected(&rejection));
+                self.ended_by = Some(PodEnd::Rejected(rejection));
+                true
+            }
             RuntimeReport::SandboxStopped => {
                 self.sandbox = Sandbox::Stopped;
                 true
@@ -44,6 +57,9 @@ impl PodRun {
             }),
             RuntimeReport::Exited { container, exit } => {
                 self.with_container(pod, &container, |run| receive_exit(run, exit))
+            }
+            RuntimeReport::Resized { container, id, result } => {
+                self.with_container(pod, &container, |run| run.resized(&id, result, pod, now))
             }
             RuntimeReport::Probed { container, id, probe, result } => {
                 let Some(at) = pod.containers.iter().position(|known| known.name == container) else {

@@ -13,7 +13,7 @@ use super::container_run::{ContainerRun, Phase};
 use super::exits::{Exit, ExitCause};
 use super::messages;
 use super::pod::{Container, Deletion};
-use super::pod_run::{PodRun, Sandbox};
+use super::pod_run::{PodEnd, PodRun, Sandbox};
 
 impl PodRun {
     /// Recovers a run from a status; returns a new run if no node has reported yet.
@@ -34,8 +34,12 @@ impl PodRun {
         if matches!(status.phase.as_deref(), Some("Succeeded" | "Failed")) {
             run.containers.iter_mut().for_each(ContainerRun::stop_restarting);
         }
-        run.deadline_exceeded = status.reason.as_deref() == Some(messages::DEADLINE_EXCEEDED);
-        if run.deadline_exceeded {
+        run.ended_by = match status.reason.as_deref() {
+            Some(messages::DEADLINE_EXCEEDED) => Some(PodEnd::Deadline),
+            Some(messages::EVICTED) => Some(PodEnd::Evicted(status.message.clone().unwrap_or_default())),
+            _ => None,
+        };
+        if run.ended_by.is_some() {
             run.stopping = Some(run.started);
             return run;
         }

@@ -40,7 +40,7 @@ impl PodRun {
     pub fn resume(pod: &Pod, status: &wire::PodStatus, found: &FoundPod, now: Timestamp) -> Self {
         let mut run = Self::recover(pod, status, now);
         // What is being stopped is stopped again, because nothing waits for it any more.
-        if pod.deletion.is_some() && !run.deadline_exceeded {
+        if pod.deletion.is_some() && run.ended_by.is_none() {
             run.stopping = None;
         }
         run.sandboxes = found.sandboxes;
@@ -49,7 +49,12 @@ impl PodRun {
         for (container, container_run) in pod.containers.iter().zip(&mut run.containers) {
             let reported = status::container_statuses(status).find(|status| status.name == container.name);
             match found.containers.iter().find(|found| found.name == container.name) {
-                Some(found) => container_run.resume(found, reported),
+                Some(found) => {
+                    container_run.resume(found, reported);
+                    if let (Some(reported), Some(wanted)) = (reported, container.wanted()) {
+                        container_run.observed_mut().amounts.recover(wanted, reported);
+                    }
+                }
                 None => container_run.resume_missing(reported, now),
             }
         }

@@ -10,8 +10,9 @@ use super::container_run::{ContainerRun, CreateError, Phase, PullReport};
 use super::exits::Exit;
 use super::observed::ObservedRun;
 use super::pod::{Container, Network, Role};
-use super::pod_run::{Outcome, PodRun, Sandbox};
-use super::{NodeContext, Pod, messages};
+use super::pod_run::{Outcome, PodEnd, PodRun, Sandbox};
+use super::resize::ContainerAmounts;
+use super::{NodeContext, Pod, messages, resize};
 
 /// The scheme of container IDs, which says that these containers do not exist.
 const RUNTIME: &str = "simulated";
@@ -20,13 +21,17 @@ const RUNTIME: &str = "simulated";
 const SANDBOX_READY: &str = "PodReadyToStartContainers";
 const SANDBOX_NOT_READY: &str = "PodSandboxNotReady";
 
+/// The conditions of a pod whose resources are being changed, which it does not have otherwise.
+pub(crate) const RESIZE_PENDING: &str = "PodResizePending";
+pub(crate) const RESIZE_IN_PROGRESS: &str = "PodResizeInProgress";
+
 /// Computes the status of a pod. Transition times of conditions are stored in the run.
 pub(super) fn status(pod: &Pod, run: &mut PodRun, node: &NodeContext<'_>, now: Timestamp) -> wire::PodStatus {
     let outcome = run.outcome(pod);
     let conditions = conditions(pod, run, outcome, now);
     let has_sandbox = matches!(run.sandbox, Sandbox::Ready | Sandbox::Stopping | Sandbox::Stopped);
     // The pod is not reported as failed while a container is running.
-    let expired = run.deadline_exceeded && outcome.is_some();
+    let ended_by = run.ended_by.as_ref().filter(|_| outcome.is_some()).map(PodEnd::status);
     let address = match pod.network {
         Network::Own => node.pod_address,
         Network::Host => node.address,
@@ -40,7 +45,20 @@ pub(super) fn status(pod: &Pod, run: &mut PodRun, node: &NodeContext<'_>, now: T
             .collect();
         (!statuses.is_empty()).then_some(statuses)
     };
+    let amounts = pod.is_real().then(|| resize::pod_amounts(pod, run));
+    if let Some(PodEnd::Rejected(_)) = &run.ended_by {
+        return wire::PodStatus {
+            phase: Some("Failed".to_owned()),
+            start_time: Some(run.started.render()),
+            observed_generation: pod.generation,
+            reason: ended_by.as_ref().map(|(reason, _)| (*reason).to_owned()),
+            message: ended_by.map(|(_, message)| message),
+            ..wire::PodStatus::default()
+        };
+    }
     wire::PodStatus {
+        allocated_resources: amounts.as_ref().and_then(|(allocated, _)| resize::rendered(allocated)),
+        resources: amounts.map(|(_, actual)| actual.render()),
         phase: Some(phase(pod, run, outcome).to_owned()),
         conditions: Some(conditions),
         host_ip: Some(node.address.to_owned()),
@@ -52,8 +70,8 @@ pub(super) fn status(pod: &Pod, run: &mut PodRun, node: &NodeContext<'_>, now: T
         container_statuses: of(|role| role == Role::Main),
         ephemeral_container_statuses: of(|role| role == Role::Ephemeral),
         observed_generation: pod.generation,
-        reason: expired.then(|| messages::DEADLINE_EXCEEDED.to_owned()),
-        message: expired.then(|| messages::DEADLINE_MESSAGE.to_owned()),
+        reason: ended_by.as_ref().map(|(reason, _)| (*reason).to_owned()),
+        message: ended_by.map(|(_, message)| message),
         ..wire::PodStatus::default()
     }
 }
@@ -109,6 +127,15 @@ fn conditions(
             ConditionState::no(SANDBOX_READY, SANDBOX_NOT_READY, Some("no pod sandbox exists".to_owned()))
         }
     };
+    let resizing = resize_conditions(run);
+    let disrupted = match &run.ended_by {
+        Some(PodEnd::Evicted(why)) => Some(ConditionState {
+            reason: Some("TerminationByKubelet"),
+            message: Some(why.clone()),
+            ..ConditionState::yes("DisruptionTarget")
+        }),
+        _ => None,
+    };
     let conditions = [
         prepared,
         initialized(pod, run, outcome, now),
@@ -116,7 +143,33 @@ fn conditions(
         containers_ready(pod, run, outcome, now).named("ContainersReady"),
         ConditionState::yes("PodScheduled"),
     ];
-    conditions.map(|condition| wire_condition(pod, run, condition, now)).into()
+    conditions
+        .into_iter()
+        .chain(resizing)
+        .chain(disrupted)
+        .map(|condition| wire_condition(pod, run, condition, now))
+        .collect()
+}
+
+/// Returns the conditions of a pod whose resources are being changed.
+fn resize_conditions(run: &mut PodRun) -> Vec<ConditionState> {
+    let pending = run.pending_resize.as_ref().map(|pending| ConditionState {
+        reason: Some("Deferred"),
+        message: Some(pending.message.clone()),
+        ..ConditionState::yes(RESIZE_PENDING)
+    });
+    let error = run.resize_error().map(str::to_owned);
+    let running = run.is_resizing.then(|| ConditionState {
+        reason: error.is_some().then_some("Error"),
+        message: error,
+        ..ConditionState::yes(RESIZE_IN_PROGRESS)
+    });
+    for (name, is_there) in [(RESIZE_PENDING, pending.is_some()), (RESIZE_IN_PROGRESS, running.is_some())] {
+        if !is_there {
+            run.conditions.remove(name);
+        }
+    }
+    pending.into_iter().chain(running).collect()
 }
 
 /// Returns the wire form of a condition, with its transition time.
@@ -260,7 +313,20 @@ fn container_status(
         restart_count: container_run.restarts,
         state: Some(state(pod, container, container_run, id(WhichRun::Current))),
         last_state: Some(last_state.unwrap_or_default()),
-        ..container.requested.as_deref().cloned().unwrap_or_default()
+        ..of_spec(container, container_run)
+    }
+}
+
+/// Returns what the status of a real container repeats of its spec, with the resources that it was given.
+fn of_spec(container: &Container, container_run: &ContainerRun) -> wire::ContainerStatus {
+    let Some(requested) = &container.requested else { return wire::ContainerStatus::default() };
+    let allocated =
+        container_run.allocated(container).and_then(|allocated| resize::rendered(&allocated.requests));
+    wire::ContainerStatus {
+        allocated_resources: allocated,
+        resources: container_run.actual(container).map(ContainerAmounts::render),
+        volume_mounts: requested.mounts.clone(),
+        ..wire::ContainerStatus::default()
     }
 }
 

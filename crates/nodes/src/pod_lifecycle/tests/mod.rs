@@ -4,6 +4,7 @@ mod dependencies;
 mod failures;
 mod properties;
 mod real;
+mod resize;
 mod startup;
 mod termination;
 
@@ -117,6 +118,7 @@ impl TestPod {
             pod_address: "10.128.0.7",
             images: &self.images,
             references: &references,
+            room: None,
         };
         let synced = sync(&pod, run, &node, now);
         let mut lines = problems

@@ -8,26 +8,27 @@ use gantry_model::Timestamp;
 use k8s_openapi::api::core::v1 as wire;
 
 use super::super::{
-    Completion, ContainerExit, ContainerIdentity, ContainerProbe, FoundContainer, FoundPod, NodeContext, Pod,
-    PodRun, ProbeResult, References, RuntimeAction, RuntimeReport, StartFailure, StartStep, StartedContainer,
-    sync,
+    Completion, ContainerAmounts, ContainerExit, ContainerIdentity, ContainerProbe, FoundContainer, FoundPod,
+    NodeContext, NodeRoom, Pod, PodRun, ProbeResult, References, ResourceRoom, RuntimeAction, RuntimeReport,
+    StartFailure, StartStep, StartedContainer, sync,
 };
 use super::{START, shown};
 
 /// A pod on a node with a container runtime, whose part a test plays.
-struct RealPod {
-    object: Value,
-    run: PodRun,
-    status: wire::PodStatus,
-    actions: Vec<RuntimeAction>,
-    events: Vec<String>,
-    wake: Option<Timestamp>,
-    completion: Completion,
-    seconds: i64,
+pub(super) struct RealPod {
+    pub(super) object: Value,
+    pub(super) run: PodRun,
+    pub(super) status: wire::PodStatus,
+    pub(super) actions: Vec<RuntimeAction>,
+    pub(super) events: Vec<String>,
+    pub(super) wake: Option<Timestamp>,
+    pub(super) completion: Completion,
+    pub(super) seconds: i64,
+    pub(super) room: Option<NodeRoom>,
 }
 
 impl RealPod {
-    fn of(spec: &Value) -> Self {
+    pub(super) fn of(spec: &Value) -> Self {
         let object = json!({
             "metadata": {"name": "web-1", "namespace": "shop", "uid": "u1"},
             "spec": spec,
@@ -43,21 +44,23 @@ impl RealPod {
             wake: None,
             completion: Completion::Active,
             seconds: 0,
+            room: None,
         };
         real.sync();
         real
     }
 
-    fn pod(&self) -> Pod {
+    pub(super) fn pod(&self) -> Pod {
         Pod::parse_real(&gantry_json::from_value(self.object.clone()).unwrap())
     }
 
-    fn sync(&mut self) {
+    pub(super) fn sync(&mut self) {
         let node = NodeContext {
             address: "192.0.2.1",
             pod_address: "10.0.0.7",
             images: &BTreeSet::new(),
             references: &References::default(),
+            room: self.room,
         };
         let synced = sync(&self.pod(), self.run.clone(), &node, at(self.seconds));
         self.events
@@ -68,20 +71,20 @@ impl RealPod {
     }
 
     /// Reports something, and syncs the pod.
-    fn report(&mut self, report: RuntimeReport) -> &mut Self {
+    pub(super) fn report(&mut self, report: RuntimeReport) -> &mut Self {
         let what = format!("{report:?}");
         assert!(self.run.receive(&self.pod(), report, at(self.seconds)), "{what} is no news");
         self.sync();
         self
     }
 
-    fn after(&mut self, seconds: i64) -> &mut Self {
+    pub(super) fn after(&mut self, seconds: i64) -> &mut Self {
         self.seconds += seconds;
         self.sync();
         self
     }
 
-    fn deleted(&mut self, grace: i64) -> &mut Self {
+    pub(super) fn deleted(&mut self, grace: i64) -> &mut Self {
         self.object["metadata"]["deletionTimestamp"] = json!(at(self.seconds + grace).to_string());
         self.object["metadata"]["deletionGracePeriodSeconds"] = json!(grace);
         self.sync();
@@ -89,37 +92,50 @@ impl RealPod {
     }
 
     /// Plays the runtime until a container runs, which has this number of its start in its ID.
-    fn start(&mut self, container: &str, attempt: i32) -> &mut Self {
+    pub(super) fn start(&mut self, container: &str, attempt: i32) -> &mut Self {
         assert_eq!(self.actions, [RuntimeAction::InspectImage { container: container.to_owned() }]);
         self.report(RuntimeReport::Image { container: container.to_owned(), present: true });
         assert_eq!(
             self.actions,
-            [RuntimeAction::StartContainer { container: container.to_owned(), attempt }]
+            [RuntimeAction::StartContainer {
+                container: container.to_owned(),
+                attempt,
+                amounts: self.allocated(container)
+            }]
         );
         let started = StartedContainer { identity: identity(container, attempt), since: at(self.seconds) };
         self.report(RuntimeReport::Started { container: container.to_owned(), result: Ok(started) })
     }
 
-    fn exit(&mut self, container: &str, attempt: i32, code: i32) -> &mut Self {
+    /// Returns what the status says is allocated for a container, with the limits that it has.
+    fn allocated(&self, container: &str) -> ContainerAmounts {
+        let status =
+            super::super::status::container_statuses(&self.status).find(|it| it.name == container).unwrap();
+        let limits = status.resources.clone().unwrap().limits;
+        let requests = status.allocated_resources.clone();
+        ContainerAmounts::parse(Some(&wire::ResourceRequirements { claims: None, limits, requests }))
+    }
+
+    pub(super) fn exit(&mut self, container: &str, attempt: i32, code: i32) -> &mut Self {
         let exit = exit(container, attempt, code, self.seconds);
         self.report(RuntimeReport::Exited { container: container.to_owned(), exit })
     }
 
-    fn probed(&mut self, probe: ContainerProbe, result: ProbeResult) -> &mut Self {
+    pub(super) fn probed(&mut self, probe: ContainerProbe, result: ProbeResult) -> &mut Self {
         let id = identity("web", 0).id;
         self.report(RuntimeReport::Probed { container: "web".to_owned(), id, probe, result })
     }
 
-    fn shown(&self) -> String {
+    pub(super) fn shown(&self) -> String {
         shown(&self.status)
     }
 }
 
-fn at(seconds: i64) -> Timestamp {
+pub(super) fn at(seconds: i64) -> Timestamp {
     Timestamp::from_secs(START + seconds)
 }
 
-fn identity(container: &str, attempt: i32) -> ContainerIdentity {
+pub(super) fn identity(container: &str, attempt: i32) -> ContainerIdentity {
     ContainerIdentity {
         id: format!("containerd://{container}-{attempt}"),
         image: "docker.io/library/nginx:1".to_owned(),
@@ -138,7 +154,7 @@ fn exit(container: &str, attempt: i32, code: i32, seconds: i64) -> ContainerExit
     }
 }
 
-fn web() -> Value {
+pub(super) fn web() -> Value {
     json!({"name": "web", "image": "nginx:1"})
 }
 
@@ -236,6 +252,23 @@ fn a_failed_pull_has_the_message_of_the_runtime_and_is_repeated() {
     assert_eq!(waiting(&pod), ("ImagePullBackOff".to_owned(), message));
     pod.after(9);
     assert_eq!(pod.actions, [RuntimeAction::PullImage { container: "web".to_owned() }]);
+}
+
+#[test]
+fn a_pod_whose_pull_hangs_can_be_deleted() {
+    let mut pod = RealPod::of(&json!({"containers": [web()]}));
+    pod.report(RuntimeReport::Sandbox(Ok(())));
+    pod.report(RuntimeReport::Image { container: "web".to_owned(), present: false });
+    pod.after(3600);
+    assert_eq!(
+        (pod.shown().as_str(), pod.actions.len()),
+        ("Pending up initialized web:ContainerCreating", 0)
+    );
+    assert_eq!(pod.events, ["Pulling Pulling image \"nginx:1\""]);
+    pod.deleted(30);
+    assert_eq!(pod.actions, [RuntimeAction::StopSandbox]);
+    pod.report(RuntimeReport::SandboxStopped);
+    assert_eq!(pod.completion, Completion::Remove);
 }
 
 #[test]
@@ -338,4 +371,59 @@ fn a_restarted_agent_continues_with_the_containers_that_it_finds() {
     assert_eq!(pod.actions, [RuntimeAction::CreateSandbox { attempt: 0 }], "the machine was restarted");
     pod.report(RuntimeReport::Sandbox(Ok(()))).start("web", 1);
     assert_eq!(pod.status.container_statuses.as_ref().unwrap()[0].restart_count, 1);
+}
+
+#[test]
+fn an_evicted_pod_ends_soon_and_has_failed() {
+    let mut pod = RealPod::of(&json!({"containers": [web()]}));
+    pod.report(RuntimeReport::Sandbox(Ok(()))).start("web", 0);
+    pod.after(3).report(RuntimeReport::Evicted("The node was low on resource: memory. ".to_owned()));
+    let grace = Duration::from_secs(1);
+    assert_eq!(pod.actions, [RuntimeAction::StopContainer { container: "web".to_owned(), grace }]);
+    assert_eq!(pod.status.phase.as_deref(), Some("Running"), "its container still runs");
+    pod.exit("web", 0, 137);
+    let PodStatusEnd { phase, reason, message } = PodStatusEnd::of(&pod.status);
+    assert_eq!((phase, reason), ("Failed", "Evicted"));
+    assert_eq!(message, "The node was low on resource: memory. ");
+    let conditions = pod.status.conditions.as_ref().unwrap();
+    let target = conditions.iter().find(|condition| condition.type_ == "DisruptionTarget").unwrap();
+    assert_eq!(target.reason.as_deref(), Some("TerminationByKubelet"));
+    pod.report(RuntimeReport::SandboxStopped);
+    assert_eq!(pod.completion, Completion::Finished, "the object stays, so that it can be seen why");
+    assert_eq!(pod.events.last().unwrap(), "Killing Stopping container web");
+    assert!(pod.events.contains(&"Evicted The node was low on resource: memory. ".to_owned()));
+}
+
+/// As recorded of a kubelet 1.37: a rejected pod has neither conditions nor containers.
+#[test]
+fn a_pod_that_the_node_has_no_room_for_is_not_started() {
+    let container = json!({"name": "web", "image": "nginx:1", "resources": {"requests": {"cpu": "500m"}}});
+    let mut pod = RealPod::of(&json!({"containers": [container]}));
+    pod.run = PodRun::resume(&pod.pod(), &wire::PodStatus::default(), &FoundPod::default(), at(0));
+    let of = |allocatable, used| ResourceRoom { allocatable, used };
+    let room = |used| NodeRoom { cpu: of(2_000_000_000, used), memory: of(0, 0) };
+    assert_eq!(pod.pod().rejection(&room(1_500_000_000)), None);
+    let rejection = pod.pod().rejection(&room(1_900_000_000)).unwrap();
+    pod.report(RuntimeReport::Rejected(rejection));
+    assert_eq!(pod.actions, [RuntimeAction::StopSandbox], "which does not exist");
+    let PodStatusEnd { phase, reason, message } = PodStatusEnd::of(&pod.status);
+    assert_eq!((phase, reason), ("Failed", "OutOfcpu"));
+    let why = "Node didn't have enough resource: cpu, requested: 500, used: 1900, capacity: 2000";
+    assert_eq!(message, format!("Pod was rejected: {why}"));
+    assert_eq!(pod.events, [format!("OutOfcpu {why}")]);
+    assert_eq!((&pod.status.conditions, &pod.status.container_statuses), (&None, &None));
+}
+
+/// How a status says that its pod has ended.
+struct PodStatusEnd<'a> {
+    phase: &'a str,
+    reason: &'a str,
+    message: &'a str,
+}
+
+impl<'a> PodStatusEnd<'a> {
+    fn of(status: &'a wire::PodStatus) -> Self {
+        let text = |field: &'a Option<String>| field.as_deref().unwrap_or_default();
+        Self { phase: text(&status.phase), reason: text(&status.reason), message: text(&status.message) }
+    }
 }

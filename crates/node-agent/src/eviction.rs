@@ -1,0 +1,263 @@
+//! Ends pods when the node has too little memory or disk, as a kubelet does: first what nothing needs is removed, then the pod
+//! goes that uses the most beyond its requests.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use gantry_formats::quantity::parse_billionths;
+use gantry_nodes::pod_lifecycle::{PodRejection, RuntimeReport};
+use gantry_nodes::{CachedPod, is_over};
+use gantry_runtime::{Informer, Shutdown};
+use k8s_openapi::api::core::v1 as core;
+
+use crate::agent::Agent;
+use crate::housekeeping;
+use crate::pressure::{
+    EvictionThresholds, MEMORY_PRESSURE, Measured, Pressures, Signal, measure, shown_bytes,
+};
+use crate::resources::QualityOfService;
+use crate::usage::{PodUsage, pod_usages};
+
+/// How often the machine is measured, as by a kubelet.
+const EVERY: Duration = Duration::from_secs(10);
+/// Pods of this priority are never ended, nor refused.
+const CRITICAL_PRIORITY: i32 = 2_000_000_000;
+/// The toleration of pods without requests that are accepted although memory is short.
+const MEMORY_TAINT: &str = "node.kubernetes.io/memory-pressure";
+
+/// From when on pods are ended, and which conditions the node has.
+#[derive(Debug, Default)]
+pub(crate) struct Evictions {
+    pub(crate) thresholds: EvictionThresholds,
+    /// How much longer a condition is reported than it holds.
+    pub(crate) transition: Duration,
+    pressures: Mutex<Pressures>,
+}
+
+impl Evictions {
+    pub(crate) fn new(thresholds: EvictionThresholds, transition: Duration) -> Self {
+        Self { thresholds, transition, pressures: Mutex::default() }
+    }
+
+    /// Returns the conditions of the node that say that it has too little of something.
+    pub(crate) fn conditions(&self) -> Vec<&'static str> {
+        self.pressures.lock().unwrap_or_else(PoisonError::into_inner).conditions()
+    }
+
+    /// Returns why a new pod is not accepted.
+    pub(crate) fn rejection(&self, pod: &core::Pod) -> Option<PodRejection> {
+        let conditions = self.conditions();
+        let fallback = core::PodSpec::default();
+        refuses(&conditions, pod.spec.as_ref().unwrap_or(&fallback)).then(|| PodRejection {
+            reason: "Evicted",
+            message: format!("The node had condition: [{}]. ", conditions.join(" ")),
+        })
+    }
+}
+
+/// Whether a node with these conditions refuses a new pod.
+fn refuses(conditions: &[&str], pod: &core::PodSpec) -> bool {
+    if conditions.is_empty() || is_critical(pod) {
+        return false;
+    }
+    let tolerates = |toleration: &core::Toleration| {
+        toleration.key.as_deref().is_none_or(|key| key.is_empty() || key == MEMORY_TAINT)
+            && toleration.effect.as_deref().is_none_or(|effect| effect.is_empty() || effect == "NoSchedule")
+    };
+    let is_only_memory = conditions == [MEMORY_PRESSURE];
+    let may_run = QualityOfService::of(pod) != QualityOfService::BestEffort
+        || pod.tolerations.iter().flatten().any(tolerates);
+    !(is_only_memory && may_run)
+}
+
+fn is_critical(pod: &core::PodSpec) -> bool {
+    pod.priority.is_some_and(|priority| priority >= CRITICAL_PRIORITY)
+}
+
+/// Measures and ends pods until shutdown.
+pub(crate) async fn run(agent: Arc<Agent>, pods: Informer<CachedPod>, shutdown: Shutdown) {
+    loop {
+        check(&agent, &pods).await;
+        tokio::select! {
+            () = shutdown.wait() => return,
+            () = tokio::time::sleep(EVERY) => {}
+        }
+    }
+}
+
+async fn check(agent: &Agent, pods: &Informer<CachedPod>) {
+    let missed = measure_now(agent).await;
+    observe(agent, &missed);
+    let Some((signal, ..)) = missed.first() else { return };
+    tracing::warn!(signal = signal.name(), "the node has too little of a resource");
+    if signal.condition() == "DiskPressure" {
+        if let Err(error) = housekeeping::remove_unused_images(agent, || false).await {
+            tracing::warn!(%error, "images that nothing uses cannot be removed");
+        }
+        if measure_now(agent).await.is_empty() {
+            return;
+        }
+    }
+    let Ok(usages) = pod_usages(agent).await else { return };
+    let active: Vec<_> = {
+        let pods = pods.read();
+        pods.iter()
+            .filter(|pod| !is_over(&pod.wire) && pod.wire.metadata.deletion_timestamp.is_none())
+            .cloned()
+            .collect()
+    };
+    let ranked = rank(active.iter().map(|pod| &*pod.wire), &usages, *signal);
+    let Some(victim) = ranked.first() else {
+        tracing::warn!("there is no pod to end for it");
+        return;
+    };
+    let uid = victim.metadata.uid.as_deref().unwrap_or_default();
+    let usage = usages.get(uid).cloned().unwrap_or_default();
+    agent.report(uid, RuntimeReport::Evicted(message(victim, &usage, &missed[0])));
+}
+
+async fn measure_now(agent: &Agent) -> Vec<(Signal, Measured, u64)> {
+    let images = agent.cri.image_file_systems().await.ok().and_then(|disks| disks.into_iter().next());
+    let measured = measure(&agent.root, images.as_deref().map(Path::new));
+    agent.evictions.thresholds.missed(&measured)
+}
+
+fn observe(agent: &Agent, missed: &[(Signal, Measured, u64)]) {
+    let evictions = &agent.evictions;
+    let mut pressures = evictions.pressures.lock().unwrap_or_else(PoisonError::into_inner);
+    pressures.observe(missed, evictions.transition, agent.clock.now());
+}
+
+/// Returns the pods that may be ended, the first one first: those that use more than they request, of low priority, by
+/// how much more they use.
+fn rank<'a>(
+    pods: impl Iterator<Item = &'a core::Pod>,
+    usages: &BTreeMap<String, PodUsage>,
+    signal: Signal,
+) -> Vec<&'a core::Pod> {
+    let fallback = PodUsage::default();
+    let key = |pod: &core::Pod| {
+        let usage = usages.get(pod.metadata.uid.as_deref().unwrap_or_default()).unwrap_or(&fallback);
+        let used = match signal {
+            Signal::MemoryAvailable => usage.memory(),
+            Signal::ProcessesAvailable => usage.processes,
+            _ => usage.disk,
+        };
+        let beyond = i128::from(used) - i128::from(requests(pod, signal));
+        let priority = pod.spec.as_ref().and_then(|spec| spec.priority).unwrap_or(0);
+        (beyond <= 0, priority, -beyond)
+    };
+    let is_critical = |pod: &&core::Pod| pod.spec.as_ref().is_some_and(is_critical);
+    let mut ranked: Vec<_> = pods.filter(|pod| !is_critical(pod)).collect();
+    ranked.sort_by_key(|pod| key(pod));
+    ranked
+}
+
+fn requests(pod: &core::Pod, signal: Signal) -> u64 {
+    let containers = pod.spec.iter().flat_map(|spec| &spec.containers);
+    containers.map(|container| request(container, signal)).sum()
+}
+
+fn request(container: &core::Container, signal: Signal) -> u64 {
+    let requests = container.resources.as_ref().and_then(|resources| resources.requests.as_ref());
+    let amount = requests.and_then(|requests| requests.get(signal.resource()));
+    let billionths = amount.and_then(|amount| parse_billionths(&amount.0)).unwrap_or(0);
+    u64::try_from(billionths / 1_000_000_000).unwrap_or(0)
+}
+
+/// Returns a kubelet's message about a pod that is ended.
+fn message(pod: &core::Pod, usage: &PodUsage, (signal, found, least): &(Signal, Measured, u64)) -> String {
+    let mut message = format!(
+        "The node was low on resource: {}. Threshold quantity: {}, available: {}. ",
+        signal.resource(),
+        signal.shown(*least),
+        signal.shown(found.available)
+    );
+    for container in pod.spec.iter().flat_map(|spec| &spec.containers) {
+        let Some(of_container) = usage.containers.get(&container.name) else { continue };
+        let (used, request) = (
+            if *signal == Signal::MemoryAvailable { of_container.memory } else { of_container.disk },
+            request(container, *signal),
+        );
+        if used > request {
+            // Writing to a string cannot fail.
+            let _ = write!(
+                message,
+                "Container {} was using {}, request is {}, has larger consumption of {}. ",
+                container.name,
+                shown_bytes(used),
+                shown_bytes(request),
+                signal.resource()
+            );
+        }
+    }
+    message
+}
+
+#[cfg(test)]
+mod tests {
+    use gantry_json::{Value, json};
+
+    use super::*;
+    use crate::usage::ContainerUsage;
+
+    fn pod(name: &str, spec: &Value) -> core::Pod {
+        gantry_json::from_value(json!({"metadata": {"name": name, "uid": name}, "spec": spec})).unwrap()
+    }
+
+    fn web(request: &str) -> Value {
+        json!([{"name": "web", "resources": {"requests": {"memory": request}}}])
+    }
+
+    fn using(memory: u64) -> PodUsage {
+        let web = ContainerUsage { memory, ..ContainerUsage::default() };
+        PodUsage { containers: BTreeMap::from([("web".to_owned(), web)]), ..PodUsage::default() }
+    }
+
+    #[test]
+    fn the_pod_goes_that_uses_most_beyond_its_requests() {
+        let modest = pod("modest", &json!({"containers": web("100")}));
+        let greedy = pod("greedy", &json!({"containers": web("10")}));
+        let important = pod("important", &json!({"containers": web("10"), "priority": 7}));
+        let critical = pod("critical", &json!({"containers": web("1"), "priority": CRITICAL_PRIORITY}));
+        let usages = BTreeMap::from(
+            [("modest", 90), ("greedy", 60), ("important", 600), ("critical", 900)]
+                .map(|(name, memory)| (name.to_owned(), using(memory))),
+        );
+        let ranked =
+            rank([&modest, &critical, &important, &greedy].into_iter(), &usages, Signal::MemoryAvailable);
+        let names: Vec<_> = ranked.iter().filter_map(|pod| pod.metadata.name.as_deref()).collect();
+        assert_eq!(names, ["greedy", "important", "modest"]);
+    }
+
+    #[test]
+    fn the_message_says_what_there_is_and_what_was_used() {
+        let greedy = pod("greedy", &json!({"containers": web("1Mi")}));
+        let missed =
+            (Signal::MemoryAvailable, Measured { available: 50 << 20, capacity: 1 << 30 }, 100 << 20);
+        assert_eq!(
+            message(&greedy, &using(60 << 20), &missed),
+            "The node was low on resource: memory. Threshold quantity: 100Mi, available: 50Mi. \
+             Container web was using 60Mi, request is 1Mi, has larger consumption of memory. "
+        );
+    }
+
+    #[test]
+    fn a_node_under_pressure_refuses_pods() {
+        let best_effort = pod("a", &json!({"containers": [{"name": "web"}]})).spec.unwrap();
+        let burstable = pod("b", &json!({"containers": web("10")})).spec.unwrap();
+        let critical = pod("c", &json!({"containers": [], "priority": CRITICAL_PRIORITY})).spec.unwrap();
+        let toleration = json!([{"key": MEMORY_TAINT, "operator": "Exists", "effect": "NoSchedule"}]);
+        let tolerant =
+            pod("d", &json!({"containers": [{"name": "web"}], "tolerations": toleration})).spec.unwrap();
+        let refused = |conditions: &[&str]| {
+            [&best_effort, &burstable, &critical, &tolerant].map(|pod| refuses(conditions, pod))
+        };
+        assert_eq!(refused(&[]), [false; 4]);
+        assert_eq!(refused(&[MEMORY_PRESSURE]), [true, false, false, false]);
+        assert_eq!(refused(&["DiskPressure"]), [true, true, false, true]);
+    }
+}

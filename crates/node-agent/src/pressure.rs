@@ -1,0 +1,291 @@
+//! Whether the node has too little of a resource: what is measured, and from when on it is too little.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use gantry_formats::quantity::Quantity;
+use gantry_model::Timestamp;
+
+/// Something that a node measures, with a kubelet's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Signal {
+    MemoryAvailable,
+    DiskAvailable,
+    DiskInodesFree,
+    ImageDiskAvailable,
+    ImageDiskInodesFree,
+    ProcessesAvailable,
+}
+
+impl Signal {
+    const ALL: [Self; 6] = [
+        Self::MemoryAvailable,
+        Self::DiskAvailable,
+        Self::DiskInodesFree,
+        Self::ImageDiskAvailable,
+        Self::ImageDiskInodesFree,
+        Self::ProcessesAvailable,
+    ];
+
+    /// Returns its name in thresholds.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::MemoryAvailable => "memory.available",
+            Self::DiskAvailable => "nodefs.available",
+            Self::DiskInodesFree => "nodefs.inodesFree",
+            Self::ImageDiskAvailable => "imagefs.available",
+            Self::ImageDiskInodesFree => "imagefs.inodesFree",
+            Self::ProcessesAvailable => "pid.available",
+        }
+    }
+
+    /// Returns the resource that messages name.
+    pub(crate) fn resource(self) -> &'static str {
+        match self {
+            Self::MemoryAvailable => "memory",
+            Self::DiskAvailable | Self::ImageDiskAvailable => "ephemeral-storage",
+            Self::DiskInodesFree | Self::ImageDiskInodesFree => "inodes",
+            Self::ProcessesAvailable => "pids",
+        }
+    }
+
+    /// Returns the condition of a node that has too little of it.
+    pub(crate) fn condition(self) -> &'static str {
+        match self {
+            Self::MemoryAvailable => MEMORY_PRESSURE,
+            Self::ProcessesAvailable => "PIDPressure",
+            _ => "DiskPressure",
+        }
+    }
+
+    /// Returns an amount of it in a kubelet's form.
+    pub(crate) fn shown(self, amount: u64) -> String {
+        match self {
+            Self::MemoryAvailable | Self::DiskAvailable | Self::ImageDiskAvailable => shown_bytes(amount),
+            _ => amount.to_string(),
+        }
+    }
+}
+
+/// The condition under which pods without requests are not accepted.
+pub(crate) const MEMORY_PRESSURE: &str = "MemoryPressure";
+
+/// Returns a number of bytes as a quantity with a binary suffix.
+pub(crate) fn shown_bytes(bytes: u64) -> String {
+    let text = if bytes.is_multiple_of(1024) { format!("{}Ki", bytes / 1024) } else { bytes.to_string() };
+    Quantity::parse(&text).map_or(text, |quantity| quantity.to_string())
+}
+
+/// What is left of a resource, and how much there is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Measured {
+    pub(crate) available: u64,
+    pub(crate) capacity: u64,
+}
+
+/// Below what a resource is too little.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Least {
+    Amount(u64),
+    /// In thousandths of the capacity.
+    Share(u64),
+}
+
+/// The thresholds below which pods are ended, as those of a kubelet's `--eviction-hard`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EvictionThresholds(BTreeMap<Signal, Least>);
+
+impl Default for EvictionThresholds {
+    /// The kubelet's defaults.
+    fn default() -> Self {
+        Self(BTreeMap::from([
+            (Signal::MemoryAvailable, Least::Amount(100 << 20)),
+            (Signal::DiskAvailable, Least::Share(100)),
+            (Signal::DiskInodesFree, Least::Share(50)),
+            (Signal::ImageDiskAvailable, Least::Share(150)),
+            (Signal::ImageDiskInodesFree, Least::Share(50)),
+        ]))
+    }
+}
+
+impl EvictionThresholds {
+    /// Parses thresholds: `memory.available<100Mi,nodefs.available<10%`. What is not named is not watched, and an empty text
+    /// means none.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut thresholds = BTreeMap::new();
+        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            let (name, least) = part
+                .split_once('<')
+                .ok_or_else(|| format!("{part:?} is not of the form memory.available<100Mi"))?;
+            let signal = Signal::ALL.into_iter().find(|signal| signal.name() == name).ok_or_else(|| {
+                let known: Vec<_> = Signal::ALL.iter().map(|signal| signal.name()).collect();
+                format!("{name:?} is not one of {}", known.join(", "))
+            })?;
+            let least = Least::parse(least)
+                .ok_or_else(|| format!("{least:?} is neither a quantity nor a percentage"))?;
+            thresholds.insert(signal, least);
+        }
+        Ok(Self(thresholds))
+    }
+
+    /// Returns the signals that are below their threshold, with the threshold.
+    pub(crate) fn missed(&self, measured: &BTreeMap<Signal, Measured>) -> Vec<(Signal, Measured, u64)> {
+        let least = self.0.iter().filter_map(|(signal, least)| {
+            let found = measured.get(signal)?;
+            Some((*signal, *found, least.of(found.capacity)))
+        });
+        least.filter(|(_, found, least)| found.available < *least).collect()
+    }
+}
+
+impl Least {
+    fn parse(text: &str) -> Option<Self> {
+        let Some(percent) = text.strip_suffix('%') else {
+            let billionths = Quantity::parse(text).ok()?.checked_billionths()?;
+            return u64::try_from(billionths / 1_000_000_000).ok().map(Self::Amount);
+        };
+        let percent: f64 = percent.parse().ok().filter(|percent| (0.0..=100.0).contains(percent))?;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "it is between 0 and 1000"
+        )]
+        Some(Self::Share((percent * 10.0).round() as u64))
+    }
+
+    fn of(self, capacity: u64) -> u64 {
+        match self {
+            Self::Amount(amount) => amount,
+            Self::Share(thousandths) => {
+                (u128::from(capacity) * u128::from(thousandths) / 1000).try_into().unwrap_or(u64::MAX)
+            }
+        }
+    }
+}
+
+/// The conditions of a node that has too little of something, each until when it is reported: a while longer than it holds, so
+/// that pods do not come and go.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Pressures(BTreeMap<&'static str, Timestamp>);
+
+impl Pressures {
+    /// Takes in which signals are below their threshold now.
+    pub(crate) fn observe(
+        &mut self,
+        missed: &[(Signal, Measured, u64)],
+        transition: Duration,
+        now: Timestamp,
+    ) {
+        for (signal, ..) in missed {
+            self.0.insert(signal.condition(), now.plus(transition));
+        }
+        self.0.retain(|_, until| *until > now);
+    }
+
+    /// Returns the names of the conditions that are reported.
+    pub(crate) fn conditions(&self) -> Vec<&'static str> {
+        self.0.keys().copied().collect()
+    }
+}
+
+/// Measures what the machine has left. `disk` is in the file system of pods, `images` in that of images.
+pub(crate) fn measure(disk: &Path, images: Option<&Path>) -> BTreeMap<Signal, Measured> {
+    let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let mut measured = BTreeMap::new();
+    measured.extend(memory(&text("/proc/meminfo")).map(|found| (Signal::MemoryAvailable, found)));
+    measured.extend(
+        processes(&text("/proc/loadavg"), &text("/proc/sys/kernel/pid_max"))
+            .map(|found| (Signal::ProcessesAvailable, found)),
+    );
+    let mut add = |path: &Path, space: Signal, inodes: Signal| {
+        if let Ok(disk) = rustix::fs::statvfs(path) {
+            let capacity = disk.f_blocks * disk.f_frsize;
+            measured.insert(space, Measured { available: disk.f_bavail * disk.f_frsize, capacity });
+            // Some file systems do not count them.
+            if disk.f_files > 0 {
+                measured.insert(inodes, Measured { available: disk.f_favail, capacity: disk.f_files });
+            }
+        }
+    };
+    add(disk, Signal::DiskAvailable, Signal::DiskInodesFree);
+    if let Some(images) = images {
+        add(images, Signal::ImageDiskAvailable, Signal::ImageDiskInodesFree);
+    }
+    measured
+}
+
+fn memory(text: &str) -> Option<Measured> {
+    let kibibytes = |name: &str| -> Option<u64> {
+        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+        line.trim().trim_end_matches("kB").trim().parse().ok()
+    };
+    let (available, capacity) = (kibibytes("MemAvailable:")?, kibibytes("MemTotal:")?);
+    Some(Measured { available: available * 1024, capacity: capacity * 1024 })
+}
+
+/// Reads the number of threads that exist, as in `0.00 0.01 0.05 1/214 12345`, and the maximum.
+fn processes(load: &str, most: &str) -> Option<Measured> {
+    let existing: u64 = load.split_whitespace().nth(3)?.split_once('/')?.1.parse().ok()?;
+    let capacity: u64 = most.trim().parse().ok()?;
+    Some(Measured { available: capacity.saturating_sub(existing), capacity })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measured(signal: Signal, available: u64, capacity: u64) -> BTreeMap<Signal, Measured> {
+        BTreeMap::from([(signal, Measured { available, capacity })])
+    }
+
+    #[test]
+    fn a_threshold_is_an_amount_or_a_share() {
+        let thresholds = EvictionThresholds::parse("memory.available<100Mi, nodefs.available<12.5%").unwrap();
+        let missed = |signal, available, capacity| {
+            let missed = thresholds.missed(&measured(signal, available, capacity));
+            missed.first().map(|(_, _, least)| *least)
+        };
+        assert_eq!(missed(Signal::MemoryAvailable, 99 << 20, 1 << 30), Some(100 << 20));
+        assert_eq!(missed(Signal::MemoryAvailable, 100 << 20, 1 << 30), None);
+        assert_eq!(missed(Signal::DiskAvailable, 124, 1000), Some(125));
+        assert_eq!(missed(Signal::ImageDiskAvailable, 0, 1000), None, "it is not watched");
+        assert_eq!(EvictionThresholds::parse("").unwrap().0.len(), 0);
+        assert_eq!(EvictionThresholds::default().0.len(), 5);
+    }
+
+    #[test]
+    fn a_wrong_threshold_is_explained() {
+        let problem = |text| EvictionThresholds::parse(text).unwrap_err();
+        assert_eq!(
+            problem("memory.available"),
+            "\"memory.available\" is not of the form memory.available<100Mi"
+        );
+        assert!(
+            problem("memory<1Gi").starts_with("\"memory\" is not one of memory.available, nodefs.available,")
+        );
+        assert_eq!(problem("memory.available<lots"), "\"lots\" is neither a quantity nor a percentage");
+        assert_eq!(problem("memory.available<101%"), "\"101%\" is neither a quantity nor a percentage");
+    }
+
+    #[test]
+    fn a_condition_is_reported_for_a_while_longer_than_it_holds() {
+        let (mut pressures, minute) = (Pressures::default(), Duration::from_secs(60));
+        let missed = [(Signal::ImageDiskAvailable, Measured::default(), 1)];
+        pressures.observe(&missed, minute, Timestamp::from_secs(100));
+        pressures.observe(&[], minute, Timestamp::from_secs(159));
+        assert_eq!(pressures.conditions(), ["DiskPressure"]);
+        pressures.observe(&[], minute, Timestamp::from_secs(160));
+        assert_eq!(pressures.conditions(), [""; 0]);
+    }
+
+    #[test]
+    fn files_of_the_kernel_are_read() {
+        let found = memory("MemTotal:       16384 kB\nMemFree: 1 kB\nMemAvailable:    1024 kB\n");
+        assert_eq!(found, Some(Measured { available: 1 << 20, capacity: 16 << 20 }));
+        let found = processes("0.00 0.01 0.05 1/214 12345\n", "32768\n");
+        assert_eq!(found, Some(Measured { available: 32554, capacity: 32768 }));
+        assert_eq!((shown_bytes(100 << 20), shown_bytes(1025)), ("100Mi".to_owned(), "1025".to_owned()));
+    }
+}
