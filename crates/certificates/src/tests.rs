@@ -1,3 +1,5 @@
+//! Requests that are made, read, refused and signed.
+
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so and stop")]
 
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, KeyPair, SanType};

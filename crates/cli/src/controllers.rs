@@ -27,7 +27,7 @@ const SIGNING: [Controller; 3] =
 /// The flags of `gantry controllers`; those of kube-controller-manager have its names.
 #[derive(Debug, Args)]
 pub(crate) struct ControllersFlags {
-    /// The controllers to run [default: all but pod-garbage-collector-controller and node-lifecycle-controller]
+    /// The controllers to run [default: those that need neither an API server nor nodes of Gantry]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     controllers: Vec<Controller>,
     /// Elect a leader among several processes by a Lease

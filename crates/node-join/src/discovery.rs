@@ -102,3 +102,67 @@ pub fn read_cluster_info(
     }
     Ok(DiscoveredCluster { authority, server: cluster["server"].as_str().unwrap_or_default().to_owned() })
 }
+
+#[cfg(test)]
+mod tests {
+    use gantry_certificates::token_signature;
+    use gantry_json::json;
+
+    use super::*;
+
+    /// The certificate of an authority, and the pin that `openssl` computes of it.
+    const AUTHORITY: &str = "\
+-----BEGIN CERTIFICATE-----\n\
+MIIBdDCCARugAwIBAgIUYgKNtbK19LP+jysXxOFwDvYTb0AwCgYIKoZIzj0EAwIw\n\
+EDEOMAwGA1UEAwwFZml4ZWQwHhcNMjYxMTE3MjIyNTAxWhcNMzYxMTE0MjIyNTAx\n\
+WjAQMQ4wDAYDVQQDDAVmaXhlZDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABIWk\n\
+MvPElQ9Ue0n7SeiJ4VZxjwPilaOxlcy5JZVHO5hSUSjnaLjkurQLw45LtQYSB+Uq\n\
+pgT3OlvN1Bg1wQtbQOejUzBRMB0GA1UdDgQWBBSFStrz+Wk2zgW/VkBSaj9pTqh9\n\
+tDAfBgNVHSMEGDAWgBSFStrz+Wk2zgW/VkBSaj9pTqh9tDAPBgNVHRMBAf8EBTAD\n\
+AQH/MAoGCCqGSM49BAMCA0cAMEQCICt/YwH7wPfc9ghzSNBIgygj1Wpm+Br5g4K9\n\
+t8rCEYIqAiAFOLIc/Po8HqbsssC66q6Sg6qhSjiSVCf5NqMtE01qfQ==\n\
+-----END CERTIFICATE-----\n\
+";
+    const PIN: &str = "sha256:54523855b8fec423eba4e8d1646403ce3aa522b94a6922bd35c30161f8471688";
+
+    fn token() -> BootstrapToken {
+        BootstrapToken::parse("abcdef.0123456789abcdef").unwrap()
+    }
+
+    fn cluster_info(signer: &BootstrapToken) -> Value {
+        let text = format!(
+            "clusters:\n- name: \"\"\n  cluster:\n    server: https://10.0.0.1:6443\n    certificate-authority-data: {}\n",
+            base64::encode(AUTHORITY.as_bytes())
+        );
+        let signature = token_signature(&text, signer.id(), signer.secret());
+        json!({"data": {"kubeconfig": text, "jws-kubeconfig-abcdef": signature}})
+    }
+
+    fn refusal(info: &Value, pin: &str) -> String {
+        read_cluster_info(info, &token(), &[pin.to_owned()]).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_cluster_that_the_token_and_the_pin_vouch_for_is_trusted() {
+        let found = read_cluster_info(
+            &cluster_info(&token()),
+            &token(),
+            &[PIN.to_uppercase().replace("SHA256", "sha256")],
+        )
+        .unwrap();
+        assert_eq!(found.authority, AUTHORITY);
+        assert_eq!(found.server, "https://10.0.0.1:6443");
+    }
+
+    #[test]
+    fn another_cluster_is_not_trusted() {
+        let other = BootstrapToken::parse("abcdef.ffffffffffffffff").unwrap();
+        assert!(refusal(&cluster_info(&other), PIN).contains("does not fit the token"));
+        let mut changed = cluster_info(&token());
+        changed["data"]["kubeconfig"] = json!("clusters: []");
+        assert!(refusal(&changed, PIN).contains("does not fit the token"));
+        assert!(refusal(&json!({"data": {"kubeconfig": "x"}}), PIN).contains("may have expired"));
+        let wrong = format!("sha256:{}", "00".repeat(32));
+        assert!(refusal(&cluster_info(&token()), &wrong).contains("not the one that was given"));
+    }
+}

@@ -150,3 +150,58 @@ async fn a_pod_gets_what_its_runtime_class_says() {
     assert_eq!(created["spec"]["overhead"], json!({"cpu": "100m"}));
     assert_eq!(created["spec"]["nodeSelector"], json!({"kind": "vm"}));
 }
+
+/// Every cluster IP is an object, created and released with its Service.
+#[tokio::test]
+async fn the_address_of_a_service_is_an_object() {
+    let server = server().await;
+    let addresses = "/apis/networking.k8s.io/v1/ipaddresses";
+    let (_, first) = call(&server, Method::GET, &format!("{addresses}/10.96.0.1"), Value::Null).await;
+    assert_eq!(
+        first["spec"]["parentRef"],
+        json!({"resource": "services", "namespace": "default", "name": "kubernetes"})
+    );
+    let taken = json!({"metadata": {"name": "10.96.0.77"}, "spec": {"parentRef": {"resource": "machines", "name": "m"}}});
+    assert_eq!(call(&server, Method::POST, addresses, taken).await.0, 201);
+    let services = "/api/v1/namespaces/default/services";
+    let service = |address: &str| json!({"metadata": {"name": "web"}, "spec": {"clusterIP": address, "ports": [{"port": 80}]}});
+    let (status, refused) = call(&server, Method::POST, services, service("10.96.0.77")).await;
+    assert_eq!(status, 422, "{refused}");
+    assert_eq!(call(&server, Method::POST, services, service("10.96.0.78")).await.0, 201);
+    let path = format!("{addresses}/10.96.0.78");
+    let (status, address) = call(&server, Method::GET, &path, Value::Null).await;
+    assert_eq!(status, 200);
+    assert_eq!(address["metadata"]["labels"]["ipaddress.kubernetes.io/managed-by"], "ipallocator.k8s.io");
+    assert_eq!(address["spec"]["parentRef"]["name"], "web");
+    call(&server, Method::DELETE, &format!("{services}/web"), Value::Null).await;
+    assert_eq!(call(&server, Method::GET, &path, Value::Null).await.0, 404);
+}
+
+/// What is stored and not enforced is said to be so.
+#[tokio::test]
+async fn webhooks_and_policies_come_with_a_warning() {
+    let server = server().await;
+    let group = "/apis/admissionregistration.k8s.io/v1";
+    let headers = [("content-type", "application/json")];
+    let binding =
+        json!({"metadata": {"name": "a"}, "spec": {"policyName": "a", "validationActions": ["Deny"]}});
+    for (resource, object, warning) in [
+        (
+            "validatingwebhookconfigurations",
+            json!({"metadata": {"name": "a"}}),
+            "this server calls no webhooks",
+        ),
+        (
+            "mutatingwebhookconfigurations",
+            json!({"metadata": {"name": "a"}}),
+            "this server calls no webhooks",
+        ),
+        ("validatingadmissionpolicybindings", binding, "this server evaluates no admission policies"),
+    ] {
+        let path = format!("{group}/{resource}");
+        let response = ask(&server, Method::POST, &path, &headers, object.to_string()).await;
+        assert_eq!(response.status, 201, "{}", response.text());
+        assert!(response.header("warning").contains(warning), "{}", response.header("warning"));
+        assert!(response.header("warning").contains("not enforced"));
+    }
+}

@@ -34,7 +34,7 @@ pub(crate) enum TokenCommand {
     #[command(verbatim_doc_comment, after_help = CREATE_EXAMPLE)]
     Create(#[command(flatten)] CreateFlags),
     /// List the tokens of a cluster, without their secrets
-    #[command(after_help = "Example:\n  gantry token list")]
+    #[command(after_help = "Example:\n  gantry token list --context dev")]
     List {
         #[command(flatten)]
         cluster: ClusterFlags,

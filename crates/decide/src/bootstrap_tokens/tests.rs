@@ -1,3 +1,5 @@
+//! Tokens that sign and expire.
+
 use super::*;
 
 const NOW: Timestamp = Timestamp::from_secs(1_000_000);

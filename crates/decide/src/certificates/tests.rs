@@ -1,3 +1,5 @@
+//! Requests that are approved, signed, refused and deleted.
+
 use super::*;
 
 const NOW: Timestamp = Timestamp::from_secs(1_000_000);
