@@ -263,6 +263,16 @@ impl ConnectionFlags {
 }
 
 impl ConnectionFlags {
+    /// The address and the token, if they are given.
+    pub(crate) fn address_and_token(&self) -> (Option<&str>, Option<&str>) {
+        (self.server.as_deref(), self.token.as_deref())
+    }
+
+    /// Whether none of the flags is given, nor a kubeconfig by the environment.
+    pub(crate) fn are_absent(&self) -> bool {
+        *self == Self::default() && env::var_os("KUBECONFIG").is_none_or(|list| list.is_empty())
+    }
+
     /// Returns the client configuration that the flags select, for a process that logs what is wrong with it.
     pub(crate) async fn config_or_message(&self) -> Result<ClientConfig, String> {
         let connection = self.connection().map_err(|failure| without_label(&failure))?;

@@ -19,6 +19,7 @@ use crate::plan::{self, PlanFlags};
 use crate::rollout::RolloutCommand;
 use crate::simulate;
 use crate::store::StoreCommand;
+use crate::token::TokenCommand;
 use crate::up::{self, UpFlags};
 use crate::usage_error;
 use crate::why::{self, WhyFlags};
@@ -78,8 +79,14 @@ enum Command {
     ///
     /// Runs the pods that are scheduled to this machine with its container runtime, as a kubelet does, for any cluster. When
     /// it stops, containers keep running, and the next start continues with them. See docs/real-pods.md.
+    ///
+    /// With --ca-cert-hash, --server and --token the machine joins the cluster: it asks for a certificate, keeps it in --root-dir
+    /// and renews it. `gantry token create` prints the command; afterwards `gantry node` without these flags continues.
     #[command(verbatim_doc_comment, after_help = NODE_EXAMPLE)]
     Node(#[command(flatten)] NodeFlags),
+    /// Manage the tokens with which nodes join a cluster
+    #[command(subcommand, after_help = "Example:\n  gantry token create\n  gantry token list")]
+    Token(TokenCommand),
     /// Run the API server only
     ///
     /// It is compatible with kube-apiserver: kubectl, client libraries and controllers work unchanged. It serves on
@@ -191,7 +198,8 @@ Example:
 
 const NODE_EXAMPLE: &str = "\
 Example:
-  sudo gantry node --kubeconfig cluster.kubeconfig --cri unix:///run/containerd/containerd.sock";
+  sudo gantry node --kubeconfig cluster.kubeconfig --cri unix:///run/containerd/containerd.sock
+  sudo gantry node --server https://10.0.0.1:6443 --token 07401b.f395accd246ae52d --ca-cert-hash sha256:...";
 
 const APISERVER_EXAMPLE: &str = "\
 Example:
@@ -262,6 +270,7 @@ impl Gantry {
             Command::DeleteCluster(flags) => clusters::delete(&flags),
             Command::Controllers(flags) => controllers::run(&flags),
             Command::Node(flags) => node::run(&flags),
+            Command::Token(command) => command.run(&self.cluster),
             Command::Apiserver(flags) => apiserver::run(&flags),
             Command::Why(flags) => why::run(flags, &self.cluster),
             Command::Rollout(command) => command.run(&self.cluster),

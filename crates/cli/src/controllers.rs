@@ -2,24 +2,32 @@
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
+use gantry_certificates::RequestSigner;
 use gantry_client::{ApiTransport, ClientConfig, WriteFence};
-use gantry_controllers::{Controller, LeaseOptions, Options, Repairs, Workers};
+use gantry_controllers::{ClusterSigner, Controller, LeaseOptions, Options, Repairs, Workers};
 use gantry_json::Value;
 use gantry_runtime::{ResourcePath, Tasks, Timing};
 
 use crate::cluster::{Cluster, ConnectionFlags, without_label};
+use crate::kubectl::duration;
 use crate::server_process::{self, LogFormat, Signals, Verbosity};
 
 mod endpoint;
 
+/// The controllers that run by default if there is an authority that signs.
+const SIGNING: [Controller; 3] =
+    [Controller::CertificateApproving, Controller::CertificateSigning, Controller::CertificateCleaner];
+
 /// The flags of `gantry controllers`; those of kube-controller-manager have its names.
 #[derive(Debug, Args)]
 pub(crate) struct ControllersFlags {
-    /// The controllers to run [default: all but pod-garbage-collector-controller and node-lifecycle-controller]
+    /// The controllers to run [default: those that need neither an API server nor nodes of Gantry]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     controllers: Vec<Controller>,
     /// Elect a leader among several processes by a Lease
@@ -52,6 +60,15 @@ pub(crate) struct ControllersFlags {
     /// The CA certificate file published in each namespace as `kube-root-ca.crt` [default: that of the kubeconfig]
     #[arg(long, value_name = "FILE")]
     root_ca_file: Option<PathBuf>,
+    /// The CA certificate file with which requests for certificates are signed; approves and signs those of nodes
+    #[arg(long, value_name = "FILE", requires = "cluster_signing_key_file")]
+    cluster_signing_cert_file: Option<PathBuf>,
+    /// The key of --cluster-signing-cert-file
+    #[arg(long, value_name = "FILE", requires = "cluster_signing_cert_file")]
+    cluster_signing_key_file: Option<PathBuf>,
+    /// How long signed certificates live unless a request asks for less
+    #[arg(long, value_name = "DURATION", default_value = "8760h", value_parser = duration)]
+    cluster_signing_duration: Duration,
     /// The address for /healthz and /metrics, over plain HTTP
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:10257")]
     bind_address: SocketAddr,
@@ -115,10 +132,20 @@ impl ControllersFlags {
             workers: self.workers(),
             repairs: self.repair.unwrap_or_default(),
             root_ca: self.root_ca(config)?,
+            signer: self.signer()?,
             ..Options::default()
         };
         if !self.controllers.is_empty() {
             options.controllers = self.controllers.iter().copied().collect::<BTreeSet<_>>();
+        } else if options.signer.is_some() {
+            options.controllers.extend(SIGNING);
+        }
+        if options.signer.is_none() && options.controllers.contains(&Controller::CertificateSigning) {
+            let name = Controller::CertificateSigning;
+            return Err(format!(
+                "--controllers: {name} needs the authority that signs: give --cluster-signing-cert-file and \
+                 --cluster-signing-key-file"
+            ));
         }
         if options.root_ca.is_none() && options.controllers.remove(&Controller::RootCa) {
             tracing::warn!("no root CA certificate: {} is disabled", Controller::RootCa);
@@ -140,6 +167,29 @@ impl ControllersFlags {
             garbage_collector: self.concurrent_gc_syncs,
             namespace: self.concurrent_namespace_syncs,
         }
+    }
+
+    /// The authority that signs requests for certificates, if there is one.
+    fn signer(&self) -> Result<Option<ClusterSigner>, String> {
+        let (Some(certificate), Some(key)) =
+            (&self.cluster_signing_cert_file, &self.cluster_signing_key_file)
+        else {
+            return Ok(None);
+        };
+        let read = |flag: &str, file: &Path| {
+            std::fs::read_to_string(file)
+                .map_err(|error| format!("--{flag}: cannot read {}: {error}", file.display()))
+        };
+        let certificate_text = read("cluster-signing-cert-file", certificate)?;
+        let key_text = read("cluster-signing-key-file", key)?;
+        let authority = RequestSigner::new(&certificate_text, &key_text).map_err(|why| {
+            format!(
+                "--cluster-signing-cert-file {}, --cluster-signing-key-file {}: {why}",
+                certificate.display(),
+                key.display()
+            )
+        })?;
+        Ok(Some(ClusterSigner { authority: Arc::new(authority), longest: self.cluster_signing_duration }))
     }
 
     fn root_ca(&self, config: &ClientConfig) -> Result<Option<String>, String> {

@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use clap::{ArgAction, Args};
 use gantry_node_agent::{AgentOptions, EvictionThresholds, OnStop};
+use gantry_node_join::JoinError;
 use gantry_runtime::{Metrics, Tasks};
 
-use crate::cluster::{Cluster, ConnectionFlags, without_label};
+use crate::cluster::ConnectionFlags;
+use crate::node_credentials::credentials;
 use crate::server_process::{self, LogFormat, Signals, Verbosity};
 
 /// The flags of a real node.
@@ -68,6 +70,9 @@ pub(crate) struct NodeFlags {
     /// The directory of the volumes of pods
     #[arg(long, value_name = "DIRECTORY", default_value = "/var/lib/gantry/node")]
     root_dir: PathBuf,
+    /// The pin of the authority of a cluster to join, as `gantry token create` prints it; may be repeated
+    #[arg(long, value_name = "sha256:HASH")]
+    ca_cert_hash: Vec<String>,
     /// The format of the log, which is written to standard error
     #[arg(long, value_enum, default_value = "text")]
     log_format: LogFormat,
@@ -104,15 +109,25 @@ pub(crate) fn run(flags: &NodeFlags) -> ExitCode {
 
 async fn serve(flags: &NodeFlags) -> Result<ExitCode, String> {
     let mut signals = Signals::new()?;
-    let config = flags.cluster.config_or_message().await?;
-    let cluster = Cluster::open(&config).map_err(|failure| without_label(&failure))?;
-    let client_ca = config.trust.certificate_authorities().map(str::to_owned);
-    let options =
-        AgentOptions { root: flags.root_dir.clone(), client_ca, ..flags.agent.options(&flags.cri).await? };
-    tracing::info!(server = cluster.server(), node = options.name(), socket = %options.socket.display(), "starting");
+    let options = AgentOptions { root: flags.root_dir.clone(), ..flags.agent.options(&flags.cri).await? };
+    let node = options.name();
+    let joining = credentials(&flags.cluster, &flags.ca_cert_hash, &flags.root_dir, &node);
+    let credentials = tokio::select! {
+        credentials = joining => credentials?,
+        () = signals.wait() => return Ok(ExitCode::SUCCESS),
+    };
+    let options = AgentOptions { client_ca: credentials.authority, ..options };
+    tracing::info!(server = credentials.server, node, socket = %options.socket.display(), "starting");
     let mut tasks = Tasks::new();
     let signal = tasks.signal();
-    tasks.spawn("node agent", gantry_node_agent::run(cluster.transport.clone(), options, signal));
+    if let Some(renewal) = credentials.renewal {
+        let signal = signal.clone();
+        tasks.spawn("certificate of the node", async move {
+            signal.unless(renewal.run(node)).await;
+            Ok::<(), JoinError>(())
+        });
+    }
+    tasks.spawn("node agent", gantry_node_agent::run(credentials.transport, options, signal));
     let outcome = tokio::select! {
         () = signals.wait() => Ok(ExitCode::SUCCESS),
         failed = tasks.failed() => Err(failed),

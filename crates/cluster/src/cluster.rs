@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gantry_apiserver::{ApiServer, ApiService, Health};
-use gantry_controllers::Controller;
+use gantry_certificates::RequestSigner;
+use gantry_controllers::{ClusterSigner, Controller};
 use gantry_node_agent::AgentOptions;
 use gantry_runtime::{Api, ApiTransport, Informers, Metrics, Tasks};
 use gantry_serving::kubeconfig::Kubeconfig;
@@ -36,6 +37,8 @@ pub struct Cluster {
     endpoint: Option<RunningEndpoint>,
     /// The CA certificate, as PEM, if there is one.
     authority: Option<String>,
+    /// The CA as one that signs the requests of nodes.
+    signer: Option<Arc<RequestSigner>>,
     tasks: Tasks,
     metrics: Metrics,
     background: Vec<JoinHandle<()>>,
@@ -64,7 +67,8 @@ impl Cluster {
     /// Starts a cluster and returns as soon as it serves; [`Cluster::ready`] waits for the rest.
     pub async fn launch(options: Options) -> Result<Self, StartError> {
         node_options(&options, Metrics::new()).check().map_err(StartError::Nodes)?;
-        let PreparedServer { server, store, authority, socket } = PreparedServer::open(&options).await?;
+        let PreparedServer { server, store, authority, signer, socket } =
+            PreparedServer::open(&options).await?;
         let mut background = vec![
             tokio::spawn(remove_old_events(server.clone())),
             tokio::spawn(Arc::clone(&store).watch_disk()),
@@ -78,7 +82,8 @@ impl Cluster {
         }
         let endpoint = socket.map(|socket| RunningEndpoint::start(&server, socket));
         let (tasks, metrics) = (Tasks::new(), Metrics::new());
-        let mut cluster = Self { server, store, endpoint, authority, tasks, metrics, background, options };
+        let mut cluster =
+            Self { server, store, endpoint, authority, signer, tasks, metrics, background, options };
         cluster.start_components();
         Ok(cluster)
     }
@@ -170,6 +175,12 @@ impl Cluster {
             ..gantry_controllers::Options::default()
         };
         options.controllers.extend(Controller::WITH_API_SERVER);
+        // Nodes of other machines join by a socket with TLS.
+        if let (Some(_), Some(authority)) = (&self.endpoint, &self.signer) {
+            let authority = Arc::clone(authority);
+            options.signer = Some(ClusterSigner { authority, longest: ClusterSigner::LONGEST });
+            options.controllers.extend(Controller::JOINING);
+        }
         if self.has_nodes() {
             options.controllers.extend(Controller::WITH_NODES);
         } else {

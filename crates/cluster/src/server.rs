@@ -4,6 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::sync::Arc;
 
 use gantry_apiserver::{Access, ApiServer, NodeConnector, Settings, UncontrolledKind};
+use gantry_certificates::RequestSigner;
 use gantry_registry::admission::ServiceRanges;
 use gantry_serving::kubeconfig::Kubeconfig;
 use gantry_serving::{KubeletConnector, Listener, Pki, ProxyConnector, ServerNames, Transport};
@@ -19,6 +20,8 @@ pub(crate) struct PreparedServer {
     pub(crate) store: Arc<OpenStore>,
     /// The CA certificate, as PEM, if there is TLS.
     pub(crate) authority: Option<String>,
+    /// The CA as one that signs the requests of nodes.
+    pub(crate) signer: Option<Arc<RequestSigner>>,
     pub(crate) socket: Option<Socket>,
 }
 
@@ -41,6 +44,7 @@ impl PreparedServer {
         let address = listener.as_ref().map(Listener::address);
         let pki = pki(options, address)?;
         let authority = pki.as_ref().map(|pki| pki.authority.clone());
+        let signer = pki.as_ref().map(|pki| Arc::clone(&pki.signer));
         let defaults = Settings::default();
         let settings = Settings {
             access: access(options),
@@ -56,7 +60,7 @@ impl PreparedServer {
         let socket = listener.map(|listener| socket(options, listener, pki.as_ref())).transpose()?;
         let server = ApiServer::new(store.port(), Arc::clone(&options.environment.server), settings);
         server.prepare().await.map_err(|refusal| StartError::Store(refusal.message))?;
-        Ok(Self { server, store, authority, socket })
+        Ok(Self { server, store, authority, signer, socket })
     }
 }
 

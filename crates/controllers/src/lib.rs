@@ -7,11 +7,14 @@
 //!
 //! *Invariant:* controllers read and change the cluster through the API only.
 
+mod bootstrap_tokens;
+mod certificates;
 mod cluster_role_aggregation;
 mod context;
 mod deployment;
 mod discovery;
 mod disruption;
+mod endpoint_slice_mirroring;
 mod endpoint_slices;
 mod endpoints;
 mod garbage_collector;
@@ -28,6 +31,7 @@ mod storage_protection;
 
 pub use gantry_decide::deployment::Repairs;
 
+pub use certificates::ClusterSigner;
 pub use cluster_role_aggregation::are_bootstrap_roles_aggregated;
 pub use manager::{ControllerPanicked, run};
 pub use options::{Controller, LeaseOptions, Options, UnknownController, Workers};

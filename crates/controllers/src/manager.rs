@@ -9,8 +9,9 @@ use tokio::task::JoinSet;
 use crate::context::{Assembly, Context};
 use crate::options::{Controller, Options};
 use crate::{
-    cluster_role_aggregation, deployment, disruption, endpoint_slices, endpoints, garbage_collector,
-    namespace, node_lifecycle, pod_gc, replica_set, root_ca, service_account, storage_protection,
+    bootstrap_tokens, certificates, cluster_role_aggregation, deployment, disruption,
+    endpoint_slice_mirroring, endpoint_slices, endpoints, garbage_collector, namespace, node_lifecycle,
+    pod_gc, replica_set, root_ca, service_account, storage_protection,
 };
 
 /// The field manager of all writes.
@@ -88,10 +89,19 @@ async fn lead(api: Api, options: &Options, shutdown: Shutdown) -> Result<(), Con
             Controller::ClusterRoleAggregation => cluster_role_aggregation::assemble(&mut assembly),
             Controller::Endpoints => endpoints::assemble(&mut assembly),
             Controller::EndpointSlice => endpoint_slices::assemble(&mut assembly),
+            Controller::EndpointSliceMirroring => endpoint_slice_mirroring::assemble(&mut assembly),
             Controller::PodGc => pod_gc::assemble(&mut assembly),
             Controller::NodeLifecycle => node_lifecycle::assemble(&mut assembly),
             Controller::ClaimProtection => storage_protection::assemble_claims(&mut assembly),
             Controller::VolumeProtection => storage_protection::assemble_volumes(&mut assembly),
+            Controller::AttributesClassProtection => {
+                storage_protection::assemble_attributes_classes(&mut assembly);
+            }
+            Controller::CertificateApproving => certificates::assemble_approving(&mut assembly),
+            Controller::CertificateSigning => certificates::assemble_signing(&mut assembly),
+            Controller::CertificateCleaner => certificates::assemble_cleaner(&mut assembly),
+            Controller::TokenCleaner => bootstrap_tokens::assemble_cleaner(&mut assembly),
+            Controller::BootstrapSigner => bootstrap_tokens::assemble_signer(&mut assembly),
         }
         tracing::debug!(%controller, "starting");
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
+use crate::certificates::ClusterSigner;
 use gantry_decide::deployment::Repairs;
 use gantry_decide::{deployment, gc, replica_set};
 use gantry_runtime::{Clock, Informers, Metrics, Timing, WriteFence};
@@ -36,6 +37,8 @@ pub enum Controller {
     Endpoints,
     /// Keeps the EndpointSlices of Services.
     EndpointSlice,
+    /// Mirrors Endpoints that are written by hand to EndpointSlices.
+    EndpointSliceMirroring,
     /// Deletes the pods of nodes that are gone. Only for clusters whose nodes Gantry runs.
     PodGc,
     /// Taints nodes that fall silent and evicts their pods. Only for clusters whose nodes Gantry runs.
@@ -44,6 +47,18 @@ pub enum Controller {
     ClaimProtection,
     /// Removes the finalizer of deleted PersistentVolumes that are not bound.
     VolumeProtection,
+    /// Removes the finalizer of deleted VolumeAttributesClasses that nothing uses.
+    AttributesClassProtection,
+    /// Approves the requests of nodes for client certificates.
+    CertificateApproving,
+    /// Signs approved requests for certificates.
+    CertificateSigning,
+    /// Deletes requests for certificates that are decided or forgotten.
+    CertificateCleaner,
+    /// Deletes bootstrap tokens that have expired.
+    TokenCleaner,
+    /// Signs the ConfigMap `cluster-info` with bootstrap tokens.
+    BootstrapSigner,
 }
 
 /// The options of [`run`](crate::run).
@@ -57,6 +72,8 @@ pub struct Options {
     pub repairs: Repairs,
     /// The certificate that [`Controller::RootCa`] publishes, as PEM.
     pub root_ca: Option<String>,
+    /// The authority with which [`Controller::CertificateSigning`] signs.
+    pub signer: Option<ClusterSigner>,
     /// Leader election, if there may be other processes.
     pub election: Option<LeaseOptions>,
     /// The fence of the lease, if the client is behind it, too; `None` for one of its own.
@@ -103,7 +120,7 @@ pub struct UnknownController(String);
 
 impl Controller {
     /// All controllers.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 22] = [
         Self::ReplicaSet,
         Self::ReplicationController,
         Self::Deployment,
@@ -115,20 +132,38 @@ impl Controller {
         Self::ClusterRoleAggregation,
         Self::Endpoints,
         Self::EndpointSlice,
+        Self::EndpointSliceMirroring,
         Self::PodGc,
         Self::NodeLifecycle,
         Self::ClaimProtection,
         Self::VolumeProtection,
+        Self::AttributesClassProtection,
+        Self::CertificateApproving,
+        Self::CertificateSigning,
+        Self::CertificateCleaner,
+        Self::TokenCleaner,
+        Self::BootstrapSigner,
     ];
 
     /// Those that belong to an API server of Gantry; elsewhere kube-controller-manager runs them.
-    pub const WITH_API_SERVER: [Self; 2] = [Self::ClaimProtection, Self::VolumeProtection];
+    pub const WITH_API_SERVER: [Self; 3] =
+        [Self::ClaimProtection, Self::VolumeProtection, Self::AttributesClassProtection];
+
+    /// Those by which nodes join an API server of Gantry; elsewhere kube-controller-manager runs them.
+    pub const JOINING: [Self; 5] = [
+        Self::CertificateApproving,
+        Self::CertificateSigning,
+        Self::CertificateCleaner,
+        Self::TokenCleaner,
+        Self::BootstrapSigner,
+    ];
 
     /// Those that only make sense where Gantry runs the nodes.
     pub const WITH_NODES: [Self; 2] = [Self::PodGc, Self::NodeLifecycle];
 
     /// Those that follow the status of pods and nothing else.
-    pub const WITH_POD_STATUS: [Self; 3] = [Self::Disruption, Self::Endpoints, Self::EndpointSlice];
+    pub const WITH_POD_STATUS: [Self; 4] =
+        [Self::Disruption, Self::Endpoints, Self::EndpointSlice, Self::EndpointSliceMirroring];
 
     /// Its name, which is kube-controller-manager's.
     pub fn name(self) -> &'static str {
@@ -144,10 +179,17 @@ impl Controller {
             Self::ClusterRoleAggregation => "clusterrole-aggregation-controller",
             Self::Endpoints => "endpoints-controller",
             Self::EndpointSlice => "endpointslice-controller",
+            Self::EndpointSliceMirroring => "endpointslice-mirroring-controller",
             Self::PodGc => "pod-garbage-collector-controller",
             Self::NodeLifecycle => "node-lifecycle-controller",
             Self::ClaimProtection => "persistentvolumeclaim-protection-controller",
             Self::VolumeProtection => "persistentvolume-protection-controller",
+            Self::AttributesClassProtection => "volumeattributesclass-protection-controller",
+            Self::CertificateApproving => "certificatesigningrequest-approving-controller",
+            Self::CertificateSigning => "certificatesigningrequest-signing-controller",
+            Self::CertificateCleaner => "certificatesigningrequest-cleaner-controller",
+            Self::TokenCleaner => "token-cleaner-controller",
+            Self::BootstrapSigner => "bootstrap-signer-controller",
         }
     }
 
@@ -165,10 +207,17 @@ impl Controller {
             Self::ClusterRoleAggregation => "clusterrole-aggregation",
             Self::Endpoints => "endpoint",
             Self::EndpointSlice => "endpointslice",
+            Self::EndpointSliceMirroring => "endpointslicemirroring",
             Self::PodGc => "podgc",
             Self::NodeLifecycle => "nodelifecycle",
             Self::ClaimProtection => "pvc-protection",
             Self::VolumeProtection => "pv-protection",
+            Self::AttributesClassProtection => "vac-protection",
+            Self::CertificateApproving => "csrapproving",
+            Self::CertificateSigning => "csrsigning",
+            Self::CertificateCleaner => "csrcleaner",
+            Self::TokenCleaner => "tokencleaner",
+            Self::BootstrapSigner => "bootstrapsigner",
         }
     }
 }
@@ -224,13 +273,16 @@ impl Default for Options {
     /// All controllers but those that only make sense where Gantry runs the API server or the nodes; no lease.
     fn default() -> Self {
         let is_for_any_cluster = |controller: &Controller| {
-            !Controller::WITH_NODES.contains(controller) && !Controller::WITH_API_SERVER.contains(controller)
+            !Controller::WITH_NODES.contains(controller)
+                && !Controller::WITH_API_SERVER.contains(controller)
+                && !Controller::JOINING.contains(controller)
         };
         Self {
             controllers: Controller::ALL.into_iter().filter(is_for_any_cluster).collect(),
             workers: Workers::default(),
             repairs: Repairs::default(),
             root_ca: None,
+            signer: None,
             election: None,
             fence: None,
             informers: None,

@@ -9,9 +9,12 @@
 //! before it. This crate has no clock, client, async code, randomness or logging; its only dependency is
 //! `gantry-model`. Nothing outside this crate counts replicas.
 
+pub mod bootstrap_tokens;
+pub mod certificates;
 pub mod cluster_role_aggregation;
 pub mod deployment;
 pub mod disruption;
+pub mod endpoint_slice_mirroring;
 pub mod endpoint_slices;
 pub mod endpoints;
 pub mod events;

@@ -3,6 +3,7 @@
 //! *Invariant:* a leaf: it knows no object and no other crate of ours.
 
 pub mod base64;
+pub mod bootstrap_token;
 pub mod duration;
 pub mod percent;
 pub mod quantity;

@@ -8,8 +8,8 @@ use std::any::Any;
 use gantry_json::Value;
 use gantry_model::{Name, ResourceVersion};
 use k8s_openapi::api::{
-    apps::v1 as apps, coordination::v1 as coordination, core::v1 as core, discovery::v1 as discovery,
-    policy::v1 as policy, rbac::v1 as rbac, storage::v1 as storage,
+    apps::v1 as apps, certificates::v1 as certificates, coordination::v1 as coordination, core::v1 as core,
+    discovery::v1 as discovery, policy::v1 as policy, rbac::v1 as rbac, storage::v1 as storage,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use k8s_openapi::apimachinery::pkg::version::Info;
@@ -172,6 +172,7 @@ wire!(
     apps::Deployment,
     apps::ReplicaSet,
     apps::StatefulSet,
+    certificates::CertificateSigningRequest,
     coordination::Lease,
     core::ConfigMap,
     core::Endpoints,
@@ -190,4 +191,5 @@ wire!(
     rbac::ClusterRole,
     storage::StorageClass,
     PartialMetadata,
+    storage::VolumeAttributesClass,
 );

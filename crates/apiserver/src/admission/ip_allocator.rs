@@ -1,10 +1,11 @@
 //! Allocates cluster IPs and node ports of services: one key each, created and deleted in the transaction of the
-//! service.
+//! service, and the IPAddress of a cluster IP with them.
 //!
 //! A write conflict on such a key means that the value is in use, by a service of this server or of another one on the
 //! same store. Only then are the allocated values listed.
 
 use std::collections::BTreeSet;
+use std::net::Ipv4Addr;
 
 use gantry_json::Value;
 use gantry_registry::admission::Claim;
@@ -12,6 +13,7 @@ use gantry_registry::admission::services::{self, AllocationError, AllocationMode
 use gantry_registry::{strategies, validation};
 use gantry_store::{Error, Key, ListRequest, Op, Prefix, Transaction};
 
+use super::ip_address;
 use crate::error::ApiError;
 use crate::objects::{ObjectRef, Objects};
 
@@ -94,11 +96,18 @@ impl Objects {
             return Ok(transaction);
         }
         let claims = |object: Option<&Value>| object.map(services::claims).unwrap_or_default();
+        let service = after;
         let (before, after) = (claims(before), claims(after));
         let owner = format!("{}/{}", object_ref.namespace.unwrap_or_default(), object_ref.name);
         let mut ops: Vec<(Key, Op)> = Vec::new();
         for key in after.difference(&before).copied().filter_map(key_of) {
             ops.push((key, Op::Create { value: owner.clone().into() }));
+        }
+        for address in after.difference(&before).copied().filter_map(address_of) {
+            ops.extend(service.and_then(|service| ip_address::creation(service, address)));
+        }
+        for address in before.difference(&after).copied().filter_map(address_of) {
+            ops.extend(self.ip_address_deletion(object_ref, address).await?);
         }
         for key in before.difference(&after).copied().filter_map(key_of) {
             let held = self.store.get(&key).await?.found;
@@ -117,13 +126,22 @@ impl Objects {
         let page = self.store.list(ListRequest::all(Prefix::new(ROOT))).await?;
         let text = |key: &Key| String::from_utf8_lossy(key.as_bytes()).into_owned();
         let claims = page.items.iter().filter_map(|item| Claim::parse(text(&item.key).strip_prefix(ROOT)?));
-        Ok(Allocated(claims.collect()))
+        let mut claims: BTreeSet<Claim> = claims.collect();
+        claims.extend(self.ip_addresses().await?.into_iter().map(Claim::Address));
+        Ok(Allocated(claims))
     }
 }
 
-/// Whether a key is an allocation.
+/// Whether a key is an allocation: its own, or that of the IPAddress of a cluster IP.
 pub(crate) fn is_allocation(key: &Key) -> bool {
-    key.as_bytes().starts_with(ROOT.as_bytes())
+    key.as_bytes().starts_with(ROOT.as_bytes()) || ip_address::is_key(key)
+}
+
+fn address_of(claim: Claim) -> Option<Ipv4Addr> {
+    match claim {
+        Claim::Address(address) => Some(address),
+        Claim::Port(_) => None,
+    }
 }
 
 /// Whether objects of the kind have allocated addresses or ports.

@@ -4,6 +4,8 @@
 //! [`quota::charges`] runs last, after all other checks.
 
 mod accounts;
+pub(crate) mod certificates;
+mod ip_address;
 mod ip_allocator;
 mod limits;
 mod preconditions;

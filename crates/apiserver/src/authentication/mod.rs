@@ -1,14 +1,16 @@
-//! Authentication: client certificates (verified by the listener), static tokens and service account tokens.
+//! Authentication: client certificates (verified by the listener), static tokens, bootstrap tokens and service account tokens.
 //!
 //! ```text
 //! AuthenticatedUser ─┐
 //! static token ──────┤
+//! bootstrap token ───┤
 //! service account ───┼─► User ─► impersonation ─► authorization
 //! no credentials ────┘ anonymous where that is allowed, 401 elsewhere
 //! ```
 //!
 //! Not here: permissions and TLS.
 
+mod bootstrap_token;
 pub(crate) mod impersonation;
 pub(crate) mod jwt;
 pub(crate) mod service_account;
@@ -16,6 +18,7 @@ pub(crate) mod signing_key;
 
 use aws_lc_rs::constant_time;
 use gantry_registry::access::{AUTHENTICATED, UNAUTHENTICATED, User};
+use http::Method;
 use http::header::AUTHORIZATION;
 
 use crate::ApiServer;
@@ -57,10 +60,18 @@ pub(crate) async fn authenticate(server: &ApiServer, info: &RequestInfo<'_>) -> 
         None if info.extensions.get::<UnverifiedCertificate>().is_some() => Err(ApiError::Unauthorized),
         None => match server.settings.access.anonymous {
             Anonymous::Everywhere => Ok(User::anonymous()),
-            Anonymous::HealthAndVersion if is_public(info.path) => Ok(User::anonymous()),
+            Anonymous::HealthAndVersion if is_public(info.path) || is_cluster_info(info) => {
+                Ok(User::anonymous())
+            }
             Anonymous::HealthAndVersion => Err(ApiError::Unauthorized),
         },
     }
+}
+
+/// Whether a request reads the ConfigMap by which nodes that join find out how to trust the cluster. A role decides whether
+/// requests without credentials may read it.
+fn is_cluster_info(info: &RequestInfo<'_>) -> bool {
+    *info.method == Method::GET && info.path == "/api/v1/namespaces/kube-public/configmaps/cluster-info"
 }
 
 /// Returns the user of a token that is valid for one of the audiences.
@@ -78,7 +89,10 @@ pub(crate) async fn authenticate_token(
             audiences: audiences.to_vec(),
         });
     }
-    let found = service_account::authenticate(server, token, audiences).await?;
+    let found = match bootstrap_token::authenticate(server, token, audiences).await {
+        Err(BadToken::Unknown) => service_account::authenticate(server, token, audiences).await?,
+        found => found?,
+    };
     Ok(TokenUser { user: with_authenticated_group(found.user), ..found })
 }
 

@@ -62,7 +62,10 @@ pub(super) fn authorize(
 
 /// The value that the field selector of a list or watch requires for `spec.nodeName`.
 pub(super) fn selected_node(info: &RequestInfo<'_>) -> Option<String> {
-    let selector = info.query.first("fieldSelector").filter(|_| matches!(info.verb, "list" | "watch"))?;
+    let selector = info
+        .query
+        .first("fieldSelector")
+        .filter(|_| matches!(info.verb, "list" | "watch" | "deletecollection"))?;
     Terms::parse(selector).ok()?.required("spec.nodeName").map(str::to_owned)
 }
 

@@ -42,8 +42,10 @@ impl<'a> Call<'a> {
         body: Bytes,
     ) -> Result<Self, ApiError> {
         // The router of Kubernetes looks at the type of a patch before it looks at the accepted ones.
-        if let (None | Some("status" | "scale" | "ephemeralcontainers" | "resize"), &Method::PATCH) =
-            (path.part, info.method)
+        if let (
+            None | Some("approval" | "status" | "scale" | "ephemeralcontainers" | "resize"),
+            &Method::PATCH,
+        ) = (path.part, info.method)
             && kind.allows(Verb::Patch)
             && kind.nature.message().is_some()
         {

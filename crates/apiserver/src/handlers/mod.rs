@@ -107,6 +107,9 @@ async fn objects(
         (&Method::POST, Some(_), Some("token")) if kind.subresource("token").is_some() => {
             call.create_token().await
         }
+        (method, Some(_), Some("approval")) if kind.subresource("approval").is_some() => {
+            call.read_or_write_part(method, write::Part::Approval).await
+        }
         (method, Some(_), Some("finalize")) if call.is_namespace() => call.finalize(method).await,
         (_, Some(_), Some(part)) if pods::handles(kind, part) => pods::part(&call, part).await,
         (_, Some(_), Some(part)) if kind.subresource(part).is_none() => Err(ApiError::ResourceNotFound),

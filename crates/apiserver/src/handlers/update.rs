@@ -11,7 +11,7 @@ use http::Method;
 
 use super::call::Call;
 use super::write::Part;
-use crate::admission::{self, RejectedObject};
+use crate::admission::{self, RejectedObject, certificates};
 use crate::authorization::NodeWrite;
 use crate::error::ApiError;
 use crate::metadata::Metadata;
@@ -57,10 +57,14 @@ pub(super) fn plan_update(
     if part == Part::Main {
         admission::update(call.kind, stored, &mut wanted);
     }
+    certificates::set_condition_times(call.kind, part, stored, &mut wanted, call.server.environment.now());
     let updated = lifecycle::update(stored, wanted, part, call.kind);
     match &updated {
         Updated::Store(object) | Updated::Remove(object) => {
-            let check = |order: &KeyOrder| validation::part(part, call.kind, stored, object, order);
+            let check = |order: &KeyOrder| {
+                let report = validation::part(part, call.kind, stored, object, order);
+                certificates::with_certificate(call.kind, stored, object, report)
+            };
             match call.validate(call.object_ref().name, check) {
                 Ok(found) => warnings.extend(found),
                 Err(why) => {
@@ -68,6 +72,7 @@ pub(super) fn plan_update(
                     return Ok(PlannedUpdate { change: Change::Keep, response: None, warnings, refused });
                 }
             }
+            certificates::check_update(&call.info.caller, call.object_ref(), part, stored, object)?;
         }
         // Warnings are returned even if nothing changes.
         Updated::Unchanged if part == Part::Main => {
@@ -129,7 +134,8 @@ pub(super) fn field_write<'w>(
 pub(crate) fn reset_fields(kind: &Kind, part: Part) -> FieldSet {
     match part {
         Part::Status => FieldSet::of_fields(strategies::of(kind).status_reset_fields),
-        _ if kind.has_status() => FieldSet::of_fields(&["status"]),
+        Part::Approval => FieldSet::of_fields(&["spec", "status.certificate"]),
+        _ if kind.has_status() => FieldSet::of_fields(strategies::of(kind).reset_fields),
         _ => FieldSet::new(),
     }
 }

@@ -6,6 +6,7 @@ mod authentication;
 mod cluster;
 mod escalation;
 mod impersonation;
+mod joining;
 mod nodes;
 mod policy;
 mod reviews;

@@ -1,8 +1,9 @@
-//! Protects claims in use and bound volumes from deletion.
+//! Protects claims in use, bound volumes and classes of volumes in use from deletion.
 //!
 //! The API server adds a finalizer when it creates them; these controllers remove it. They run where Gantry runs the
 //! API server. Elsewhere kube-controller-manager does the same.
 
+mod attributes_classes;
 mod claims;
 mod volumes;
 
@@ -12,6 +13,7 @@ use gantry_model::ObjectKey;
 use gantry_runtime::RequestError;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
+pub(crate) use attributes_classes::assemble as assemble_attributes_classes;
 pub(crate) use claims::assemble as assemble_claims;
 pub(crate) use volumes::assemble as assemble_volumes;
 

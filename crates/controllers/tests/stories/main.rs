@@ -9,6 +9,7 @@ mod custom;
 mod deletion;
 mod endpoints;
 mod interruptions;
+mod joining;
 mod namespace_defaults;
 mod nodes;
 mod roles;

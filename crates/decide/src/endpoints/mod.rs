@@ -17,6 +17,8 @@ use gantry_model::{
 use crate::services::{addresses_of, hostname_of, is_endpoint, ports_of, target_of, write_trigger_time};
 use repack::Repack;
 
+pub(crate) use repack::repack;
+
 /// Who tells the events.
 pub const EVENT_SOURCE: &str = "endpoint-controller";
 /// What the label `endpoints.kubernetes.io/managed-by` says.

@@ -16,6 +16,23 @@ pub(super) struct Repack {
     by_port: BTreeMap<Option<EndpointPort>, BTreeMap<AddressKey, bool>>,
 }
 
+/// Subsets in Kubernetes' order, in which addresses that offer the same ports stand together.
+pub(crate) fn repack(subsets: &[EndpointSubset]) -> Vec<EndpointSubset> {
+    let mut all = Repack::default();
+    for subset in subsets {
+        let ready = subset.ready.iter().map(|address| (address, true));
+        for (address, is_ready) in ready.chain(subset.not_ready.iter().map(|address| (address, false))) {
+            if subset.ports.is_empty() {
+                all.add(address, is_ready, None);
+            }
+            for port in &subset.ports {
+                all.add(address, is_ready, Some(port.clone()));
+            }
+        }
+    }
+    all.finish()
+}
+
 impl Repack {
     /// Adds a port of an address; without a port, the address alone.
     pub(super) fn add(&mut self, address: &EndpointAddress, is_ready: bool, port: Option<EndpointPort>) {

@@ -21,6 +21,8 @@ pub enum Part {
     EphemeralContainers,
     /// The resources of a pod's containers.
     Resize,
+    /// The decision on a CertificateSigningRequest.
+    Approval,
 }
 
 /// The effect of an update.
@@ -47,6 +49,7 @@ impl Part {
             Self::Finalize => "finalize",
             Self::EphemeralContainers => "ephemeralcontainers",
             Self::Resize => "resize",
+            Self::Approval => "approval",
         }
     }
 }
@@ -122,6 +125,8 @@ fn keep_other_part(stored: &Value, object: &mut Value, part: Part, kind: &Kind) 
         }
         Part::EphemeralContainers => *object = pods::parts::with_ephemeral_containers(stored, object),
         Part::Resize => *object = pods::parts::with_resources(stored, object),
+        // Its strategy does so.
+        Part::Approval => {}
     }
 }
 

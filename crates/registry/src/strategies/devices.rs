@@ -4,6 +4,7 @@ use gantry_json::{Value, json};
 
 use super::KindStrategy;
 use crate::Timestamp;
+use crate::selector::fields::{self, SelectableFields};
 use crate::table::column::Column;
 use crate::table::{Rows, cell, column};
 
@@ -18,8 +19,16 @@ pub(super) const NAMED: KindStrategy =
 pub(super) const CLAIM: KindStrategy =
     KindStrategy { rows: Rows::new(CLAIM_COLUMNS, claim_cells), ..KindStrategy::DEFAULT };
 
-pub(super) const SLICE: KindStrategy =
-    KindStrategy { rows: Rows::new(SLICE_COLUMNS, slice_cells), ..KindStrategy::DEFAULT };
+pub(super) const SLICE: KindStrategy = KindStrategy {
+    rows: Rows::new(SLICE_COLUMNS, slice_cells),
+    selectable: SelectableFields::new(&[
+        fields::NAME,
+        fields::text("spec.driver"),
+        fields::text("spec.nodeName"),
+        fields::text("spec.pool.name"),
+    ]),
+    ..KindStrategy::DEFAULT
+};
 
 fn named_cells(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![json!(cell::name(object)), json!(cell::age(object, now))]

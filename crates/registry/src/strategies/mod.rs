@@ -5,7 +5,9 @@
 //! [`table`](crate::table), [`selector`](crate::selector) and [`conversion`](crate::conversion). A kind with rules is a file
 //! here and a row in `built_in`. Rules that several kinds share live in those modules.
 
+mod admission_registration;
 mod autoscaler;
+pub mod certificates;
 mod component_status;
 mod config_map;
 mod controller_revision;
@@ -42,6 +44,7 @@ mod service_account;
 mod service_ranges;
 mod stateful_set;
 pub(crate) mod storage;
+mod storage_version_migration;
 
 use gantry_json::Value;
 
@@ -103,6 +106,8 @@ pub struct KindStrategy {
     /// after storing it; defaulting adds them on each read. The first update stores them, and so creates a new version even
     /// if it changes nothing else.
     pub stored_when_new: Option<fn(&Value) -> Option<Value>>,
+    /// The fields that a write to the object itself does not change, and so does not own, if `status` is a subresource.
+    pub reset_fields: &'static [&'static str],
     /// The fields that a write to the subresource `status` does not change, and so does not own.
     pub status_reset_fields: &'static [&'static str],
     /// The warning that every request for this kind gets.
@@ -133,6 +138,7 @@ impl KindStrategy {
         selectable: SelectableFields::DEFAULT,
         storage: None,
         stored_when_new: None,
+        reset_fields: &["status"],
         status_reset_fields: &["spec"],
         deprecation: |_| None,
     };
@@ -165,6 +171,24 @@ pub(crate) fn built_in(group: &str, version: &str, kind: &str) -> &'static KindS
         ("", "Secret") => &secret::STRATEGY,
         ("", "Service") => &service::STRATEGY,
         ("", "ServiceAccount") => &service_account::STRATEGY,
+        ("admissionregistration.k8s.io", "MutatingAdmissionPolicy") => {
+            &admission_registration::MUTATING_POLICY
+        }
+        ("admissionregistration.k8s.io", "MutatingAdmissionPolicyBinding") => {
+            &admission_registration::MUTATING_BINDING
+        }
+        ("admissionregistration.k8s.io", "MutatingWebhookConfiguration") => {
+            &admission_registration::MUTATING_WEBHOOKS
+        }
+        ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy") => {
+            &admission_registration::VALIDATING_POLICY
+        }
+        ("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding") => {
+            &admission_registration::VALIDATING_BINDING
+        }
+        ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration") => {
+            &admission_registration::VALIDATING_WEBHOOKS
+        }
         ("apiextensions.k8s.io", "CustomResourceDefinition") => &definition::STRATEGY,
         ("apps", "ControllerRevision") => &controller_revision::STRATEGY,
         ("apps", "DaemonSet") => &daemon_set::STRATEGY,
@@ -176,6 +200,9 @@ pub(crate) fn built_in(group: &str, version: &str, kind: &str) -> &'static KindS
         ("autoscaling", "Scale") => &scale::STRATEGY,
         ("batch", "CronJob") => &cron_job::STRATEGY,
         ("batch", "Job") => &job::STRATEGY,
+        ("certificates.k8s.io", "CertificateSigningRequest") => &certificates::signing_request::STRATEGY,
+        ("certificates.k8s.io", "ClusterTrustBundle") => &certificates::trust_bundle::STRATEGY,
+        ("certificates.k8s.io", "PodCertificateRequest") => &certificates::pod_request::STRATEGY,
         ("coordination.k8s.io", "Lease") => &lease::STRATEGY,
         ("discovery.k8s.io", "EndpointSlice") => &endpoints::SLICE,
         ("events.k8s.io", "Event") => &event::EVENTS,
@@ -199,6 +226,8 @@ pub(crate) fn built_in(group: &str, version: &str, kind: &str) -> &'static KindS
         ("storage.k8s.io", "CSIStorageCapacity") => &storage::csi::CAPACITY,
         ("storage.k8s.io", "StorageClass") => &storage::storage_class::STRATEGY,
         ("storage.k8s.io", "VolumeAttachment") => &storage::volume_attachment::STRATEGY,
+        ("storage.k8s.io", "VolumeAttributesClass") => &storage::volume_attributes_class::STRATEGY,
+        ("storagemigration.k8s.io", "StorageVersionMigration") => &storage_version_migration::STRATEGY,
         _ => &KindStrategy::DEFAULT,
     }
 }

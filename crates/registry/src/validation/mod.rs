@@ -33,6 +33,7 @@ pub(crate) mod template;
 pub(crate) mod unified_diff;
 pub(crate) mod volume;
 pub mod warnings;
+pub(crate) mod webhook_client;
 pub(crate) mod windows;
 pub(crate) mod workload;
 
@@ -42,6 +43,7 @@ use crate::FieldError;
 use crate::decode::KeyOrder;
 use crate::kinds::Kind;
 use crate::lifecycle::Part;
+use crate::strategies::certificates::signing_request;
 use crate::strategies::{self, KindStrategy, pod as pod_strategy};
 use error_list::{ErrorList, Path};
 
@@ -105,6 +107,7 @@ pub fn part(part: Part, kind: &Kind, old: &Value, new: &Value, order: &KeyOrder)
         Part::Finalize => finalize(kind, old, new),
         Part::EphemeralContainers => ephemeral_containers(kind, old, new),
         Part::Resize => resize(kind, old, new),
+        Part::Approval => approval(kind, old, new),
     }
 }
 
@@ -131,6 +134,13 @@ pub fn ephemeral_containers(kind: &Kind, old: &Value, new: &Value) -> Validation
     subresource(kind, old, new, |_, errors| {
         pod::pod(errors, new);
         pod_strategy::update::ephemeral_containers(errors, old, new);
+    })
+}
+
+/// Validates a write to the subresource `approval` of a CertificateSigningRequest.
+pub fn approval(kind: &Kind, old: &Value, new: &Value) -> ValidationReport {
+    subresource(kind, old, new, |_, errors| {
+        signing_request::validate_status(errors, Some(old), new, Part::Approval);
     })
 }
 

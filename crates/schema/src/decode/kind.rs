@@ -14,8 +14,9 @@ pub struct Gvk<'a> {
 }
 
 /// The groups of the API, and their names in the schema.
-const GROUPS: [(&str, &str); 19] = [
+const GROUPS: [(&str, &str); 22] = [
     ("", "core"),
+    ("admissionregistration.k8s.io", "admissionregistration"),
     ("apiextensions.k8s.io", "apiextensions"),
     ("apps", "apps"),
     ("batch", "batch"),
@@ -23,6 +24,7 @@ const GROUPS: [(&str, &str); 19] = [
     ("autoscaling", "autoscaling"),
     ("authentication.k8s.io", "authentication"),
     ("authorization.k8s.io", "authorization"),
+    ("certificates.k8s.io", "certificates"),
     ("coordination.k8s.io", "coordination"),
     ("discovery.k8s.io", "discovery"),
     ("events.k8s.io", "events"),
@@ -34,6 +36,7 @@ const GROUPS: [(&str, &str); 19] = [
     ("resource.k8s.io", "resource"),
     ("scheduling.k8s.io", "scheduling"),
     ("storage.k8s.io", "storage"),
+    ("storagemigration.k8s.io", "storagemigration"),
 ];
 
 /// Kinds that exist in every group and version.

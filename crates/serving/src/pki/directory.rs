@@ -35,7 +35,8 @@ pub(super) fn open(directory: &Path, names: &ServerNames, now: Seconds) -> Resul
         Some(kept) => kept,
         None => parent_directory.keep("admin", authority.admin(now).map_err(PkiError::Issue)?)?,
     };
-    Ok(Pki { authority: authority.certificate, server, admin })
+    let signer = authority.request_signer()?;
+    Ok(Pki { authority: authority.certificate, server, admin, signer })
 }
 
 struct CertificateDirectory<'a>(&'a Path);

@@ -1,13 +1,15 @@
 //! Creates certificates: a CA, and what it signs.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use gantry_certificates::RequestSigner;
 use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, Error, ExtendedKeyUsagePurpose, IsCa,
     Issuer, KeyPair, KeyUsagePurpose, SanType,
 };
 
-use super::{Certified, Seconds, ServerNames};
+use super::{Certified, PkiError, Seconds, ServerNames};
 
 /// A CA that can sign.
 pub(super) struct Authority {
@@ -43,6 +45,11 @@ impl Authority {
     /// The CA's key, as PEM.
     pub(super) fn key(&self) -> String {
         self.issuer.key().serialize_pem()
+    }
+
+    /// The CA as one that signs the requests of others.
+    pub(super) fn request_signer(&self) -> Result<Arc<RequestSigner>, PkiError> {
+        RequestSigner::new(&self.certificate, &self.key()).map(Arc::new).map_err(PkiError::Signer)
     }
 
     /// A server certificate for these names.

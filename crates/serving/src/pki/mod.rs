@@ -15,8 +15,10 @@ mod tests;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use gantry_certificates::RequestSigner;
 use issue::Authority;
 
 pub use names::ServerNames;
@@ -30,6 +32,8 @@ pub struct Pki {
     pub server: Certified,
     /// The administrator's certificate: `kubernetes-admin`, with all rights.
     pub admin: Certified,
+    /// The CA as one that signs the requests of others.
+    pub signer: Arc<RequestSigner>,
 }
 
 /// A certificate and its key, as PEM.
@@ -62,6 +66,8 @@ pub enum PkiError {
     },
     /// A certificate could not be made.
     Issue(rcgen::Error),
+    /// The CA cannot sign requests.
+    Signer(String),
 }
 
 /// Seconds since 1970.
@@ -76,7 +82,8 @@ impl Pki {
         let authority = Authority::new(now()).map_err(PkiError::Issue)?;
         let server = authority.server(names, now()).map_err(PkiError::Issue)?;
         let admin = authority.admin(now()).map_err(PkiError::Issue)?;
-        Ok(Self { authority: authority.certificate, server, admin })
+        let signer = authority.request_signer()?;
+        Ok(Self { authority: authority.certificate, server, admin, signer })
     }
 
     /// Loads the certificates of a directory, and creates those that are missing or no longer valid.
@@ -109,6 +116,7 @@ impl fmt::Display for PkiError {
             Self::Io { doing, .. } => f.write_str(doing),
             Self::Damaged { file, found, fix } => write!(f, "{} {found}\nhint: {fix}", file.display()),
             Self::Issue(_) => f.write_str("a certificate could not be made"),
+            Self::Signer(why) => write!(f, "the authority cannot sign requests: {why}"),
         }
     }
 }
@@ -117,7 +125,7 @@ impl std::error::Error for PkiError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Io { source, .. } => Some(source),
-            Self::Damaged { .. } => None,
+            Self::Damaged { .. } | Self::Signer(_) => None,
             Self::Issue(error) => Some(error),
         }
     }

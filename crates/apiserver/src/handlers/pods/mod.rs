@@ -54,8 +54,12 @@ fn first_segment(path: &str) -> &str {
 }
 
 impl Call<'_> {
-    /// A subresource that is read and written like the pod.
-    async fn read_or_write_part(&self, method: &Method, part: Part) -> Result<ApiResponse, ApiError> {
+    /// A subresource that is read and written like the object.
+    pub(super) async fn read_or_write_part(
+        &self,
+        method: &Method,
+        part: Part,
+    ) -> Result<ApiResponse, ApiError> {
         match *method {
             Method::GET => read::object(self).await,
             Method::PUT => self.put(part).await,

@@ -73,8 +73,7 @@ pub fn authorize(
             ("storage.k8s.io", "csinodes") => return divided.csi_node(),
             ("", "nodes") => return divided.node(),
             ("", "pods") => return divided.pod(request.selected_node),
-            // Nothing records which slices are of which node.
-            ("resource.k8s.io", "resourceslices") => return Err(String::new()),
+            ("resource.k8s.io", "resourceslices") => return divided.slices(request.selected_node),
             _ => {}
         }
     }
@@ -128,6 +127,19 @@ impl DividedRequest<'_> {
             return Err("cannot get subresource".to_owned());
         }
         self.referenced(referenced)
+    }
+
+    /// Slices of devices: those of the node, all at once. Nothing records which single slices are of which node.
+    fn slices(&self, selected_node: Option<&str>) -> Result<(), String> {
+        match self.verb {
+            _ if !self.part.is_empty() => Err("cannot authorize ResourceSlice subresources".to_owned()),
+            "list" | "watch" | "deletecollection" if selected_node == Some(self.node) => Ok(()),
+            "list" | "watch" | "deletecollection" => {
+                Err("can only list/watch/deletecollection resourceslices with nodeName field selector"
+                    .to_owned())
+            }
+            _ => Err(String::new()),
+        }
     }
 
     fn update_claim_status(&self) -> Result<(), String> {

@@ -6,6 +6,7 @@ pub(super) mod persistent_volume_claim;
 pub(super) mod storage_class;
 pub(crate) mod validation;
 pub(super) mod volume_attachment;
+pub(super) mod volume_attributes_class;
 
 use gantry_json::{Value, json};
 

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use gantry_json::{Value, json};
 
 use crate::custom::{certificates, condition};
-use crate::validation::error_list::{ErrorList, Path, is_set, list, number, text};
-use crate::validation::names::{label_from_a_letter, port_number, subdomain};
+use crate::validation::error_list::{ErrorList, Path, is_set, list, text};
+use crate::validation::names::label_from_a_letter;
+use crate::validation::webhook_client;
 
 const REVIEWS: [&str; 2] = ["v1", "v1beta1"];
 const NOT_WITHOUT_WEBHOOK: &str = "should not be set when strategy is not set to Webhook";
-const URL_FORM: &str = "; desired format: https://host[/path]";
 
 /// Which CA bundles are accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ pub(super) fn conversion(errors: &mut ErrorList, at: &Path<'_>, conversion: &Val
 
 fn client(errors: &mut ErrorList, at: &Path<'_>, config: &Value, bundles: Bundles) {
     match (config["url"].as_str(), is_set(config, "service")) {
-        (Some(link), false) => url(errors, &at.child("url"), link),
+        (Some(link), false) => webhook_client::url(errors, &at.child("url"), link),
         (None, true) => service(errors, &at.child("service"), &config["service"]),
         _ => errors.required(at, "exactly one of url or service is required"),
     }
@@ -69,31 +69,6 @@ fn client(errors: &mut ErrorList, at: &Path<'_>, config: &Value, bundles: Bundle
     }
 }
 
-fn url(errors: &mut ErrorList, at: &Path<'_>, link: &str) {
-    let (scheme, rest) = link.split_once("://").unwrap_or(("", link));
-    let (rest, fragment) = rest.split_once('#').unwrap_or((rest, ""));
-    let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
-    let authority = if scheme.is_empty() { "" } else { rest.split('/').next().unwrap_or_default() };
-    let (user, host) =
-        authority.rsplit_once('@').map_or((None, authority), |(user, host)| (Some(user), host));
-    if scheme != "https" {
-        let why = format!("'https' is the only allowed URL scheme{URL_FORM}");
-        errors.invalid(at, &json!(scheme), why);
-    }
-    if host.is_empty() {
-        errors.invalid(at, &json!(host), format!("host must be specified{URL_FORM}"));
-    }
-    if let Some(user) = user {
-        errors.invalid(at, &json!(user), "user information is not permitted in the URL");
-    }
-    if !fragment.is_empty() {
-        errors.invalid(at, &json!(fragment), "fragments are not permitted in the URL");
-    }
-    if !query.is_empty() {
-        errors.invalid(at, &json!(query), "query parameters are not permitted in the URL");
-    }
-}
-
 fn service(errors: &mut ErrorList, at: &Path<'_>, service: &Value) {
     // Kubernetes swaps the two.
     for (field, told_as) in [("namespace", "name"), ("name", "namespace")] {
@@ -101,35 +76,7 @@ fn service(errors: &mut ErrorList, at: &Path<'_>, service: &Value) {
             errors.required(&at.child(told_as), "");
         }
     }
-    let wrong = port_number(number(service, "port").unwrap_or(0));
-    if !wrong.is_empty() {
-        let why = format!("port is not valid: {}", wrong.join(", "));
-        errors.invalid(&at.child("port"), &service["port"], why);
-    }
-    path(errors, &at.child("path"), text(service, "path"));
-}
-
-fn path(errors: &mut ErrorList, at: &Path<'_>, path: &str) {
-    let mut wrong = |why: String| errors.invalid(at, &json!(path), why);
-    match path {
-        "" | "/" => return,
-        "//" => return wrong("segment[0] may not be empty".to_owned()),
-        _ if !path.starts_with('/') => wrong("must start with a '/'".to_owned()),
-        _ => {}
-    }
-    let mut letters = path.chars();
-    letters.next();
-    let inner = letters.as_str();
-    let inner = inner.strip_suffix('/').unwrap_or(inner);
-    for (index, step) in inner.split('/').enumerate() {
-        if step.is_empty() {
-            wrong(format!("segment[{index}] may not be empty"));
-            continue;
-        }
-        for why in subdomain(step) {
-            wrong(format!("segment[{index}]: {why}"));
-        }
-    }
+    webhook_client::port_and_path(errors, at, service);
 }
 
 fn review_versions(errors: &mut ErrorList, at: &Path<'_>, versions: &[Value]) {

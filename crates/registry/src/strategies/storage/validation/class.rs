@@ -16,10 +16,7 @@ const BINDING_MODES: [&str; 2] = ["Immediate", "WaitForFirstConsumer"];
 /// Validates a StorageClass.
 pub(crate) fn storage_class(errors: &mut ErrorList, class: &Value) {
     let provisioner = text(class, "provisioner");
-    if !provisioner.is_empty() {
-        let wrong = qualified_name(&provisioner.to_lowercase());
-        errors.invalid_text(&Path::new("provisioner"), &provisioner.to_lowercase(), wrong);
-    }
+    driver_name(errors, "provisioner", provisioner);
     parameters(errors, class);
     let policy = &class["reclaimPolicy"];
     errors.one_of_if_set(&Path::new("reclaimPolicy"), policy, &RECLAIM_POLICIES);
@@ -43,6 +40,37 @@ pub(crate) fn storage_class_changes(errors: &mut ErrorList, old: &Value, new: &V
             &Path::new(field),
             semantically_equal("storage/v1.StorageClass", &only(old), &only(new)),
         );
+    }
+}
+
+/// Validates a new VolumeAttributesClass.
+pub(crate) fn attributes_class(errors: &mut ErrorList, class: &Value) {
+    let driver = text(class, "driverName");
+    if driver.is_empty() {
+        errors.required(&Path::new("driverName"), "");
+    } else {
+        driver_name(errors, "driverName", driver);
+    }
+    if members(class, "parameters").count() == 0 {
+        return errors.required(&Path::new("parameters"), "must contain at least one key/value pair");
+    }
+    parameters(errors, class);
+}
+
+/// Reports changes of a VolumeAttributesClass, which never changes.
+pub(crate) fn attributes_class_changes(errors: &mut ErrorList, old: &Value, new: &Value) {
+    for field in ["driverName", "parameters"] {
+        if old[field] != new[field] {
+            errors.forbidden(&Path::new(field), format!("updates to {field} are forbidden."));
+        }
+    }
+}
+
+/// Validates the name of a driver, whose case does not matter.
+fn driver_name(errors: &mut ErrorList, field: &str, name: &str) {
+    if !name.is_empty() {
+        let name = name.to_lowercase();
+        errors.invalid_text(&Path::new(field), &name, qualified_name(&name));
     }
 }
 

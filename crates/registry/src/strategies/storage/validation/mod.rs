@@ -9,7 +9,7 @@ mod volume;
 
 pub(crate) use attachment::attachment;
 pub(crate) use claim::{claim, claim_changes, claim_status, claim_warnings};
-pub(crate) use class::{storage_class, storage_class_changes};
+pub(crate) use class::{attributes_class, attributes_class_changes, storage_class, storage_class_changes};
 pub(crate) use driver::{
     capacity, capacity_changes, csi_driver, csi_driver_changes, csi_driver_warnings, csi_node,
     csi_node_changes,

@@ -1,0 +1,27 @@
+//! Requests for certificates (PKCS #10): made, read, verified and signed.
+//!
+//! [`RequestedCertificate`] is what a request asks for, [`RequestSigner`] is an authority that signs it, and [`NewRequest`] is the
+//! key and the request of a client. [`public_key_pin`] and [`lifetime`] read certificates; [`token_signature`] is how bootstrap tokens vouch for an authority.
+//!
+//! *Invariant:* no Kubernetes object. Which requests are approved and what a signer accepts is decided elsewhere.
+
+mod certificate;
+mod der;
+mod new_request;
+mod pem;
+mod request;
+mod signer;
+mod token_signature;
+mod usages;
+
+#[cfg(test)]
+mod tests;
+
+pub use certificate::{Lifetime, check_certificates, lifetime, public_key_pin, trust_anchor_problems};
+pub use new_request::NewRequest;
+pub use request::RequestedCertificate;
+pub use signer::{RequestSigner, SigningTerms};
+pub use token_signature::{is_signed_by, token_signature};
+
+/// Seconds since 1970.
+pub type Seconds = i64;

@@ -1,0 +1,111 @@
+//! Approves, signs and deletes CertificateSigningRequests: three controllers over one cache.
+//!
+//! They run where Gantry runs the API server. Elsewhere kube-controller-manager does the same.
+
+mod apply;
+mod observe;
+mod triggers;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use gantry_certificates::RequestSigner;
+use gantry_decide::Wake;
+use gantry_decide::certificates::{self, Cleaning, SigningRequest};
+use gantry_decide::queue::{Outcome, RetryPolicy};
+use gantry_model::ObjectKey;
+use gantry_runtime::{Queue, RequestError};
+
+use crate::context::{Assembly, Context};
+use observe::Caches;
+
+/// There are few requests at a time.
+const WORKERS: usize = 1;
+
+/// The authority that signs requests.
+#[derive(Clone, Debug)]
+pub struct ClusterSigner {
+    /// Its certificate and its key.
+    pub authority: Arc<RequestSigner>,
+    /// How long certificates live that ask for no shorter life.
+    pub longest: Duration,
+}
+
+impl ClusterSigner {
+    /// How long certificates live by default: a year, as in Kubernetes.
+    pub const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
+}
+
+#[derive(Clone, Debug)]
+struct Requests {
+    context: Context,
+    caches: Caches,
+    task: Task,
+}
+
+/// What a controller does about requests.
+#[derive(Clone, Debug)]
+enum Task {
+    Approve,
+    Sign(ClusterSigner),
+    Clean,
+}
+
+pub(crate) fn assemble_approving(assembly: &mut Assembly<'_>) {
+    assemble(assembly, "certificate_approving", Task::Approve);
+}
+
+/// Without an authority nothing is signed.
+pub(crate) fn assemble_signing(assembly: &mut Assembly<'_>) {
+    let Some(signer) = assembly.options.signer.clone() else {
+        tracing::info!("no authority is given, so no certificate is signed");
+        return;
+    };
+    assemble(assembly, "certificate_signing", Task::Sign(signer));
+}
+
+pub(crate) fn assemble_cleaner(assembly: &mut Assembly<'_>) {
+    assemble(assembly, "certificate_cleaner", Task::Clean);
+}
+
+fn assemble(assembly: &mut Assembly<'_>, name: &'static str, task: Task) {
+    let context = assembly.context.clone();
+    let caches = Caches::of(&assembly.informers);
+    let queue = Queue::new(name, context.clock.clone(), &context.metrics);
+    triggers::subscribe(&caches, &queue);
+    let controller = Requests { context, caches, task };
+    let synced = {
+        let caches = controller.caches.clone();
+        async move { caches.synced().await }
+    };
+    assembly.work(&queue, (WORKERS, RetryPolicy::REPLICA_SET), synced, move |key| {
+        let controller = controller.clone();
+        async move { controller.sync(&key).await }
+    });
+}
+
+impl Requests {
+    async fn sync(&self, key: &ObjectKey) -> (Outcome, Wake) {
+        let Some(observed) = self.caches.observe(key) else { return (Outcome::Success, Wake::OnChange) };
+        let done = match &self.task {
+            Task::Approve => self.approve(&observed).await,
+            Task::Sign(signer) => self.sign(&observed, signer).await,
+            Task::Clean => self.clean(key, &observed.decided_on).await,
+        };
+        match done {
+            Ok(wake) => (Outcome::Success, wake),
+            Err(failure) => {
+                tracing::debug!(request = %key.name, %failure, "a request for a certificate could not be handled");
+                (Outcome::Failure, Wake::OnChange)
+            }
+        }
+    }
+
+    async fn clean(&self, key: &ObjectKey, request: &SigningRequest) -> Result<Wake, RequestError> {
+        match certificates::cleaning(request, self.context.clock.now()) {
+            Cleaning::Keep => Ok(Wake::OnChange),
+            Cleaning::CheckAfter(time) => Ok(Wake::After(time)),
+            Cleaning::Delete => self.delete(&key.name).await.map(|()| Wake::OnChange),
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Writing slices: new ones first, so that no address is missing in between.
+
+use gantry_decide::endpoint_slice_mirroring::Mirroring;
+use gantry_json::Value;
+use gantry_model::{ObjectKey, RefusalKind};
+use gantry_runtime::informer::{CachedEndpointSlice, Typed as _};
+use gantry_runtime::{DeleteParams, RequestError, ResourcePath};
+use k8s_openapi::api::discovery::v1 as discovery;
+
+use super::Mirror;
+use super::observe::Snapshot;
+
+impl Mirror {
+    /// Creates, changes and deletes slices, up to the first refusal.
+    pub(super) async fn apply(
+        &self,
+        key: &ObjectKey,
+        snapshot: &Snapshot,
+        mirroring: &Mirroring,
+    ) -> Result<(), RequestError> {
+        let (resource, namespace) = (CachedEndpointSlice::resource(), Some(&key.namespace));
+        let api = &self.context.api;
+        for draft in &mirroring.create {
+            api.create::<Value>(&ResourcePath::collection(&resource, namespace), &draft.render()).await?;
+        }
+        for update in &mirroring.update {
+            let Some(slice) = snapshot.slices.iter().find(|slice| slice.noun.meta.name == update.name) else {
+                continue;
+            };
+            let mut changed = discovery::EndpointSlice::clone(&slice.wire);
+            changed.metadata.labels = Some(update.labels.clone());
+            changed.metadata.annotations = Some(update.annotations.clone());
+            update.content.write(&mut changed);
+            let target = ResourcePath::object(&resource, namespace, &update.name);
+            api.replace::<Value>(&target, &changed).await?;
+        }
+        for name in &mirroring.delete {
+            let target = ResourcePath::object(&resource, namespace, name);
+            match api.delete(&target, &DeleteParams::default()).await {
+                Err(failure) if failure.kind() != RefusalKind::NotFound => return Err(failure),
+                Ok(()) | Err(_) => {}
+            }
+        }
+        Ok(())
+    }
+}

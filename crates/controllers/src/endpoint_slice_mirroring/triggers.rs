@@ -1,0 +1,37 @@
+//! What enqueues Endpoints: their changes, those of their Service, and those of the slices that mirror them.
+
+use gantry_decide::endpoint_slice_mirroring::service_of;
+use gantry_model::{EndpointSlice, ObjectKey};
+use gantry_runtime::informer::Cached as _;
+use gantry_runtime::{InformerEvent, Queue};
+
+use super::observe::Caches;
+
+pub(super) fn subscribe(caches: &Caches, queue: &Queue<ObjectKey>) {
+    let to = queue.clone();
+    caches.endpoints.subscribe(move |change| to.add(change.object().key()));
+    let to = queue.clone();
+    caches.services.subscribe(move |change| {
+        let had_selector = match change {
+            InformerEvent::Updated { old, .. } => old.selector.is_some(),
+            InformerEvent::Added(_) | InformerEvent::Deleted(_) => true,
+        };
+        // The Endpoints of other Services are not written by hand.
+        if change.object().selector.is_none() || !had_selector {
+            to.add(change.object().key());
+        }
+    });
+    let to = queue.clone();
+    let wake = move |slice: &EndpointSlice| {
+        if let Some(name) = service_of(slice) {
+            to.add(ObjectKey { namespace: slice.meta.namespace.clone(), name });
+        }
+    };
+    caches.slices.subscribe(move |change| {
+        wake(&change.object().noun);
+        // A slice that was relabelled is missing where it belonged.
+        if let InformerEvent::Updated { old, .. } = change {
+            wake(&old.noun);
+        }
+    });
+}

@@ -1,0 +1,109 @@
+//! VolumeAttributesClasses: removes the finalizer of a deleted class that no claim and no volume uses.
+
+use std::sync::Arc;
+
+use gantry_decide::Wake;
+use gantry_decide::queue::{Outcome, RetryPolicy};
+use gantry_json::Value;
+use gantry_model::ObjectKey;
+use gantry_runtime::informer::{Cached as _, Plain, Typed as _};
+use gantry_runtime::{Informer, InformerEvent, Queue, RequestError, ResourcePath};
+use k8s_openapi::api::core::v1::{PersistentVolume, PersistentVolumeClaim};
+use k8s_openapi::api::storage::v1::VolumeAttributesClass;
+
+use super::{WORKERS, is_held, release, result};
+use crate::context::{Assembly, Context};
+use crate::namespace::ignore_existing;
+
+const FINALIZER: &str = "kubernetes.io/vac-protection";
+
+#[derive(Clone, Debug)]
+struct AttributesClasses {
+    context: Context,
+    classes: Informer<Plain<VolumeAttributesClass>>,
+    claims: Informer<Plain<PersistentVolumeClaim>>,
+    volumes: Informer<Plain<PersistentVolume>>,
+}
+
+pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
+    let context = assembly.context.clone();
+    let informers = &assembly.informers;
+    let (classes, claims, volumes) = (informers.of(), informers.of(), informers.of());
+    let queue = Queue::new("vacprotection", context.clock.clone(), &context.metrics);
+    let controller = AttributesClasses { context, classes, claims, volumes };
+    controller.subscribe(&queue);
+    let synced = {
+        let AttributesClasses { classes, claims, volumes, .. } = controller.clone();
+        async move {
+            classes.synced().await;
+            claims.synced().await;
+            volumes.synced().await;
+        }
+    };
+    assembly.work(&queue, (WORKERS, RetryPolicy::REPLICA_SET), synced, move |key| {
+        let controller = controller.clone();
+        async move { controller.sync(&key).await }
+    });
+}
+
+/// The classes that a claim uses, will use or is about to use no more.
+fn classes_of_claim(claim: &PersistentVolumeClaim) -> Vec<&str> {
+    let status = claim.status.as_ref();
+    let wanted = claim.spec.as_ref().and_then(|spec| spec.volume_attributes_class_name.as_deref());
+    let current = status.and_then(|status| status.current_volume_attributes_class_name.as_deref());
+    let target = status
+        .and_then(|status| status.modify_volume_status.as_ref())
+        .and_then(|modified| modified.target_volume_attributes_class_name.as_deref());
+    [wanted, current, target].into_iter().flatten().collect()
+}
+
+fn class_of_volume(volume: &PersistentVolume) -> Option<&str> {
+    volume.spec.as_ref().and_then(|spec| spec.volume_attributes_class_name.as_deref())
+}
+
+impl AttributesClasses {
+    /// A class is looked at when it changes, and when a claim or a volume leaves it.
+    fn subscribe(&self, queue: &Queue<ObjectKey>) {
+        let to = queue.clone();
+        self.classes.subscribe(move |change| {
+            if is_held(&change.object().wire.metadata, FINALIZER) {
+                to.add(change.object().key());
+            }
+        });
+        let to = queue.clone();
+        self.claims.subscribe(move |change| {
+            if let InformerEvent::Updated { old, .. } | InformerEvent::Deleted(old) = change {
+                classes_of_claim(&old.wire).iter().for_each(|name| to.add(ObjectKey::new("", *name)));
+            }
+        });
+        let to = queue.clone();
+        self.volumes.subscribe(move |change| {
+            if let InformerEvent::Updated { old, .. } | InformerEvent::Deleted(old) = change
+                && let Some(name) = class_of_volume(&old.wire)
+            {
+                to.add(ObjectKey::new("", name));
+            }
+        });
+    }
+
+    async fn sync(&self, key: &ObjectKey) -> (Outcome, Wake) {
+        result(key, self.release_if_unused(key).await)
+    }
+
+    async fn release_if_unused(&self, key: &ObjectKey) -> Result<(), RequestError> {
+        let class = self.classes.read().get(key).map(|class| class.wire.clone());
+        let Some(class) = class.filter(|class| is_held(&class.metadata, FINALIZER)) else { return Ok(()) };
+        if self.is_used(key.name.as_str()) {
+            return Ok(());
+        }
+        let mut class = Arc::unwrap_or_clone(class);
+        release(&mut class.metadata, FINALIZER);
+        let target = ResourcePath::object(&Plain::<VolumeAttributesClass>::resource(), None, &key.name);
+        ignore_existing(self.context.api.replace::<Value>(&target, &class).await)
+    }
+
+    fn is_used(&self, name: &str) -> bool {
+        let by_claim = self.claims.read().iter().any(|claim| classes_of_claim(&claim.wire).contains(&name));
+        by_claim || self.volumes.read().iter().any(|volume| class_of_volume(&volume.wire) == Some(name))
+    }
+}

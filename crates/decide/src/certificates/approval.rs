@@ -1,0 +1,99 @@
+//! Which requests are approved without a person: those of nodes for their own client certificates, if the requestor has the
+//! permission.
+
+use super::{APPROVED, CertificateSubject, DENIED, NODE_CLIENT_SIGNER, SigningRequest};
+
+/// A rule by which a request is approved if the requestor has a permission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ApprovalRule {
+    /// The subresource of `certificatesigningrequests` that the requestor must be allowed to create.
+    pub subresource: &'static str,
+    /// The message of the approval.
+    pub message: &'static str,
+}
+
+/// A node asks for another certificate of its own.
+const SELF: ApprovalRule = ApprovalRule {
+    subresource: "selfnodeclient",
+    message: "Auto approving self kubelet client certificate after SubjectAccessReview.",
+};
+/// A node is about to join.
+const JOINING: ApprovalRule = ApprovalRule {
+    subresource: "nodeclient",
+    message: "Auto approving kubelet client certificate after SubjectAccessReview.",
+};
+
+/// The rules that apply to a request, in the order in which they are tried; none if it is decided or not of a node.
+pub fn approval_rules(request: &SigningRequest) -> Vec<ApprovalRule> {
+    let is_decided = request.certificate.is_some() || request.has(APPROVED) || request.has(DENIED);
+    let Some(subject) = request.subject.as_ref().filter(|_| !is_decided) else { return Vec::new() };
+    if request.signer != NODE_CLIENT_SIGNER || check_node_client(request, subject).is_err() {
+        return Vec::new();
+    }
+    let is_own = request.requestor == subject.common_name;
+    if is_own { vec![SELF, JOINING] } else { vec![JOINING] }
+}
+
+/// Checks that a request is one of a node for its client certificate.
+pub(super) fn check_node_client(
+    request: &SigningRequest,
+    subject: &CertificateSubject,
+) -> Result<(), String> {
+    check_organization(subject)?;
+    for (has, names) in [
+        (subject.has_dns_names, "DNS"),
+        (subject.has_emails, "Email"),
+        (subject.has_ip_addresses, "IP"),
+        (subject.has_uris, "URI"),
+    ] {
+        if has {
+            return Err(format!("{names} subjectAltNames are not allowed"));
+        }
+    }
+    check_common_name(subject)?;
+    check_usages(request, "client auth")
+}
+
+/// Checks that a request is one of a node for its serving certificate.
+pub(super) fn check_node_serving(
+    request: &SigningRequest,
+    subject: &CertificateSubject,
+) -> Result<(), String> {
+    check_organization(subject)?;
+    if !subject.has_dns_names && !subject.has_ip_addresses {
+        return Err("DNS or IP subjectAltName is required".to_owned());
+    }
+    if subject.has_emails {
+        return Err("Email subjectAltNames are not allowed".to_owned());
+    }
+    if subject.has_uris {
+        return Err("URI subjectAltNames are not allowed".to_owned());
+    }
+    check_usages(request, "server auth")?;
+    check_common_name(subject)
+}
+
+fn check_organization(subject: &CertificateSubject) -> Result<(), String> {
+    let is_node = subject.organizations == ["system:nodes"];
+    if is_node { Ok(()) } else { Err("subject organization is not system:nodes".to_owned()) }
+}
+
+fn check_common_name(subject: &CertificateSubject) -> Result<(), String> {
+    let is_node = subject.common_name.starts_with("system:node:");
+    if is_node { Ok(()) } else { Err("subject common name does not begin with system:node:".to_owned()) }
+}
+
+/// Checks that the usages are this one and those of a signing key; keys other than RSA do not encipher.
+fn check_usages(request: &SigningRequest, usage: &str) -> Result<(), String> {
+    let with_rsa = ["digital signature", "key encipherment", usage];
+    let without = ["digital signature", usage];
+    let are = |wanted: &[&str]| {
+        request.usages.len() == wanted.len() && wanted.iter().all(|usage| request.usages.contains(*usage))
+    };
+    if are(&with_rsa) || are(&without) {
+        return Ok(());
+    }
+    let mut sorted = with_rsa;
+    sorted.sort_unstable();
+    Err(format!("usages did not match [{}]", sorted.join(" ")))
+}

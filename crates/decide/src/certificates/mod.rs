@@ -1,0 +1,100 @@
+//! CertificateSigningRequests: which are approved without a person, which are signed and for how long, and which are deleted.
+//!
+//! Requests are parsed by the shell, which also asks the API whether the requestor has a permission, and signs.
+
+mod approval;
+mod cleaning;
+mod signing;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use gantry_model::Timestamp;
+
+pub use approval::{ApprovalRule, approval_rules};
+pub use cleaning::{Cleaning, cleaning};
+pub use signing::{Signing, signing};
+
+/// The signer of clients of the API server.
+pub const CLIENT_SIGNER: &str = "kubernetes.io/kube-apiserver-client";
+/// The signer of nodes as clients of the API server.
+pub const NODE_CLIENT_SIGNER: &str = "kubernetes.io/kube-apiserver-client-kubelet";
+/// The signer of nodes as servers.
+pub const NODE_SERVING_SIGNER: &str = "kubernetes.io/kubelet-serving";
+/// The signer without rules, which only older versions of the API could ask.
+pub const LEGACY_SIGNER: &str = "kubernetes.io/legacy-unknown";
+
+/// The condition of an approved request.
+pub const APPROVED: &str = "Approved";
+/// The condition of a denied request.
+pub const DENIED: &str = "Denied";
+/// The condition of a request that its signer refused.
+pub const FAILED: &str = "Failed";
+
+/// A CertificateSigningRequest as it was observed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SigningRequest {
+    /// `spec.signerName`.
+    pub signer: String,
+    /// The user who made the request.
+    pub requestor: String,
+    /// `spec.usages`.
+    pub usages: BTreeSet<String>,
+    /// The lifetime that is asked for.
+    pub lifetime: Option<Duration>,
+    /// What the request is for; `None` if it cannot be parsed.
+    pub subject: Option<CertificateSubject>,
+    /// The conditions.
+    pub conditions: Vec<RequestCondition>,
+    /// The certificate, if it was issued.
+    pub certificate: Option<IssuedCertificate>,
+    /// When the request was made.
+    pub created: Option<Timestamp>,
+}
+
+/// What a certificate is for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CertificateSubject {
+    /// The common name.
+    pub common_name: String,
+    /// The organizations.
+    pub organizations: Vec<String>,
+    /// Whether there are names of hosts.
+    pub has_dns_names: bool,
+    /// Whether there are addresses of hosts.
+    pub has_ip_addresses: bool,
+    /// Whether there are email addresses.
+    pub has_emails: bool,
+    /// Whether there are URIs.
+    pub has_uris: bool,
+}
+
+/// A condition of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestCondition {
+    /// Its type.
+    pub kind: String,
+    /// Whether its status is `True`.
+    pub is_true: bool,
+    /// When it was last updated.
+    pub updated: Option<Timestamp>,
+}
+
+/// A certificate in the status of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IssuedCertificate {
+    /// When it expires; `None` if it cannot be parsed.
+    pub ends: Option<Timestamp>,
+}
+
+impl SigningRequest {
+    fn has(&self, kind: &str) -> bool {
+        self.conditions.iter().any(|condition| condition.kind == kind)
+    }
+
+    fn is(&self, kind: &str) -> bool {
+        self.conditions.iter().any(|condition| condition.kind == kind && condition.is_true)
+    }
+}

@@ -1,0 +1,10 @@
+//! The strategies of CertificateSigningRequests, ClusterTrustBundles and PodCertificateRequests.
+//!
+//! What takes a parser of certificates is validated by the API server, which has one.
+
+pub(crate) mod pod_request;
+mod signer_name;
+pub mod signing_request;
+pub(crate) mod trust_bundle;
+
+pub(crate) use signer_name::validate as validate_signer_name;

@@ -1,0 +1,57 @@
+//! The strategy of ClusterTrustBundles.
+
+use gantry_json::{Value, json};
+use gantry_primitives::names::subdomain;
+
+use super::validate_signer_name;
+use crate::Timestamp;
+use crate::selector::fields::{self, SelectableFields};
+use crate::strategies::KindStrategy;
+use crate::table::column::Column;
+use crate::table::{Rows, cell, column};
+use crate::validation::error_list::{ErrorList, Path, text};
+
+const COLUMNS: &[Column] = &[column::NAME, column::text("SignerName")];
+
+pub(crate) const STRATEGY: KindStrategy = KindStrategy {
+    validate: |errors, _, old, new| {
+        validate(errors, new);
+        if let Some(old) = old {
+            let (old, new) = (&old["spec"]["signerName"], &new["spec"]["signerName"]);
+            let at = Path::new("spec");
+            errors.immutable(&at.child("signerName"), old == new, new);
+        }
+    },
+    rows: Rows::new(COLUMNS, cells),
+    selectable: SelectableFields::new(&[fields::NAME, fields::text("spec.signerName")]),
+    ..KindStrategy::DEFAULT
+};
+
+/// Validates a bundle; the certificates in it are validated by the API server.
+fn validate(errors: &mut ErrorList, bundle: &Value) {
+    let (name, signer) = (text(&bundle["metadata"], "name"), text(&bundle["spec"], "signerName"));
+    let at = Path::new("metadata");
+    let at = at.child("name");
+    if signer.is_empty() {
+        if name.contains(':') {
+            let why = "ClusterTrustBundle without signer name must not have \":\" in its name";
+            errors.invalid(&at, &json!(name), why);
+        }
+        return errors.invalid_text(&at, name, if name.contains(':') { Vec::new() } else { subdomain(name) });
+    }
+    let prefix = format!("{}:", signer.replacen('/', ":", 1));
+    match name.strip_prefix(&prefix) {
+        Some(rest) => errors.invalid_text(&at, name, subdomain(rest)),
+        None => {
+            let why =
+                format!("ClusterTrustBundle for signerName {signer} must be named with prefix {prefix}");
+            errors.invalid(&at, &json!(name), why);
+        }
+    }
+    let at = Path::new("spec");
+    validate_signer_name(errors, &at.child("signerName"), signer);
+}
+
+fn cells(object: &Value, _: Timestamp) -> Vec<Value> {
+    vec![json!(cell::name(object)), json!(cell::text_or(object, "spec.signerName", "<none>"))]
+}
