@@ -96,9 +96,15 @@ type HandlerFuture<'a> = Pin<Box<dyn Future<Output = Result<ApiResponse, ApiErro
 /// Reads the body of a request.
 type BodyFuture<'a> = Pin<&'a mut (dyn Future<Output = Result<ReadBody, ApiError>> + Send + 'a)>;
 
-/// The API over a store.
+/// The API over a store. Cheap to clone: every request holds one.
 #[derive(Clone, Debug)]
 pub struct ApiServer {
+    parts: Arc<ServerParts>,
+}
+
+/// What the clones of a server share.
+#[derive(Debug)]
+pub struct ServerParts {
     objects: Objects,
     environment: Arc<dyn Environment>,
     signing_keys: Arc<SigningKeys>,
@@ -116,13 +122,21 @@ pub struct ApiServer {
     unsent_responses: Arc<UnsentResponses>,
 }
 
+impl std::ops::Deref for ApiServer {
+    type Target = ServerParts;
+
+    fn deref(&self) -> &ServerParts {
+        &self.parts
+    }
+}
+
 impl ApiServer {
     /// Returns an API server over this store.
     pub fn new(store: Arc<dyn Store>, environment: Arc<dyn Environment>, settings: Settings) -> Self {
         let metrics = Arc::new(Metrics::default());
         let store: Arc<dyn Store> = Arc::new(TimedStore::new(store, Arc::clone(&metrics)));
         let heavy_work = Arc::new(HeavyWork::default());
-        Self {
+        let parts = ServerParts {
             objects: Objects::new(store, settings.services.clone(), Arc::clone(&heavy_work)),
             environment,
             signing_keys: Arc::default(),
@@ -138,7 +152,8 @@ impl ApiServer {
             metrics,
             heavy_work,
             detached_writes: Arc::default(),
-        }
+        };
+        Self { parts: Arc::new(parts) }
     }
 
     /// Handles one request whose body has been read.

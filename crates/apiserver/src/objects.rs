@@ -13,7 +13,7 @@ use gantry_registry::lifecycle::Deletion;
 use gantry_schema::decode;
 use gantry_schema::empties::{self, Form};
 use gantry_schema::kinds::{Kind, Scope};
-use gantry_store::{Error, Key, Op, Prefix, Revision, Store, Transaction, Versioned};
+use gantry_store::{Error, Item, Key, Op, Prefix, Revision, Store, Transaction, Versioned};
 
 use crate::admission::{self, Allocated, Preconditions, RejectedObject, is_allocation, needs_allocation};
 use crate::catalogue::Catalogues;
@@ -202,6 +202,23 @@ impl Objects {
             }
         }
         Err(ApiError::modified(object_ref))
+    }
+
+    /// Removes an object whose deletion does not depend on more than what was read. Returns `false` if it has changed
+    /// since, or if other keys are deleted with it.
+    pub(crate) async fn remove_read(&self, object_ref: ObjectRef<'_>, read: &Item) -> Result<bool, ApiError> {
+        if needs_allocation(object_ref) {
+            return Ok(false);
+        }
+        match self.store.commit(Transaction::delete(read.key.clone(), read.revision)).await {
+            Ok(_) => {
+                self.decoded.remove(&read.key);
+                admission::quota::follow_write(self, object_ref, None).await;
+                Ok(true)
+            }
+            Err(Error::Conflict { .. }) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Changes an existing object. Calls `decide` again on write conflicts.

@@ -104,6 +104,16 @@ pub(crate) fn decode_labels(kind: &Kind, stored: &[u8], revision: Revision) -> R
     }
 }
 
+/// Decodes what most deletions depend on: name, namespace and finalizers. Of objects in our own layout, only the metadata is parsed.
+pub(crate) fn decode_finalizers(kind: &Kind, stored: &[u8], revision: Revision) -> Result<Value, ApiError> {
+    match stored_metadata(kind, stored)? {
+        Some(StoredMetadata { name, namespace, finalizers, .. }) => {
+            Ok(json!({"metadata": {"name": name, "namespace": namespace, "finalizers": finalizers}}))
+        }
+        None => decode(kind, stored, revision),
+    }
+}
+
 /// Whether a stored object is being deleted; of objects in our own layout, only the metadata is parsed.
 pub(crate) fn is_deleting(kind: &Kind, stored: &[u8], revision: Revision) -> Result<bool, ApiError> {
     match stored_metadata(kind, stored)? {
@@ -124,6 +134,8 @@ struct StoredMetadata<'s> {
     labels: Value,
     #[serde(borrow)]
     deletion_timestamp: Option<Cow<'s, str>>,
+    #[serde(default)]
+    finalizers: Value,
 }
 
 /// Parses the metadata of bytes in our own layout, and nothing behind it; `None` for everything else.

@@ -123,6 +123,21 @@ impl Map {
         Arc::make_mut(self.members.get_or_insert_default())
     }
 
+    /// Shares equal objects with another one, as [`Value::share_with`] does.
+    pub(crate) fn share_with(&mut self, other: &Self) -> bool {
+        if self.shares_members_with(other) {
+            return true;
+        }
+        let mut are_equal = self.len() == other.len();
+        for (name, value) in self.iter_mut() {
+            are_equal &= other.get(name).is_some_and(|other| value.share_with(other));
+        }
+        if are_equal {
+            *self = other.clone();
+        }
+        are_equal
+    }
+
     /// Whether the members of both are in the same place in memory, because one is an unchanged clone of the other.
     pub(crate) fn shares_members_with(&self, other: &Self) -> bool {
         match (&self.members, &other.members) {

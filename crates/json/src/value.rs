@@ -65,6 +65,22 @@ impl Value {
         }
     }
 
+    /// Replaces the objects in it that equal those at the same place in another value by clones of these, and returns whether
+    /// all of it is equal. What is shared is not compared again, and is in memory once.
+    pub fn share_with(&mut self, other: &Self) -> bool {
+        match (&mut *self, other) {
+            (Self::Object(members), Self::Object(others)) => members.share_with(others),
+            (Self::Array(items), Self::Array(others)) => {
+                let mut are_equal = items.len() == others.len();
+                for (item, other) in items.iter_mut().zip(others) {
+                    are_equal &= item.share_with(other);
+                }
+                are_equal
+            }
+            (one, other) => one == other,
+        }
+    }
+
     /// Leaves `null` in its place.
     #[must_use]
     pub fn take(&mut self) -> Self {

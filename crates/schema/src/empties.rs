@@ -72,9 +72,11 @@ fn is_dropped(form: Form, field: &Field, value: &Value) -> bool {
 
 fn message_has_any(form: Form, id: MessageId, value: &Value) -> bool {
     value.as_object().into_iter().flatten().any(|(name, member)| {
-        schema()
-            .field(id, name)
-            .is_some_and(|field| is_dropped(form, field, member) || typed_has_any(form, &field.kind, member))
+        // The fields of other values need not be looked up.
+        matches!(member, Value::Array(_) | Value::Object(_))
+            && schema().field(id, name).is_some_and(|field| {
+                is_dropped(form, field, member) || typed_has_any(form, &field.kind, member)
+            })
     })
 }
 

@@ -69,11 +69,15 @@ async fn charged(
 ///
 /// A failure is harmless: [`charges`] recounts before it rejects an object.
 pub(crate) async fn follow(objects: &Objects, object_ref: ObjectRef<'_>, outcome: &ChangeResult) {
-    let stored = match outcome {
-        ChangeResult::Removed(_) => None,
-        ChangeResult::Stored(object) => Some(&**object),
-        ChangeResult::Kept(_) => return,
-    };
+    match outcome {
+        ChangeResult::Removed(_) => follow_write(objects, object_ref, None).await,
+        ChangeResult::Stored(object) => follow_write(objects, object_ref, Some(&**object)).await,
+        ChangeResult::Kept(_) => {}
+    }
+}
+
+/// Recounts the usage after an object was stored, or removed, if need be.
+pub(crate) async fn follow_write(objects: &Objects, object_ref: ObjectRef<'_>, stored: Option<&Value>) {
     if quota::needs_recount(object_ref.kind, stored) {
         for _ in 0..COUNTS_MAX {
             if recount(objects, object_ref).await.unwrap_or(Recount::Done) == Recount::Done {

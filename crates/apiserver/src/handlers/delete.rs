@@ -7,6 +7,7 @@ use gantry_registry::paging::{ListOptions, integer};
 use gantry_registry::strategies;
 use gantry_schema::decode;
 use gantry_schema::kinds::{DeleteAnswer, Kind, Scope, Verb};
+use gantry_store::Item;
 
 use super::call::Call;
 use super::namespaces::namespace_precondition_failed;
@@ -51,19 +52,28 @@ impl Call<'_> {
         let options = self.delete_options()?;
         let found = read::list(self, &list_options).await?;
         for some in found.items.chunks(DELETIONS_AT_ONCE) {
-            let names =
-                some.iter().map(|item| storage_codec::decode_labels(self.kind, &item.value, item.revision));
-            let names = names.collect::<Result<Vec<_>, _>>()?;
-            let refs = names.iter().map(|object| ObjectRef::of(self.kind, object));
-            let deletions: Vec<_> = refs.map(|object_ref| self.delete_object(object_ref, &options)).collect();
-            for deleted in join_all(deletions).await {
-                match deleted {
-                    Ok(_) | Err(ApiError::NotFound(_)) => {}
-                    Err(error) => return Err(error),
-                }
-            }
+            let deletions = join_all(some.iter().map(|item| self.delete_listed(item, &options))).await;
+            deletions.into_iter().collect::<Result<(), _>>()?;
         }
         Ok(self.with_orphan_warning(self.render_list(&found)?, &options))
+    }
+
+    /// Deletes an object of a collection. Most are removed as they were read: neither read again nor decoded.
+    async fn delete_listed(&self, item: &Item, options: &DeleteOptions) -> Result<(), ApiError> {
+        let object = storage_codec::decode_finalizers(self.kind, &item.value, item.revision)?;
+        let object_ref = ObjectRef::of(self.kind, &object);
+        let depends_on_more = options.dry_run
+            || options.uid.is_some()
+            || options.resource_version.is_some()
+            || self.info.caller.node().is_some()
+            || !lifecycle::is_removed_at_once(&object, options, self.kind);
+        if !depends_on_more && self.server.objects.remove_read(object_ref, item).await? {
+            return Ok(());
+        }
+        match self.delete_object(object_ref, options).await {
+            Ok(_) | Err(ApiError::NotFound(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     /// Deletes an object, or returns the result of a dry run.

@@ -125,7 +125,7 @@ impl Call<'_> {
             }
             unchanged = decode::take_unchanged(&mut patched, stored, &self.kind.nature);
         }
-        let decoded = decode::assembled(patched, &self.kind.nature).map_err(|why| undecodable(&why))?;
+        let decoded = decode::patched(patched, stored, &self.kind.nature).map_err(|why| undecodable(&why))?;
         findings.extend(decoded.findings);
         if options.validation == Validation::Strict
             && let Some(problem) = strict_problem(findings)

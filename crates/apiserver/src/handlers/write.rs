@@ -144,10 +144,12 @@ impl Call<'_> {
         // Only a retry after a write conflict decodes the body again.
         let mut unused = Some(object);
         let written = self.change(&options, |stored| {
-            let object = match unused.take() {
+            let mut object = match unused.take() {
                 Some(object) => object,
                 None => self.put_object(self.decoded(&options)?.0)?,
             };
+            // What is not changed is not compared again.
+            object.share_with(stored);
             check_uid(self.object_ref(), stored, &object)?;
             self.check_version_present(&object)?;
             plan_update(self, stored, object, part, &options, Ownership::ByChange)

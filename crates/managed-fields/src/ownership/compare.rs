@@ -178,6 +178,11 @@ fn compare_elements(
     }
     for (name, (before, after)) in pairs {
         let mut compare_one = |before: Option<&Value>, after: Option<&Value>| {
+            if let (Some(before), Some(after)) = (before, after)
+                && after.is_clone_of(before)
+            {
+                return;
+            }
             let (change, below) = compare_node(shape.element(), before, after, empties);
             into.insert(&name, change, below);
         };

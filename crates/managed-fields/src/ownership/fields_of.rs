@@ -1,6 +1,7 @@
 //! The set of fields of an applied configuration (A3.22), and the zero object.
 
-use std::sync::LazyLock;
+use std::collections::BTreeMap;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use gantry_json::{Map, Value, json};
 
@@ -29,10 +30,16 @@ pub(super) fn own_managed_fields() -> &'static FieldSet {
 /// It is empty for custom kinds.
 pub(crate) fn zero(nature: &Nature) -> Value {
     match nature {
-        Nature::BuiltIn(message) => zero_of(*message),
+        Nature::BuiltIn(message) => {
+            let mut zeros = ZEROS.lock().unwrap_or_else(PoisonError::into_inner);
+            zeros.entry(*message).or_insert_with(|| zero_of(*message)).clone()
+        }
         Nature::Custom(_) => json!({}),
     }
 }
+
+/// The zero objects of the kinds of which objects were created.
+static ZEROS: Mutex<BTreeMap<MessageId, Value>> = Mutex::new(BTreeMap::new());
 
 fn node_of(shape: Shape<'_>, value: &Value) -> FieldNode {
     match shape.parts() {

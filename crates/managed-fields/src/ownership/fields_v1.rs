@@ -5,10 +5,32 @@ use gantry_json::{Map, Value};
 use super::path::Malformed;
 use super::{FieldNode, FieldSet, PathElement};
 
+/// The member that means the node itself.
+const OWNED: &str = ".";
+
 impl FieldSet {
     /// The set as `fieldsV1`.
     pub fn encode(&self) -> Value {
         Value::Object(self.nodes().map(|(element, node)| (element.encode(), node.encode())).collect())
+    }
+
+    /// Adds the paths of this set to `fieldsV1`.
+    pub(super) fn absorb_into(&self, members: &mut Map) {
+        for (element, node) in self.nodes() {
+            let name = element.encode();
+            match members.get(&name) {
+                Some(Value::Object(inner)) => {
+                    if node.is_missing_in(inner)
+                        && let Some(Value::Object(inner)) = members.get_mut(&name)
+                    {
+                        node.absorb_into(inner);
+                    }
+                }
+                _ => {
+                    members.insert(name, node.encode());
+                }
+            }
+        }
     }
 
     /// Decodes `fieldsV1`; absent is the empty set.
@@ -29,7 +51,7 @@ impl FieldSet {
             };
             let below = Self::decode_members(inner)?;
             // Without any known element below it, the node itself is a member.
-            let owned = below.is_empty() || inner.contains_key(".");
+            let owned = below.is_empty() || inner.contains_key(OWNED);
             set.insert_node(element, FieldNode { owned, below });
         }
         Ok(set)
@@ -37,10 +59,29 @@ impl FieldSet {
 }
 
 impl FieldNode {
+    /// Whether a member of `fieldsV1` lacks paths of this node.
+    fn is_missing_in(&self, members: &Map) -> bool {
+        let is_owned = members.is_empty() || members.contains_key(OWNED);
+        self.owned && !is_owned
+            || self.below.nodes().any(|(element, node)| match members.get(&element.encode()) {
+                Some(Value::Object(inner)) => node.is_missing_in(inner),
+                _ => true,
+            })
+    }
+
+    /// Adds the paths of this node to a member of `fieldsV1`.
+    fn absorb_into(&self, members: &mut Map) {
+        let is_owned = self.owned || members.is_empty() || members.contains_key(OWNED);
+        self.below.absorb_into(members);
+        if is_owned && !members.is_empty() {
+            members.insert(OWNED, Value::Object(Map::new()));
+        }
+    }
+
     fn encode(&self) -> Value {
         let mut inner = self.below.encode();
         if self.owned && !self.below.is_empty() {
-            inner["."] = Value::Object(Map::new());
+            inner[OWNED] = Value::Object(Map::new());
         }
         inner
     }

@@ -188,10 +188,17 @@ impl ManagedFields {
         }
     }
 
+    /// Removes these paths from one entry.
+    pub(super) fn take_from(&mut self, identity: &Identity, paths: &FieldSet) {
+        if let Some(entry) = self.entries.get_mut(identity).filter(|_| !paths.is_empty()) {
+            entry.fields.subtract(paths);
+        }
+    }
+
     /// Removes these paths from all entries but one.
     pub(crate) fn take_from_others(&mut self, spared: Option<&Identity>, paths: &FieldSet) {
         for (identity, entry) in &mut self.entries {
-            if Some(identity) != spared {
+            if Some(identity) != spared && !paths.is_empty() {
                 entry.fields.subtract(paths);
             }
         }
@@ -203,12 +210,15 @@ impl ManagedFields {
         let empty =
             || Entry { api_version: api_version.to_owned(), time: None, fields: OwnedFields::default() };
         let entry = self.entries.entry(identity).or_insert_with(empty);
-        entry.fields.change(|owned| owned.absorb(fields));
+        entry.fields.absorb(fields);
         entry.time = Some(now.to_owned());
     }
 
     /// Merges the oldest updating managers of a version until there are few enough.
     pub(crate) fn cap(&mut self) {
+        if self.entries.len() <= UPDATERS_MAX {
+            return;
+        }
         let mut updaters: Vec<_> = self
             .entries
             .iter()
@@ -246,7 +256,7 @@ impl ManagedFields {
         }
         let Some(entry) = self.entries.remove(from) else { return };
         match self.entries.get_mut(into) {
-            Some(bucket) => bucket.fields.change(|owned| owned.absorb(FieldSet::clone(&entry.fields))),
+            Some(bucket) => bucket.fields.absorb(FieldSet::clone(&entry.fields)),
             None => {
                 self.entries.insert(into.clone(), entry);
             }

@@ -27,6 +27,17 @@ impl OwnedFields {
         self.encoded.clone().unwrap_or_else(|| FieldSet::encode(self))
     }
 
+    /// Adds paths. Those that are encoded stay so: a manager mostly writes what it has written before.
+    pub(super) fn absorb(&mut self, paths: FieldSet) {
+        match &mut self.encoded {
+            Some(Value::Object(encoded)) => {
+                paths.absorb_into(encoded);
+                self.decoded = OnceLock::new();
+            }
+            _ => self.change(|owned| owned.absorb(paths)),
+        }
+    }
+
     /// Removes paths.
     pub(super) fn subtract(&mut self, paths: &FieldSet) {
         if self.may_overlap(paths) {
@@ -56,7 +67,7 @@ impl OwnedFields {
         let Some(Value::Object(encoded)) = &self.encoded else { return true };
         let is_first = |name: &str| {
             let is_field = |element: &PathElement| match element {
-                PathElement::Field(field) => **field == *name,
+                PathElement::Field(field) => field == name,
                 _ => true,
             };
             paths.nodes().any(|(element, _)| is_field(element))
@@ -101,6 +112,25 @@ mod tests {
         assert!(spec.decoded.get().is_none());
         spec.subtract(&FieldSet::of_fields(&["spec.replicas"]));
         assert!(spec.is_empty());
+    }
+
+    #[test]
+    fn paths_are_added_to_encoded_ones_as_to_decoded_ones() {
+        let sets = [
+            json!({"f:a": {}}),
+            json!({"f:a": {".": {}, "f:b": {}}}),
+            json!({"f:a": {"f:b": {}, "k:{\"x\":1}": {}}}),
+            json!({"f:a": {"k:{\"x\":1}": {".": {}, "f:c": {}}}, "f:d": {}}),
+            json!({"f:d": {"v:1": {}, "i:2": {}}}),
+            json!({}),
+        ];
+        let decoded = |set: &Value| FieldSet::decode(set).unwrap();
+        for (one, other) in sets.iter().flat_map(|one| sets.iter().map(move |other| (one, other))) {
+            let mut owned = OwnedFields::stored(one.clone());
+            owned.absorb(decoded(other));
+            let union = decoded(one).union(&decoded(other));
+            assert_eq!((owned.encode(), &*owned), (union.encode(), &union), "{one} and {other}");
+        }
     }
 
     #[test]

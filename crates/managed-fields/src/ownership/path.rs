@@ -1,6 +1,6 @@
 //! The elements of a path: a field, an element by its keys, a value, an index.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use gantry_json::{SmolStr, Value};
 
@@ -8,9 +8,9 @@ use gantry_json::{SmolStr, Value};
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PathElement {
     /// A field of an object, or a key of a map.
-    Field(Box<str>),
+    Field(SmolStr),
     /// An element of a list by the values of its keys; sorted by key.
-    Key(Box<[(Box<str>, Scalar)]>),
+    Key(Box<[(SmolStr, Scalar)]>),
     /// An element of a set by its value.
     Value(Scalar),
     /// An element of a list by its index.
@@ -23,7 +23,7 @@ pub enum Scalar {
     /// An integer.
     Int(i64),
     /// A string.
-    Text(Box<str>),
+    Text(SmolStr),
     /// `true` or `false`.
     Bool(bool),
     /// Anything else, as JSON.
@@ -41,7 +41,7 @@ impl PathElement {
     }
 
     /// The element with these keys, in any order.
-    pub fn key(fields: impl IntoIterator<Item = (Box<str>, Scalar)>) -> Self {
+    pub fn key(fields: impl IntoIterator<Item = (SmolStr, Scalar)>) -> Self {
         let mut fields: Vec<_> = fields.into_iter().collect();
         fields.sort();
         Self::Key(fields.into())
@@ -50,11 +50,16 @@ impl PathElement {
     /// The element in `fieldsV1`: `f:name`, `k:{"name":"c"}`, `v:"x"`, `i:0`.
     pub fn encode(&self) -> SmolStr {
         match self {
-            Self::Field(name) => ["f:", &**name].into_iter().collect(),
+            Self::Field(name) => ["f:", name].into_iter().collect(),
             Self::Key(fields) => {
-                let pairs: Vec<_> =
-                    fields.iter().map(|(name, value)| format!("{}:{value}", quoted(name))).collect();
-                format!("k:{{{}}}", pairs.join(",")).into()
+                let mut text = String::from("k:{");
+                for (index, (name, value)) in fields.iter().enumerate() {
+                    let comma = if index == 0 { "" } else { "," };
+                    // Writing to a string cannot fail.
+                    let _ = write!(text, "{comma}{}:{value}", quoted(name));
+                }
+                text.push('}');
+                text.into()
             }
             Self::Value(value) => format!("v:{value}").into(),
             Self::Index(index) => format!("i:{index}").into(),
@@ -74,7 +79,7 @@ impl PathElement {
             "i" => Self::Index(rest.parse().map_err(|_| malformed("no index"))?),
             "k" => match gantry_json::from_str(rest) {
                 Ok(Value::Object(fields)) => {
-                    Self::key(fields.iter().map(|(name, value)| (name.as_str().into(), Scalar::of(value))))
+                    Self::key(fields.iter().map(|(name, value)| (name.clone(), Scalar::of(value))))
                 }
                 _ => return Err(malformed("no JSON object")),
             },
@@ -87,7 +92,7 @@ impl Scalar {
     /// Converts a JSON value.
     pub fn of(value: &Value) -> Self {
         match value {
-            Value::String(text) => Self::Text(text.as_str().into()),
+            Value::String(text) => Self::Text(text.clone()),
             Value::Bool(yes) => Self::Bool(*yes),
             Value::Number(number) => match number.as_i64() {
                 Some(number) => Self::Int(number),
@@ -146,7 +151,7 @@ fn structure(value: &Value) -> String {
 }
 
 fn quoted(text: &str) -> String {
-    Value::from(text).to_string()
+    gantry_json::to_string(text).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use gantry_json::{Map, Value};
 
 use super::fields_of::zero;
-use super::{FieldSet, Identity, ManagedFields, compare_written, reconcile};
+use super::{FieldSet, Identity, ManagedFields, PathElement, compare_written, reconcile};
 use crate::apply::unnameable;
 use gantry_schema::kinds::Nature;
 
@@ -119,19 +119,34 @@ pub(crate) fn initial_owner(live: &Value, write: &Write<'_>, manager: &str) -> M
 }
 
 fn record_change(managed: &mut ManagedFields, old: &Value, new: &Value, write: &Write<'_>) {
-    let mut comparison = compare_written(write.nature, old, new);
+    let (old, new) = (without(old, write.reset), without(new, write.reset));
+    let mut comparison = compare_written(write.nature, &old, &new);
     comparison.ignore(write.reset);
     if comparison.is_same() {
         return;
     }
     let (gained, removed) = comparison.into_gained_and_removed();
-    managed.take_from_others(None, &gained);
+    let identity = Identity::updater(write.manager, write.api_version, write.subresource);
+    // What the manager keeps is not taken from it first.
+    managed.take_from_others(Some(&identity), &gained);
+    managed.take_from(&identity, &gained.intersection(never_tracked()));
     managed.take_from_others(None, &removed);
     let gained = strip(gained);
     if !gained.is_empty() {
-        let identity = Identity::updater(write.manager, write.api_version, write.subresource);
         managed.add(identity, write.api_version, gained, write.now);
     }
+}
+
+/// An object without the members that are reset as a whole, which need not be compared.
+fn without(object: &Value, reset: &FieldSet) -> Value {
+    let mut object = object.clone();
+    for (element, node) in reset.nodes() {
+        if let (Some(members), PathElement::Field(name), true) = (object.as_object_mut(), element, node.owned)
+        {
+            members.remove(name);
+        }
+    }
+    object
 }
 
 /// Handles managed fields sent by a client: valid ones replace, empty ones reset, absent ones keep the stored ones.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gantry_json::Value;
+use gantry_json::{SmolStr, Value};
 
 use super::directives::{PATCH, malformed_deletion, malformed_order, taken, taken_object};
 use super::order::{self, Places};
@@ -21,10 +21,21 @@ pub(super) enum Sameness {
     Value,
 }
 
+/// What tells elements of a list apart. It is different for different values.
+pub(super) type Identity = SmolStr;
+
+/// The identity of a value: its JSON, or a quotation mark and the text of a string, which most are.
+fn identity_of(value: &Value) -> Identity {
+    match value {
+        Value::String(text) => ["\"", text].into_iter().collect(),
+        other => other.to_string().into(),
+    }
+}
+
 /// The elements of a patch for a list that merges by key.
 struct Changes<'a> {
-    merged: Vec<(String, &'a Object)>,
-    deleted: BTreeSet<String>,
+    merged: Vec<(Identity, &'a Object)>,
+    deleted: BTreeSet<Identity>,
     replaces: bool,
 }
 
@@ -85,7 +96,11 @@ pub(super) fn delete_values(current: &mut Object, name: &str, values: &Value) ->
 }
 
 /// Merges without regard to order. Returns the elements that the patch names, or none if the list was replaced.
-fn combine(elements: &mut Vec<Value>, patch: &[Value], known: Known) -> Result<Option<Vec<String>>, Refusal> {
+fn combine(
+    elements: &mut Vec<Value>,
+    patch: &[Value],
+    known: Known,
+) -> Result<Option<Vec<Identity>>, Refusal> {
     match known.strategy {
         StrategicMerge::ByKey { key, .. } => {
             check_types(elements, patch)?;
@@ -110,7 +125,7 @@ fn merge_by_key(
     patch: &[Value],
     key: &'static str,
     shape: Shape,
-) -> Result<Option<Vec<String>>, Refusal> {
+) -> Result<Option<Vec<Identity>>, Refusal> {
     let changes = Changes::read(patch, key)?;
     let taken = |object| Value::Object(taken_object(object).unwrap_or_default());
     if changes.replaces {
@@ -142,11 +157,11 @@ fn merge_by_key(
 }
 
 /// Adds missing values, and drops duplicates.
-fn add_values(elements: &mut Vec<Value>, patch: &[Value]) -> Vec<String> {
-    let named: Vec<_> = patch.iter().map(Value::to_string).collect();
+fn add_values(elements: &mut Vec<Value>, patch: &[Value]) -> Vec<Identity> {
+    let named: Vec<_> = patch.iter().map(identity_of).collect();
     elements.extend(patch.iter().cloned());
     let mut seen = BTreeSet::new();
-    elements.retain(|element| seen.insert(element.to_string()));
+    elements.retain(|element| seen.insert(identity_of(element)));
     named
 }
 
@@ -215,18 +230,18 @@ impl Sameness {
     }
 
     /// The identity of an element; `None` without the merge key.
-    pub(super) fn identity(self, element: &Value) -> Option<String> {
+    pub(super) fn identity(self, element: &Value) -> Option<Identity> {
         match self {
-            Self::Key(key) => element.get(key).map(Value::to_string),
-            Self::Value => Some(element.to_string()),
+            Self::Key(key) => element.get(key).map(identity_of),
+            Self::Value => Some(identity_of(element)),
         }
     }
 
     /// As [`Self::identity`], with an error if the merge key is missing.
-    pub(super) fn identified(self, element: &Value) -> Result<String, Refusal> {
+    pub(super) fn identified(self, element: &Value) -> Result<Identity, Refusal> {
         match self {
             Self::Key(key) => self.identity(element).ok_or_else(|| no_merge_key(element, key)),
-            Self::Value => Ok(element.to_string()),
+            Self::Value => Ok(identity_of(element)),
         }
     }
 }

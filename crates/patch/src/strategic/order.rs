@@ -9,12 +9,12 @@ use std::collections::{BTreeMap, VecDeque};
 use gantry_json::Value;
 
 use super::directives::PATCH;
-use super::lists::Sameness;
+use super::lists::{Identity, Sameness};
 use gantry_primitives::Refusal;
 use gantry_primitives::go_print::list_as_go_prints;
 
 /// The index of each element before the patch.
-pub(super) struct Places(BTreeMap<String, usize>);
+pub(super) struct Places(BTreeMap<Identity, usize>);
 
 /// An element to be sorted.
 struct Placed {
@@ -30,7 +30,7 @@ struct Placed {
 pub(super) fn arrange(
     elements: &mut Vec<Value>,
     sameness: Sameness,
-    named: &[String],
+    named: &[Identity],
     original: &Places,
 ) -> Result<(), Refusal> {
     let wished = Places::number(named.iter().cloned());
@@ -91,7 +91,7 @@ impl Places {
         Self::number(elements.iter().filter_map(|element| sameness.identity(element)))
     }
 
-    fn number(identities: impl Iterator<Item = String>) -> Self {
+    fn number(identities: impl Iterator<Item = Identity>) -> Self {
         let mut places = BTreeMap::new();
         for (place, identity) in identities.enumerate() {
             places.entry(identity).or_insert(place);

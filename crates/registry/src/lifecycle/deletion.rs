@@ -21,7 +21,17 @@ pub enum Deletion {
 
 /// Decides on a request to delete an object, whose preconditions hold.
 pub fn delete(stored: &Value, options: &DeleteOptions, kind: &Kind, now: Timestamp) -> Deletion {
-    (strategies::of(kind).delete)(stored, options, kind, now)
+    match strategies::of(kind).delete {
+        Some(delete) => delete(stored, options, kind, now),
+        None => delete_at_once(stored, options, kind, now),
+    }
+}
+
+/// Whether a request to delete an object with these finalizers removes it, whatever else the object contains.
+///
+/// `stored` needs no more than the finalizers of the object.
+pub fn is_removed_at_once(stored: &Value, options: &DeleteOptions, kind: &Kind) -> bool {
+    strategies::of(kind).delete.is_none() && finalizers_after(stored, options, kind).is_empty()
 }
 
 /// Removes an object unless finalizers hold it.

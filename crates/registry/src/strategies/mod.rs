@@ -54,7 +54,7 @@ use crate::admission::{AdmissionCheck, Denied};
 use crate::conversion::StorageForm;
 use crate::defaults::setting::Object;
 use crate::kinds::{Kind, Nature};
-use crate::lifecycle::{DeleteOptions, Deletion, Part, delete_at_once};
+use crate::lifecycle::{DeleteOptions, Deletion, Part};
 use crate::selector::fields::SelectableFields;
 use crate::table::Rows;
 use crate::validation::error_list::ErrorList;
@@ -82,8 +82,8 @@ pub struct KindStrategy {
     pub(crate) warnings: fn(&mut Vec<String>, old: Option<&Value>, new: &Value),
     /// Whether finalizers without a domain are accepted.
     pub(crate) any_finalizers: bool,
-    /// Decides on a request to delete an object.
-    pub(crate) delete: fn(&Value, &DeleteOptions, &Kind, Timestamp) -> Deletion,
+    /// Decides on a request to delete an object; without it, objects are deleted at once unless finalizers hold them.
+    pub(crate) delete: Option<fn(&Value, &DeleteOptions, &Kind, Timestamp) -> Deletion>,
     /// The warning about a deletion without a propagation policy, which leaves dependents behind.
     pub orphan_warning: Option<&'static str>,
     /// Whether something besides finalizers in the metadata holds an object that is being deleted.
@@ -127,7 +127,7 @@ impl KindStrategy {
         validate_status: |_, _, _, _| {},
         warnings: |_, _, _| {},
         any_finalizers: false,
-        delete: delete_at_once,
+        delete: None,
         orphan_warning: None,
         is_held: |_| false,
         admission_checks: &[],

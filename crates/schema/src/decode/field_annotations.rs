@@ -17,6 +17,11 @@ pub(super) fn normalize(id: MessageId, object: &mut Map) -> Result<(), String> {
         "apps/v1.DaemonSet" => TEMPLATE_GENERATION,
         _ => return Ok(()),
     };
+    let is_there = |metadata: &Value| metadata["annotations"].get(name).is_some();
+    if !object.get("metadata").is_some_and(is_there) {
+        // Nothing is copied that a clone shares.
+        return Ok(());
+    }
     let Some(Value::Object(metadata)) = object.get_mut("metadata") else { return Ok(()) };
     let Some(Value::Object(annotations)) = metadata.get_mut("annotations") else { return Ok(()) };
     let Some(written) = annotations.get(name).and_then(Value::as_str) else { return Ok(()) };

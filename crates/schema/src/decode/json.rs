@@ -188,26 +188,24 @@ impl Reader<'_> {
 
     /// Parses the rest of a string after its opening quote.
     fn string(&mut self) -> Result<SmolStr, String> {
-        let mut text: Vec<u8> = Vec::new();
-        let mut plain_from = self.at;
+        let (bytes, mut text) = (self.bytes, Vec::new());
         loop {
+            let rest = &bytes[self.at..];
+            let is_special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20);
+            let plain = &rest[..rest.iter().position(is_special).unwrap_or(rest.len())];
+            self.at += plain.len();
             match self.byte_here()? {
+                b'"' if text.is_empty() => return Ok(String::from_utf8_lossy(plain).into()),
                 b'"' => {
-                    let plain = &self.bytes[plain_from..self.at - 1];
-                    if text.is_empty() {
-                        return Ok(String::from_utf8_lossy(plain).into());
-                    }
                     text.extend_from_slice(plain);
                     return Ok(String::from_utf8_lossy(&text).into());
                 }
                 b'\\' => {
-                    text.extend_from_slice(&self.bytes[plain_from..self.at - 1]);
+                    text.extend_from_slice(plain);
                     let character = self.escape()?;
                     text.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
-                    plain_from = self.at;
                 }
-                0..0x20 => return Err(self.unexpected("in string literal")),
-                _ => {}
+                _ => return Err(self.unexpected("in string literal")),
             }
         }
     }

@@ -190,13 +190,33 @@ pub fn take_unchanged(object: &mut Value, stored: &Value, nature: &Nature) -> Ve
     unchanged
 }
 
+/// As [`assembled`], for a patched object: what is an unchanged clone of what is stored is not decoded again.
+pub fn patched(object: Value, stored: &Value, nature: &Nature) -> Result<Decoded, String> {
+    match nature {
+        Nature::BuiltIn(id) => {
+            let kept = type_members(&object);
+            walked(Tree::of_patched(object, stored), *id, kept)
+        }
+        Nature::Custom(custom) => custom::value(object, custom, Malformed::Refused),
+    }
+}
+
 fn compiled_in(object: Value, id: MessageId) -> Result<Decoded, String> {
-    let kept: Vec<_> = ["kind", "apiVersion"]
+    let kept = type_members(&object);
+    walked(Tree::from(object), id, kept)
+}
+
+/// Kind and version of an object.
+fn type_members(object: &Value) -> Vec<(&'static str, Value)> {
+    ["kind", "apiVersion"]
         .into_iter()
         .filter_map(|key| Some((key, object.get(key)?.clone())))
         .filter(|(_, value)| value.is_string())
-        .collect();
-    let (mut members, findings) = walk::object(&mut Tree::from(object), id)?;
+        .collect()
+}
+
+fn walked(mut tree: Tree, id: MessageId, kept: Vec<(&'static str, Value)>) -> Result<Decoded, String> {
+    let (mut members, findings) = walk::object(&mut tree, id)?;
     depth::check(&members)?;
     field_annotations::normalize(id, &mut members)?;
     members.extend(kept);
@@ -258,7 +278,9 @@ pub fn plain(body: &[u8], format: Format) -> Result<(Value, Vec<Finding>), Strin
     if !document.root.is_within(depth::DEEPEST) {
         return Err(TOO_DEEP.to_owned());
     }
-    document.root.duplicates(&mut String::new(), &mut findings);
+    if document.root.has_duplicates() {
+        document.root.duplicates(&mut String::new(), &mut findings);
+    }
     Ok((document.root.take_value(), findings))
 }
 

@@ -52,9 +52,32 @@ pub(super) enum Tree {
     String(SmolStr),
     List(Vec<Tree>),
     Object(Vec<(SmolStr, Tree)>),
+    /// A part of a stored object that a patch did not change: it is in canonical form.
+    Stored(Value),
 }
 
 impl Tree {
+    /// A patched value; parts that are unchanged clones of what is stored at the same place are kept as they are.
+    pub(super) fn of_patched(value: Value, stored: &Value) -> Self {
+        if value.is_clone_of(stored) {
+            return Self::Stored(value);
+        }
+        match value {
+            Value::Array(elements) => {
+                let elements = elements.into_iter().enumerate();
+                Self::List(elements.map(|(index, value)| Self::of_patched(value, &stored[index])).collect())
+            }
+            Value::Object(members) => {
+                let member = |(key, value): (SmolStr, Value)| {
+                    let value = Self::of_patched(value, &stored[key.as_str()]);
+                    (key, value)
+                };
+                Self::Object(members.into_iter().map(member).collect())
+            }
+            scalar => scalar.into(),
+        }
+    }
+
     /// The name of its type in Go's errors.
     pub(super) fn noun(&self) -> &'static str {
         match self {
@@ -63,7 +86,8 @@ impl Tree {
             Self::Number(_) => "number",
             Self::String(_) => "string",
             Self::List(_) => "array",
-            Self::Object(_) => "object",
+            // Only objects are shared.
+            Self::Object(_) | Self::Stored(_) => "object",
         }
     }
 
@@ -82,6 +106,7 @@ impl Tree {
             Self::Bool(truth) => Value::Bool(truth),
             Self::Number(text) => gantry_json::from_str(&text).unwrap_or(Value::Null),
             Self::String(text) => Value::String(text),
+            Self::Stored(value) => value,
             Self::List(elements) => {
                 Value::Array(elements.into_iter().map(|mut element| element.take_value()).collect())
             }
@@ -98,6 +123,21 @@ impl Tree {
             Self::List(elements) => elements.iter().all(|element| element.is_within(levels - 1)),
             Self::Object(members) => members.iter().all(|(_, value)| value.is_within(levels - 1)),
             _ => true,
+        }
+    }
+
+    /// Whether an object has two members of one name; recursive like [`Tree::take_value`].
+    pub(super) fn has_duplicates(&self) -> bool {
+        match self {
+            Self::List(elements) => elements.iter().any(Self::has_duplicates),
+            Self::Object(members) => {
+                // Most writers sort members.
+                let is_sorted = members.is_sorted_by(|(one, _), (next, _)| one < next);
+                let mut seen = BTreeSet::new();
+                !is_sorted && !members.iter().all(|(key, _)| seen.insert(key))
+                    || members.iter().any(|(_, value)| value.has_duplicates())
+            }
+            _ => false,
         }
     }
 

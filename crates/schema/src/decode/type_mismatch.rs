@@ -3,7 +3,7 @@
 //! Other patches result in JSON that is decoded, with the decoder's errors. The result of a strategic merge patch is
 //! converted by reflection in Kubernetes, which has other errors, without the path.
 
-use gantry_json::Value;
+use gantry_json::{SmolStr, Value};
 
 use super::{base64, go_types, json_word};
 use crate::kinds::Nature;
@@ -89,8 +89,27 @@ fn unread(noun: &str, wanted: &str) -> String {
 /// The object with integers truncated to the 32 bits of their fields.
 pub fn wrap_int32(object: Value, nature: &Nature) -> Value {
     match nature.message() {
-        Some(message) => wrapped_message(object, message),
-        None => object,
+        // Most objects have none, and keep what they share with the stored object.
+        Some(message) if has_wide_int32(&object, message) => wrapped_message(object, message),
+        _ => object,
+    }
+}
+
+fn has_wide_int32(value: &Value, id: MessageId) -> bool {
+    let is_wide = |(name, value): (&SmolStr, &Value)| {
+        schema().field(id, name).is_some_and(|field| is_wide_int32(value, &field.kind))
+    };
+    value.as_object().is_some_and(|members| members.iter().any(is_wide))
+}
+
+fn is_wide_int32(value: &Value, kind: &Type) -> bool {
+    match (kind, value) {
+        (Type::Message(id) | Type::Inline(id), value) => has_wide_int32(value, *id),
+        (Type::List(element), Value::Array(list)) => list.iter().any(|value| is_wide_int32(value, element)),
+        (Type::Int32, Value::Number(number)) => {
+            number.as_i64().is_some_and(|number| i32::try_from(number).is_err())
+        }
+        _ => false,
     }
 }
 

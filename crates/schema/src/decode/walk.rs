@@ -26,6 +26,7 @@ pub(super) fn object(root: &mut Tree, id: MessageId) -> Result<(Map, Vec<Finding
     };
     let members = match root {
         Tree::Object(members) => walk.message(members, id, Level::Root)?,
+        Tree::Stored(Value::Object(members)) => std::mem::take(members),
         _ => walk.message(&mut [], id, Level::Root)?,
     };
     match walk.wrong_type {
@@ -68,14 +69,15 @@ impl Walk {
         self.nested += 1;
         let holder = std::mem::replace(&mut self.holder, schema().message(id).name);
         let mut read = Vec::with_capacity(members.len());
-        let mut seen: Vec<&'static str> = Vec::with_capacity(members.len());
+        let mut seen: Vec<usize> = Vec::with_capacity(members.len());
         for (key, tree) in members {
             let back = self.enter(key);
-            match schema().field(id, key) {
-                Some(field) => {
-                    self.once(field.json, &mut seen);
+            match schema().position(id, key) {
+                Some(position) => {
+                    self.once(position, &mut seen);
+                    let field = schema().field_at(id, position);
                     let depth = self.fields.len();
-                    self.fields.extend(embedded(id, field.json));
+                    self.fields.extend(embedded(id, position));
                     let value = self.field(field, tree)?;
                     self.fields.truncate(depth);
                     match value {
@@ -83,10 +85,11 @@ impl Walk {
                         None => read.retain(|(name, _): &(SmolStr, _)| name != field.json),
                     }
                 }
-                None => match TYPE_FIELDS.iter().find(|name| *name == key) {
-                    Some(name) if level == Level::Root || kind::is_kind(id) => {
-                        self.once(name, &mut seen);
-                        read.extend(self.type_field(name, tree, level).map(|text| ((*name).into(), text)));
+                None => match TYPE_FIELDS.iter().position(|name| name == key) {
+                    Some(index) if level == Level::Root || kind::is_kind(id) => {
+                        let name = TYPE_FIELDS[index];
+                        self.once(usize::MAX - index, &mut seen);
+                        read.extend(self.type_field(name, tree, level).map(|text| (name.into(), text)));
                     }
                     _ => Finding::Unknown(self.path.clone()).note(&mut self.findings),
                 },
@@ -117,11 +120,11 @@ impl Walk {
         }
     }
 
-    fn once(&mut self, name: &'static str, seen: &mut Vec<&'static str>) {
-        if seen.contains(&name) {
+    fn once(&mut self, position: usize, seen: &mut Vec<usize>) {
+        if seen.contains(&position) {
             Finding::Duplicate(self.path.clone()).note(&mut self.findings);
         } else {
-            seen.push(name);
+            seen.push(position);
         }
     }
 
@@ -143,6 +146,7 @@ impl Walk {
         tree: &mut Tree,
     ) -> Result<Option<Value>, String> {
         let value = match (kind, &mut *tree) {
+            (_, Tree::Stored(value)) => value.take(),
             (Type::Message(id) | Type::Inline(id), Tree::Object(members)) => {
                 Value::Object(self.message(members, *id, Level::Within)?)
             }
@@ -286,8 +290,12 @@ impl Walk {
 }
 
 /// The embedded Go struct that declares a field; type errors have it in the path.
-fn embedded(id: MessageId, json: &str) -> Option<&'static str> {
-    schema().inlined(id, json).map(|inlined| schema().message(inlined).short_name())
+fn embedded(id: MessageId, position: usize) -> Option<&'static str> {
+    if schema().is_own(id, position) {
+        return None;
+    }
+    let field = schema().field_at(id, position);
+    schema().inlined(id, field.json).map(|inlined| schema().message(inlined).short_name())
 }
 
 /// The fields of every object, which the schema does not list.

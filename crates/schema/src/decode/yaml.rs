@@ -264,7 +264,7 @@ fn name(key: &Tree) -> String {
         Tree::String(text) | Tree::Number(text) => text.to_string(),
         Tree::Bool(truth) => truth.to_string(),
         Tree::Null => "null".to_owned(),
-        Tree::List(_) | Tree::Object(_) => String::new(),
+        Tree::List(_) | Tree::Object(_) | Tree::Stored(_) => String::new(),
     }
 }
 
@@ -301,6 +301,8 @@ fn go_syntax(value: &Tree) -> String {
             let members = members.iter().map(|(key, value)| format!("{key:?}:{}", go_syntax(value)));
             format!("map[interface {{}}]interface {{}}{{{}}}", members.collect::<Vec<_>>().join(", "))
         }
+        // Documents are not stored objects.
+        Tree::Stored(value) => value.to_string(),
     }
 }
 

@@ -107,7 +107,7 @@ fn message(value: &Value, id: MessageId, type_meta: TypeMeta, bytes: &mut Vec<u8
         }
         let field = schema().field_at(id, position);
         if !is_omitted(field, value) {
-            typed(value, &field.kind, object.member(field.json));
+            typed(value, &field.kind, object.field(field.json));
             never_absent.next_if_eq(&position);
         }
     }
@@ -118,7 +118,7 @@ fn message(value: &Value, id: MessageId, type_meta: TypeMeta, bytes: &mut Vec<u8
 /// Writes a field that the object lacks, if it is written nevertheless.
 fn absent_field(field: &Field, object: &mut Members<'_>) {
     if let Some(value) = absent(field) {
-        typed(&value, &field.kind, object.member(field.json));
+        typed(&value, &field.kind, object.field(field.json));
     }
 }
 
@@ -151,7 +151,7 @@ fn anything(value: &Value, bytes: &mut Vec<u8>) {
     match value {
         Value::Null => bytes.extend_from_slice(b"null"),
         Value::Bool(truth) => bytes.extend_from_slice(if *truth { b"true" } else { b"false" }),
-        Value::Number(number) => bytes.extend_from_slice(text::number(number).as_bytes()),
+        Value::Number(number) => text::number(number, bytes),
         Value::String(value) => text::string(value, bytes),
         Value::Array(elements) => {
             bytes.push(b'[');
@@ -189,12 +189,26 @@ impl<'a> Members<'a> {
 
     /// Starts a member; its value is written next.
     fn member(&mut self, key: &str) -> &mut Vec<u8> {
-        if !std::mem::replace(&mut self.first, false) {
-            self.bytes.push(b',');
-        }
+        self.separate();
         text::string(key, self.bytes);
         self.bytes.push(b':');
         self.bytes
+    }
+
+    /// Starts a member that is a field of the schema: its name has nothing to escape.
+    fn field(&mut self, name: &'static str) -> &mut Vec<u8> {
+        self.separate();
+        self.bytes.reserve(name.len() + 3);
+        self.bytes.push(b'"');
+        self.bytes.extend_from_slice(name.as_bytes());
+        self.bytes.extend_from_slice(b"\":");
+        self.bytes
+    }
+
+    fn separate(&mut self) {
+        if !std::mem::replace(&mut self.first, false) {
+            self.bytes.push(b',');
+        }
     }
 
     fn close(self) {

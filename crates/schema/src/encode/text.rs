@@ -1,5 +1,7 @@
 //! Strings and numbers in JSON, as Go writes them: HTML characters are escaped, too (A0.4).
 
+use std::io::Write as _;
+
 use gantry_json::Number;
 
 const HEXADECIMAL: &[u8; 16] = b"0123456789abcdef";
@@ -21,12 +23,32 @@ const SUSPECT: [bool; 256] = {
     suspect
 };
 
-/// Writes a number; floats, and integers too large for Go, in Go's format.
-pub(super) fn number(number: &Number) -> String {
-    let real = match number.as_f64() {
-        Some(real) if !number.is_i64() => real,
-        _ => return number.to_string(),
+const STEP: usize = 16;
+
+/// Whether one of these bytes may have to be escaped.
+fn has_suspect(bytes: &[u8; STEP]) -> bool {
+    let is_suspect = |byte: u8| {
+        (byte < 0x20)
+            | (byte == b'"')
+            | (byte == b'\\')
+            | (byte == b'<')
+            | (byte == b'>')
+            | (byte == b'&')
+            | (byte == 0xe2)
     };
+    bytes.iter().fold(false, |found, byte| found | is_suspect(*byte))
+}
+
+/// Writes a number; floats, and integers too large for Go, in Go's format.
+pub(super) fn number(number: &Number, bytes: &mut Vec<u8>) {
+    // Writing to memory does not fail.
+    let _ = match number.as_f64() {
+        Some(real) if !number.is_i64() => bytes.write_all(float(real).as_bytes()),
+        _ => write!(bytes, "{number}"),
+    };
+}
+
+fn float(real: f64) -> String {
     if real == 0.0 || (1e-6..1e21).contains(&real.abs()) {
         return real.to_string();
     }
@@ -39,10 +61,15 @@ pub(super) fn number(number: &Number) -> String {
 
 /// Writes a quoted string.
 pub(super) fn string(text: &str, bytes: &mut Vec<u8>) {
-    bytes.push(b'"');
     let raw = text.as_bytes();
+    bytes.reserve(raw.len() + 2);
+    bytes.push(b'"');
     let mut plain_from = 0;
-    for (at, byte) in raw.iter().enumerate().filter(|(_, byte)| SUSPECT[usize::from(**byte)]) {
+    // Long strings are looked at in steps, each of which is a few instructions.
+    let (steps, _) = raw.as_chunks();
+    let plain = steps.iter().take_while(|step| !has_suspect(step)).count() * STEP;
+    let rest = raw.iter().enumerate().skip(plain);
+    for (at, byte) in rest.filter(|(_, byte)| SUSPECT[usize::from(**byte)]) {
         let escape: &[u8] = match byte {
             b'"' => b"\\\"",
             b'\\' => b"\\\\",

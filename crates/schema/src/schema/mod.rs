@@ -193,6 +193,11 @@ impl Schema {
         self.at(self.message(id).written[position])
     }
 
+    /// Whether the field at a position is declared in the message itself, and not in an inlined one.
+    pub(crate) fn is_own(&self, id: MessageId, position: usize) -> bool {
+        self.message(id).written[position].message == id
+    }
+
     /// The positions of the fields that are written even if an object lacks them.
     pub(crate) fn never_absent(&self, id: MessageId) -> &[usize] {
         &self.message(id).never_absent

@@ -43,7 +43,7 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
         });
     },
     any_finalizers: true,
-    delete: deletion::delete,
+    delete: Some(deletion::delete),
     rows: Rows::new(COLUMNS, cells),
     ..KindStrategy::DEFAULT
 };

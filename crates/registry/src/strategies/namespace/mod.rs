@@ -37,7 +37,7 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
         metadata::finalizer_names(errors, &at.child("finalizers"), list(&new["spec"], "finalizers"));
     },
     validate_status: |errors, _, _, new| validate_phase(errors, new),
-    delete: deletion::delete,
+    delete: Some(deletion::delete),
     is_held: deletion::is_held,
     rows: Rows::new(COLUMNS, cells),
     selectable: SelectableFields::new(&[NAME, NAMESPACE, text("status.phase")]),

@@ -47,7 +47,7 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
             pod_warnings::of(warnings, &Path::root(), new);
         }
     },
-    delete: lifecycle::delete_gracefully,
+    delete: Some(lifecycle::delete_gracefully),
     admission_checks: &[
         AdmissionCheck::ServiceAccount,
         AdmissionCheck::Priority,
