@@ -81,7 +81,7 @@ pub(crate) struct ControllersFlags {
 
 /// Runs the controllers until the process receives a signal.
 pub(crate) fn run(flags: &ControllersFlags) -> ExitCode {
-    server_process::run(flags.log_format, Verbosity::Info, control(flags))
+    server_process::run_clients(flags.log_format, Verbosity::Info, control(flags))
 }
 
 async fn control(flags: &ControllersFlags) -> Result<ExitCode, String> {

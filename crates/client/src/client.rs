@@ -11,7 +11,7 @@ use http_body_util::BodyExt as _;
 
 use crate::error::RequestError;
 use crate::lines::WatchLines;
-use crate::request::ApiRequest;
+use crate::request::{ApiRequest, PROTOBUF};
 use crate::spdy::StreamConnection;
 use crate::transport::{ApiTransport, ResponseBody};
 use crate::write_fence::WriteFence;
@@ -39,6 +39,8 @@ pub struct ApiResponse {
     pub code: u16,
     /// The body.
     pub body: Bytes,
+    /// Whether the body is in protobuf.
+    pub is_protobuf: bool,
     /// The texts of the `Warning` headers.
     pub warnings: Vec<String>,
 }
@@ -142,8 +144,8 @@ impl ApiClient {
     pub fn watch<'a>(&'a self, request: &'a ApiRequest) -> BoxFuture<'a, Result<WatchLines, RequestError>> {
         let started = async {
             let response = self.respond(request).await?;
-            let warnings = warnings(response.headers());
-            Ok(WatchLines::new(response.into_body().into_data_stream(), warnings))
+            let (warnings, is_protobuf) = (warnings(response.headers()), is_protobuf(response.headers()));
+            Ok(WatchLines::new(response.into_body().into_data_stream(), is_protobuf, warnings))
         };
         Box::pin(in_time(self.timeout, started))
     }
@@ -172,7 +174,12 @@ impl ApiClient {
     async fn send_once(&self, request: &ApiRequest) -> Result<ApiResponse, RequestError> {
         let (parts, body) = self.respond(request).await?.into_parts();
         let body = body.collect().await?.to_bytes();
-        Ok(ApiResponse { code: parts.status.as_u16(), body, warnings: warnings(&parts.headers) })
+        Ok(ApiResponse {
+            code: parts.status.as_u16(),
+            body,
+            is_protobuf: is_protobuf(&parts.headers),
+            warnings: warnings(&parts.headers),
+        })
     }
 
     /// The response, with the body unread if it is a success.
@@ -210,6 +217,10 @@ async fn in_time<T>(
     let Some(timeout) = timeout else { return response.await };
     let timed_out = || RequestError::unanswered(format!("no answer within {} s", timeout.as_secs()));
     tokio::time::timeout(timeout, response).await.unwrap_or_else(|_| Err(timed_out()))
+}
+
+fn is_protobuf(headers: &HeaderMap) -> bool {
+    headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(PROTOBUF.as_bytes()))
 }
 
 /// The texts of the `Warning` headers of a response: `299 - "text"`.

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gantry_json::{Value, json};
-use gantry_model::{Refusal, RefusalKind};
+use gantry_model::{Refusal, RefusalKind, protobuf};
+
+use crate::protobuf_status;
 
 /// A request without the regular response.
 #[derive(Clone, Debug)]
@@ -56,11 +58,25 @@ impl RequestError {
 
     /// An error response.
     pub fn answered(code: u16, retry_after: Option<&str>, body: &[u8]) -> Self {
-        let status = gantry_json::from_slice::<Value>(body).ok().filter(|body| body["kind"] == "Status");
+        let status = match protobuf::open(body) {
+            Ok(message) => protobuf_status::decode(message).ok(),
+            Err(_) => gantry_json::from_slice::<Value>(body).ok().filter(|body| body["kind"] == "Status"),
+        };
         let mut error = Self::of_status(code, status.unwrap_or_else(|| status_of_body(code, body)));
         let seconds = retry_after.and_then(|text| text.trim().parse().ok()).map(Duration::from_secs);
         error.retry_after = seconds.or(error.retry_after);
         error
+    }
+
+    /// A `Status` in protobuf that ended a watch.
+    pub fn of_protobuf_status(message: &[u8]) -> Self {
+        match protobuf_status::decode(message) {
+            Ok(status) => {
+                let code = status["code"].as_u64().and_then(|code| u16::try_from(code).ok());
+                Self::of_status(code.unwrap_or_default(), status)
+            }
+            Err(error) => Self::unreadable(200, error),
+        }
     }
 
     /// A `Status` object, in a response or in a watch.

@@ -15,6 +15,7 @@ mod client;
 mod connection;
 mod error;
 mod lines;
+mod protobuf_status;
 mod request;
 mod spdy;
 mod transport;
@@ -31,7 +32,7 @@ pub use gantry_model::patch::PatchForm;
 pub use error::{RequestError, error_chain};
 pub use lines::WatchLines;
 pub use request::{
-    ApiRequest, DISCOVERY, METADATA, METADATA_LIST, OBJECTS, RequestBody, TABLE, collection_path,
+    ApiRequest, DISCOVERY, METADATA, METADATA_LIST, OBJECTS, PROTOBUF, RequestBody, TABLE, collection_path,
 };
 pub use spdy::{ByteReader, ByteStream, ByteWriter, StreamConnection};
 pub use transport::{ApiTransport, ResponseBody};

@@ -1,4 +1,4 @@
-//! The lines of a watch.
+//! The events of a watch, not decoded: lines of JSON, or frames of protobuf.
 
 use bytes::{Bytes, BytesMut};
 use futures::stream::BoxStream;
@@ -6,10 +6,16 @@ use futures::{Stream, StreamExt as _};
 
 use crate::error::RequestError;
 
-/// The lines of a stream of bytes.
+/// The length of the number before a frame: that of the frame, in network order.
+const PREFIX: usize = 4;
+
+/// The events of a watch in a stream of bytes.
 pub struct WatchLines {
     stream: BoxStream<'static, Result<Bytes, RequestError>>,
-    buffer: BytesMut,
+    /// What has arrived and was not returned yet.
+    buffer: Bytes,
+    /// Whether the events are frames of protobuf.
+    pub is_protobuf: bool,
     /// The warnings of the response.
     pub warnings: Vec<String>,
 }
@@ -17,29 +23,62 @@ pub struct WatchLines {
 impl WatchLines {
     pub(crate) fn new(
         stream: impl Stream<Item = Result<Bytes, RequestError>> + Send + 'static,
+        is_protobuf: bool,
         warnings: Vec<String>,
     ) -> Self {
-        Self { stream: stream.boxed(), buffer: BytesMut::new(), warnings }
+        Self { stream: stream.boxed(), buffer: Bytes::new(), is_protobuf, warnings }
     }
 
     /// A watch that ended before its first line.
     pub fn ended() -> Self {
-        Self::new(futures::stream::empty(), Vec::new())
+        Self::new(futures::stream::empty(), false, Vec::new())
     }
 
-    /// The next line; `None` at the end. An incomplete last line is dropped: it will be sent again.
+    /// The next line or frame; `None` at the end. An incomplete last one is dropped: it will be sent again.
+    ///
+    /// It is a part of the bytes that arrived; only an event that arrives in several parts is copied.
     pub async fn next(&mut self) -> Option<Result<Bytes, RequestError>> {
-        let mut scanned = 0;
+        if let Some(event) = self.take_first(0) {
+            return Some(Ok(event));
+        }
+        let mut parts = BytesMut::new();
         loop {
-            if let Some(end) = self.buffer[scanned..].iter().position(|byte| *byte == b'\n') {
-                return Some(Ok(self.buffer.split_to(scanned + end + 1).freeze()));
-            }
-            scanned = self.buffer.len();
-            match self.stream.next().await? {
-                Ok(bytes) => self.buffer.extend_from_slice(&bytes),
+            let arrived = match self.stream.next().await? {
+                Ok(arrived) => arrived,
                 Err(error) => return Some(Err(error)),
+            };
+            let before = self.buffer.len() + parts.len();
+            if before == 0 {
+                self.buffer = arrived;
+            } else {
+                parts.extend_from_slice(&std::mem::take(&mut self.buffer));
+                parts.extend_from_slice(&arrived);
+                if self.first_end(&parts, before).is_none() {
+                    continue;
+                }
+                self.buffer = std::mem::take(&mut parts).freeze();
+            }
+            if let Some(event) = self.take_first(before) {
+                return Some(Ok(event));
             }
         }
+    }
+
+    fn take_first(&mut self, scanned: usize) -> Option<Bytes> {
+        let end = self.first_end(&self.buffer, scanned)?;
+        let whole = self.buffer.split_to(end);
+        Some(if self.is_protobuf { whole.slice(PREFIX..) } else { whole })
+    }
+
+    /// Where the first event ends, if it is complete. The first `scanned` bytes have no end of a line.
+    fn first_end(&self, bytes: &[u8], scanned: usize) -> Option<usize> {
+        if self.is_protobuf {
+            let length = u32::from_be_bytes(*bytes.first_chunk::<PREFIX>()?);
+            let end = PREFIX + usize::try_from(length).ok()?;
+            return (end <= bytes.len()).then_some(end);
+        }
+        let end = bytes[scanned..].iter().position(|byte| *byte == b'\n')?;
+        Some(scanned + end + 1)
     }
 }
 
@@ -53,14 +92,29 @@ impl std::fmt::Debug for WatchLines {
 mod tests {
     use super::*;
 
+    fn watch<const N: usize>(parts: [&'static [u8]; N], is_protobuf: bool) -> WatchLines {
+        let parts = futures::stream::iter(parts.map(|part| Ok(Bytes::from_static(part))));
+        WatchLines::new(parts, is_protobuf, Vec::new())
+    }
+
     #[tokio::test]
     async fn lines_are_put_together_however_they_arrive() {
-        let parts = ["{\"a\"", ":1}\n{\"b\":2}\n{\"c", "\":3}\n", "{\"cut"];
-        let mut lines =
-            WatchLines::new(futures::stream::iter(parts.map(|part| Ok(Bytes::from(part)))), Vec::new());
+        let parts: [&[u8]; 6] = [b"{\"a\"", b":1}\n{\"b\":2}\n{\"c", b"\"", b":3", b"}\n", b"{\"cut"];
+        let mut lines = watch(parts, false);
         for want in ["{\"a\":1}\n", "{\"b\":2}\n", "{\"c\":3}\n"] {
             assert_eq!(lines.next().await.unwrap().unwrap(), want);
         }
         assert!(lines.next().await.is_none(), "half a line is no line");
+    }
+
+    #[tokio::test]
+    async fn frames_are_put_together_however_they_arrive() {
+        let parts: [&[u8]; 7] =
+            [b"\0\0\0\x01a\0\0\0\x02bc", b"\0\0", b"\0\x03", b"d\ne", b"\0\0\0\0", b"\0\0\0\x01", b"fcut"];
+        let mut frames = watch(parts, true);
+        for want in ["a", "bc", "d\ne", "", "f"] {
+            assert_eq!(frames.next().await.unwrap().unwrap(), want);
+        }
+        assert!(frames.next().await.is_none(), "half a frame is no frame");
     }
 }

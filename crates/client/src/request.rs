@@ -9,6 +9,8 @@ use http_body_util::Full;
 
 /// The media type of whole objects.
 pub const OBJECTS: &str = "application/json";
+/// The media type of whole objects in protobuf.
+pub const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 /// The media type of the metadata of an object.
 pub const METADATA: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 /// The media type of the metadata of a list of objects.
@@ -20,9 +22,28 @@ pub const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io,applicatio
 pub const DISCOVERY: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
      application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
 
-/// The body of a request: JSON, or text as a user wrote it.
+/// Media types in JSON, and the same with protobuf as the first choice.
+const IN_PROTOBUF: [(&str, &str); 3] = [
+    (OBJECTS, "application/vnd.kubernetes.protobuf,application/json"),
+    (
+        METADATA,
+        "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,\
+         application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
+    ),
+    (
+        METADATA_LIST,
+        "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,\
+         application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+    ),
+];
+
+/// The body of a request: an object, or text as a user wrote it.
 #[derive(Clone, Debug)]
-pub struct RequestBody(Vec<u8>);
+pub struct RequestBody {
+    /// `None` for the one that the method has.
+    media_type: Option<&'static str>,
+    bytes: Bytes,
+}
 
 /// A request to an API server.
 #[derive(Clone, Debug)]
@@ -31,7 +52,7 @@ pub struct ApiRequest {
     path: String,
     query: Vec<(&'static str, String)>,
     accept: &'static str,
-    content: Option<(&'static str, Vec<u8>)>,
+    content: Option<(&'static str, Bytes)>,
     is_watch: bool,
     /// Whether the path is sent as a user wrote it.
     is_raw: bool,
@@ -51,7 +72,8 @@ impl ApiRequest {
     }
 
     fn with_content(self, content_type: &'static str, body: impl Into<RequestBody>) -> Self {
-        Self { content: Some((content_type, body.into().0)), ..self }
+        let RequestBody { media_type, bytes } = body.into();
+        Self { content: Some((media_type.unwrap_or(content_type), bytes)), ..self }
     }
 
     /// Reads an object, a list or any other document.
@@ -94,6 +116,13 @@ impl ApiRequest {
     #[must_use]
     pub fn accepting(self, accept: &'static str) -> Self {
         Self { accept, ..self }
+    }
+
+    /// Accepts protobuf, and JSON from servers and of kinds that have no protobuf.
+    #[must_use]
+    pub fn preferring_protobuf(self) -> Self {
+        let preferred = IN_PROTOBUF.iter().find(|(json, _)| *json == self.accept);
+        Self { accept: preferred.map_or(self.accept, |(_, protobuf)| protobuf), ..self }
     }
 
     /// Watches the collection instead of listing it.
@@ -172,21 +201,39 @@ impl ApiRequest {
     }
 }
 
+impl RequestBody {
+    /// An object in protobuf.
+    pub fn protobuf(bytes: impl Into<Bytes>) -> Self {
+        Self { media_type: Some(PROTOBUF), bytes: bytes.into() }
+    }
+
+    /// Its bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl From<Bytes> for RequestBody {
+    fn from(bytes: Bytes) -> Self {
+        Self { media_type: None, bytes }
+    }
+}
+
 impl From<&Value> for RequestBody {
     fn from(value: &Value) -> Self {
-        Self(value.to_string().into_bytes())
+        value.to_string().into()
     }
 }
 
 impl From<String> for RequestBody {
     fn from(text: String) -> Self {
-        Self(text.into_bytes())
+        Bytes::from(text).into()
     }
 }
 
 impl From<Vec<u8>> for RequestBody {
     fn from(bytes: Vec<u8>) -> Self {
-        Self(bytes)
+        Bytes::from(bytes).into()
     }
 }
 
@@ -219,6 +266,17 @@ mod tests {
         let list = list.with("labelSelector", "app in (a,b)").with("fieldSelector", "");
         assert_eq!(list.uri(), "/api/v1/namespaces/shop/pods?labelSelector=app%20in%20%28a%2Cb%29");
         assert_eq!(collection_path("apps/v1", None, "deployments"), "/apis/apps/v1/deployments");
+    }
+
+    #[test]
+    fn json_is_accepted_where_protobuf_is_preferred() {
+        for json in [OBJECTS, METADATA, METADATA_LIST] {
+            let accepted = ApiRequest::get("/api").accepting(json).preferring_protobuf().accept;
+            let (first, second) = accepted.split_once(',').unwrap();
+            assert_eq!(second, json);
+            assert_eq!(first, json.replace(OBJECTS, PROTOBUF));
+        }
+        assert_eq!(ApiRequest::get("/api").accepting(TABLE).preferring_protobuf().accept, TABLE);
     }
 
     #[test]

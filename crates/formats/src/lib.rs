@@ -1,4 +1,4 @@
-//! Text formats of Go and Kubernetes, each parsed and printed in one place, with the error messages of the original.
+//! Formats of Go and Kubernetes, each parsed and printed in one place, with the error messages of the original.
 //!
 //! *Invariant:* a leaf: it knows no object and no other crate of ours.
 
@@ -6,5 +6,6 @@ pub mod base64;
 pub mod bootstrap_token;
 pub mod duration;
 pub mod percent;
+pub mod protobuf;
 pub mod quantity;
 pub mod rfc3339;

@@ -80,22 +80,33 @@ pub struct DeploymentStatus {
 
 impl Deployment {
     /// Parses a Deployment.
-    pub fn parse(deployment: wire::Deployment) -> Result<Self, ParseError> {
-        let spec = deployment.spec;
+    pub fn parse(mut deployment: wire::Deployment) -> Result<Self, ParseError> {
+        let meta = Meta::parse(deployment.metadata)?;
+        let template = Template::parse(std::mem::take(&mut deployment.spec.template));
+        Ok(Self::of_parts(meta, deployment.spec, template, deployment.status.unwrap_or_default()))
+    }
+
+    /// The template of the spec is not looked at.
+    pub(crate) fn of_parts(
+        meta: Meta,
+        spec: wire::DeploymentSpec,
+        template: Template,
+        status: wire::DeploymentStatus,
+    ) -> Self {
         let limited = |field: Option<i32>| field.filter(|limit| *limit != UNLIMITED);
-        Ok(Self {
-            meta: Meta::parse(deployment.metadata)?,
+        Self {
+            meta,
             replicas: Replicas::parse(spec.replicas.or(Some(1))),
             selector: Selector::parse(spec.selector),
-            template: Template::parse(spec.template),
+            template,
             strategy: Strategy::parse(spec.strategy),
             min_ready_seconds: spec.min_ready_seconds.unwrap_or(0),
             revision_history_limit: limited(spec.revision_history_limit)
                 .map(|limit| Replicas::parse(Some(limit))),
             progress_deadline_seconds: limited(spec.progress_deadline_seconds),
             paused: spec.paused.unwrap_or(false),
-            status: DeploymentStatus::parse(deployment.status.unwrap_or_default()),
-        })
+            status: DeploymentStatus::parse(status),
+        }
     }
 }
 

@@ -28,6 +28,7 @@ mod object_metadata;
 mod owner;
 pub mod patch;
 mod pod;
+pub mod protobuf;
 mod refusal;
 mod replica_set;
 mod replicas;

@@ -106,8 +106,11 @@ impl Pod {
         let meta = Meta::parse(ObjectMeta { managed_fields: None, ..pod.metadata.clone() })?;
         let (no_spec, no_status) = (wire::PodSpec::default(), wire::PodStatus::default());
         let spec = pod.spec.as_ref().unwrap_or(&no_spec);
-        let status = pod.status.as_ref().unwrap_or(&no_status);
-        Ok(Self {
+        Ok(Self::of_parts(meta, spec, pod.status.as_ref().unwrap_or(&no_status)))
+    }
+
+    pub(crate) fn of_parts(meta: Meta, spec: &wire::PodSpec, status: &wire::PodStatus) -> Self {
+        Self {
             phase: Phase::parse(status.phase.as_deref()),
             readiness: Readiness::parse(status.conditions.as_deref().unwrap_or_default()),
             readiness_changed: ready_condition(status.conditions.as_deref().unwrap_or_default())
@@ -117,7 +120,7 @@ impl Pod {
             node: spec.node_name.as_deref().filter(|node| !node.is_empty()).map(Name::from),
             deletion_cost: meta.annotations.get(keys::DELETION_COST).map_or(0, |cost| deletion_cost(cost)),
             meta,
-        })
+        }
     }
 
     /// Whether it counts: neither terminated nor terminating.

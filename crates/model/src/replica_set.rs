@@ -47,17 +47,29 @@ pub struct ReplicaSetStatus {
 
 impl ReplicaSet {
     /// Parses a ReplicaSet.
-    pub fn parse(set: wire::ReplicaSet) -> Result<Self, ParseError> {
-        let spec = set.spec;
-        Ok(Self {
-            kind: SetKind::ReplicaSet,
-            meta: Meta::parse(set.metadata)?,
+    pub fn parse(mut set: wire::ReplicaSet) -> Result<Self, ParseError> {
+        let meta = Meta::parse(set.metadata)?;
+        let template = Template::parse(set.spec.template.take().unwrap_or_default());
+        Ok(Self::of_parts(SetKind::ReplicaSet, meta, set.spec, template, set.status.unwrap_or_default()))
+    }
+
+    /// The template of the spec is not looked at.
+    pub(crate) fn of_parts(
+        kind: SetKind,
+        meta: Meta,
+        spec: wire::ReplicaSetSpec,
+        template: Template,
+        status: wire::ReplicaSetStatus,
+    ) -> Self {
+        Self {
+            kind,
+            meta,
             replicas: Replicas::parse(spec.replicas.or(Some(1))),
             selector: Selector::parse(spec.selector),
-            template: Template::parse(spec.template.unwrap_or_default()),
+            template,
             min_ready_seconds: spec.min_ready_seconds.unwrap_or(0),
-            status: ReplicaSetStatus::parse(set.status.unwrap_or_default()),
-        })
+            status: ReplicaSetStatus::parse(status),
+        }
     }
 
     /// Whether its status is about its present spec.

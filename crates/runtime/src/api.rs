@@ -2,14 +2,16 @@
 
 use std::time::Duration;
 
-use gantry_client::{ApiClient, ApiRequest, ApiResponse, ApiTransport, RequestError, WatchLines, WriteFence};
+use gantry_client::{
+    ApiClient, ApiRequest, ApiResponse, ApiTransport, RequestBody, RequestError, WatchLines, WriteFence,
+};
 use gantry_json::Value;
 use gantry_model::patch::PatchForm;
 use http::StatusCode;
 
 use crate::log_throttle::LogThrottle;
 use crate::metrics::Metrics;
-use crate::request::{DeleteParams, Form, ResourcePath};
+use crate::request::{DeleteParams, Encoding, Form, ResourcePath};
 use crate::wire::{Decode, Encode};
 
 /// The timeout of a request, and of a watch until it begins.
@@ -88,10 +90,10 @@ impl Api {
     pub(crate) async fn list_raw(
         &self,
         path: &ResourcePath,
-        form: Form,
+        (form, encoding): (Form, Encoding),
         query: &[(&'static str, &str)],
     ) -> Result<ApiResponse, RequestError> {
-        self.client.send(&path.list(form, query)).await
+        self.client.send(&encoding.request(path.list(form, query))).await
     }
 
     /// Creates an object and returns it as stored.
@@ -142,13 +144,13 @@ impl Api {
     }
 
     async fn send<T: Decode>(&self, request: ApiRequest) -> Result<T, RequestError> {
-        let response = self.client.send(&request).await?;
-        T::decode(&response.body).map_err(|error| RequestError::unreadable(response.code, error))
+        let request = if T::READS_PROTOBUF { request.preferring_protobuf() } else { request };
+        T::decode_response(&self.client.send(&request).await?)
     }
 }
 
-fn encoded(object: &impl Encode) -> Result<Vec<u8>, RequestError> {
-    object.encode().map_err(RequestError::unanswered)
+fn encoded(object: &impl Encode) -> Result<RequestBody, RequestError> {
+    object.to_body().map_err(RequestError::unanswered)
 }
 
 impl std::fmt::Debug for Api {

@@ -2,7 +2,7 @@
 //!
 //! Every write has a field manager and strict validation: an unknown field is a bug of ours.
 
-use gantry_client::{ApiRequest, DISCOVERY, METADATA, METADATA_LIST, OBJECTS, collection_path};
+use gantry_client::{ApiRequest, DISCOVERY, METADATA, METADATA_LIST, OBJECTS, RequestBody, collection_path};
 use gantry_decide::gc::{Propagation, Resource, ResourceScope};
 use gantry_formats::percent;
 use gantry_json::{Value, json};
@@ -16,6 +16,25 @@ pub enum Form {
     Whole,
     /// The metadata only.
     Metadata,
+}
+
+/// How objects are encoded in a response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    /// As JSON.
+    Json,
+    /// As protobuf if the server has it, else as JSON.
+    PreferProtobuf,
+}
+
+impl Encoding {
+    /// The request for a response in this encoding.
+    pub(crate) fn request(self, request: ApiRequest) -> ApiRequest {
+        match self {
+            Self::Json => request,
+            Self::PreferProtobuf => request.preferring_protobuf(),
+        }
+    }
 }
 
 /// The path of a request: a collection, an object or a subresource.
@@ -90,11 +109,11 @@ impl ResourcePath {
         with_query(self.get(form).watching(), query)
     }
 
-    pub(crate) fn create(&self, manager: &str, body: Vec<u8>) -> ApiRequest {
+    pub(crate) fn create(&self, manager: &str, body: RequestBody) -> ApiRequest {
         strict(manager, ApiRequest::post(&self.path, body))
     }
 
-    pub(crate) fn replace(&self, manager: &str, body: Vec<u8>) -> ApiRequest {
+    pub(crate) fn replace(&self, manager: &str, body: RequestBody) -> ApiRequest {
         strict(manager, ApiRequest::put(&self.path, body))
     }
 
@@ -102,7 +121,7 @@ impl ResourcePath {
         strict(manager, ApiRequest::patch(&self.path, form, body))
     }
 
-    pub(crate) fn apply(&self, manager: &str, body: Vec<u8>) -> ApiRequest {
+    pub(crate) fn apply(&self, manager: &str, body: RequestBody) -> ApiRequest {
         strict(manager, ApiRequest::patch(&self.path, PatchForm::Apply, body)).with("force", "true")
     }
 
@@ -174,14 +193,14 @@ mod tests {
         let target = ResourcePath::path("/api/v1/namespaces/shop/pods");
         let body = json!({});
         for request in [
-            target.create("gantry", Vec::new()),
-            target.replace("gantry", Vec::new()),
+            target.create("gantry", Vec::new().into()),
+            target.replace("gantry", Vec::new().into()),
             target.patch("gantry", PatchForm::JsonMerge, &body),
         ] {
             let uri = format!("{}?fieldManager=gantry&fieldValidation=Strict", target.as_str());
             assert_eq!(request.uri(), uri, "{}", request.method());
         }
-        let query = target.apply("gantry", Vec::new()).uri();
+        let query = target.apply("gantry", Vec::new().into()).uri();
         assert!(query.ends_with("?fieldManager=gantry&fieldValidation=Strict&force=true"), "{query}");
     }
 

@@ -4,9 +4,11 @@
 //! again in every crate that uses it; these are compiled here, once.
 
 use std::any::Any;
+use std::fmt;
 
+use gantry_client::{ApiResponse, RequestBody, RequestError};
 use gantry_json::Value;
-use gantry_model::{Name, ResourceVersion};
+use gantry_model::{Name, ParseError, ResourceVersion, protobuf};
 use k8s_openapi::api::{
     apps::v1 as apps, certificates::v1 as certificates, coordination::v1 as coordination, core::v1 as core,
     discovery::v1 as discovery, policy::v1 as policy, rbac::v1 as rbac, storage::v1 as storage,
@@ -19,8 +21,26 @@ use crate::zero_times;
 
 /// What a response can be decoded to.
 pub trait Decode: Sized + Send + 'static {
+    /// Whether it can be decoded from protobuf, too, so that protobuf is requested.
+    const READS_PROTOBUF: bool = false;
+
     /// Decodes JSON.
     fn decode(json: &[u8]) -> gantry_json::Result<Self>;
+
+    /// Decodes a protobuf message.
+    fn decode_protobuf(_: &[u8]) -> Result<Self, ParseError> {
+        Err(ParseError::malformed("protobuf was not requested"))
+    }
+
+    /// Decodes a response.
+    fn decode_response(response: &ApiResponse) -> Result<Self, RequestError> {
+        let unreadable = |error: &dyn fmt::Display| RequestError::unreadable(response.code, error);
+        if response.is_protobuf {
+            let message = protobuf::open(&response.body);
+            return message.and_then(Self::decode_protobuf).map_err(|error| unreadable(&error));
+        }
+        Self::decode(&response.body).map_err(|error| unreadable(&error))
+    }
 
     /// Decodes a JSON value.
     fn decode_value(value: &Value) -> gantry_json::Result<Self> {
@@ -32,6 +52,21 @@ pub trait Decode: Sized + Send + 'static {
 pub trait Encode: Sync {
     /// Encodes as JSON.
     fn encode(&self) -> gantry_json::Result<Vec<u8>>;
+
+    /// The body of a request.
+    fn to_body(&self) -> gantry_json::Result<RequestBody> {
+        Ok(self.encode()?.into())
+    }
+}
+
+/// What is encoded already, so that it can be sent several times.
+impl Encode for RequestBody {
+    fn encode(&self) -> gantry_json::Result<Vec<u8>> {
+        Ok(self.as_bytes().to_vec())
+    }
+    fn to_body(&self) -> gantry_json::Result<RequestBody> {
+        Ok(self.clone())
+    }
 }
 
 /// An object as the server sends it.
@@ -101,10 +136,41 @@ impl StoredRef {
     }
 }
 
+impl Decode for StoredRef {
+    const READS_PROTOBUF: bool = true;
+
+    fn decode(json: &[u8]) -> gantry_json::Result<Self> {
+        gantry_json::from_slice(json)
+    }
+    fn decode_protobuf(message: &[u8]) -> Result<Self, ParseError> {
+        let (name, version) = (protobuf::name_of(message)?, protobuf::version_of(message)?);
+        let resource_version = version.as_str().to_owned();
+        Ok(Self { metadata: StoredRefMetadata { name, resource_version } })
+    }
+}
+
 /// A response whose body does not matter.
 impl Decode for () {
+    const READS_PROTOBUF: bool = true;
+
     fn decode(_: &[u8]) -> gantry_json::Result<Self> {
         Ok(())
+    }
+    fn decode_protobuf(_: &[u8]) -> Result<Self, ParseError> {
+        Ok(())
+    }
+}
+
+/// A response that is decoded later, with what is known of the object.
+impl Decode for ApiResponse {
+    const READS_PROTOBUF: bool = true;
+
+    fn decode(json: &[u8]) -> gantry_json::Result<Self> {
+        let body = json.to_vec().into();
+        Ok(Self { code: 200, body, is_protobuf: false, warnings: Vec::new() })
+    }
+    fn decode_response(response: &ApiResponse) -> Result<Self, RequestError> {
+        Ok(response.clone())
     }
 }
 
@@ -165,7 +231,7 @@ macro_rules! wire {
     )*};
 }
 
-decode!(Info, StoredRef, Value);
+decode!(Info, Value);
 encode!(Value);
 
 wire!(

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use gantry_cluster::{Cluster, Endpoint, Options, Storage, Tls};
-use tokio::runtime::Runtime;
+use tokio::runtime::Builder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 pub(crate) use etcd::open as open_etcd;
@@ -31,26 +31,36 @@ pub(crate) fn run(
     verbosity: Verbosity,
     work: impl Future<Output = Result<ExitCode, String>>,
 ) -> ExitCode {
+    run_on(Builder::new_multi_thread(), log_format, verbosity, Box::pin(work))
+}
+
+/// Runs clients of a server on one thread: they mostly wait for it, and waking another thread costs more than the work it would do.
+pub(crate) fn run_clients(
+    log_format: LogFormat,
+    verbosity: Verbosity,
+    work: impl Future<Output = Result<ExitCode, String>>,
+) -> ExitCode {
+    run_on(Builder::new_current_thread(), log_format, verbosity, Box::pin(work))
+}
+
+/// The work is boxed so that the runtime is compiled once, not for each command.
+fn run_on(
+    mut runtime: Builder,
+    log_format: LogFormat,
+    verbosity: Verbosity,
+    work: Pin<Box<dyn Future<Output = Result<ExitCode, String>> + '_>>,
+) -> ExitCode {
     start_logging(log_format, verbosity);
     gantry_serving::raise_file_descriptor_limit();
-    let mut runtime = tokio::runtime::Builder::new_multi_thread();
     runtime.enable_all().max_blocking_threads(blocking_threads_max()).thread_keep_alive(THREAD_KEEP_ALIVE);
     let runtime = match runtime.build() {
         Ok(runtime) => runtime,
         Err(error) => return fail(&format!("cannot start: {error}")),
     };
-    match block_on(&runtime, Box::pin(work)) {
+    match runtime.block_on(work) {
         Ok(code) => code,
         Err(message) => fail(&message),
     }
-}
-
-/// Boxed so that the runtime is compiled once, not for each command.
-fn block_on(
-    runtime: &Runtime,
-    work: Pin<Box<dyn Future<Output = Result<ExitCode, String>> + '_>>,
-) -> Result<ExitCode, String> {
-    runtime.block_on(work)
 }
 
 /// The most threads beside the workers: those of heavy work, twice as many as processors, and a few for other work. Without a

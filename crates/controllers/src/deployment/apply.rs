@@ -6,12 +6,11 @@ use std::sync::Arc;
 use gantry_decide::deployment::{Action, Decision, EVENT_SOURCE, IfRefused, RefusedStep, Step};
 use gantry_decide::written_versions::CachedResource;
 use gantry_model::{
-    DeploymentEdit, DeploymentStatus, Name, ObjectKey, Refusal, RefusalKind, ReplicaSetDraft, ReplicaSetEdit,
-    keys,
+    DeploymentEdit, DeploymentStatus, Name, ObjectKey, ParseError, Refusal, RefusalKind, ReplicaSetDraft,
+    ReplicaSetEdit, keys,
 };
 use gantry_runtime::informer::{Cached as _, CachedDeployment, CachedReplicaSet, Typed as _};
-use gantry_runtime::{DeleteParams, ResourcePath};
-use k8s_openapi::api::apps::v1 as wire;
+use gantry_runtime::{ApiResponse, DeleteParams, ResourcePath};
 
 use super::Deployments;
 use super::observe::SyncSnapshot;
@@ -82,12 +81,13 @@ impl Deployments {
 
     async fn create_set(&self, snapshot: &mut SyncSnapshot, draft: &ReplicaSetDraft) -> Result<(), Refusal> {
         let target = ResourcePath::collection(&CachedReplicaSet::resource(), Some(&draft.namespace));
-        let stored = self.context.api.create::<wire::ReplicaSet>(&target, &draft.render()).await?;
+        let stored = self.context.api.create::<ApiResponse>(&target, &draft.render()).await?;
+        let stored = parsed_set(&stored, None)?;
         // Until the cache shows it, no sync may take it for missing.
-        let version = stored.metadata.resource_version.clone().unwrap_or_default().into();
-        let uid = &snapshot.deployment.noun.meta.uid;
-        self.created_sets().wrote(&snapshot.key(), uid, CachedResource::ReplicaSets, &version);
-        snapshot.update_set_in_snapshot(stored)
+        let (uid, version) = (&snapshot.deployment.noun.meta.uid, stored.version());
+        self.created_sets().wrote(&snapshot.key(), uid, CachedResource::ReplicaSets, version);
+        snapshot.update_set_in_snapshot(stored);
+        Ok(())
     }
 
     async fn update_set(
@@ -102,10 +102,10 @@ impl Deployments {
         let Some(known) = known else {
             return Err(Refusal::new(RefusalKind::NotFound, format!("replicaset.apps {set:?} not found")));
         };
-        let mut changed = wire::ReplicaSet::clone(&known.wire);
-        edit.apply_to(&mut changed);
-        let stored = self.context.api.replace::<wire::ReplicaSet>(&set_target(&key), &changed).await?;
-        snapshot.update_set_in_snapshot(stored)
+        let changed = known.with_edit(edit).map_err(unreadable)?;
+        let stored = self.context.api.replace::<ApiResponse>(&set_target(&key), &changed).await?;
+        snapshot.update_set_in_snapshot(parsed_set(&stored, Some(&known))?);
+        Ok(())
     }
 
     /// Deletes a set; not found counts as success.
@@ -128,16 +128,11 @@ impl Deployments {
         status: &DeploymentStatus,
         revision: Option<&str>,
     ) -> Result<(), Refusal> {
-        let mut changed = wire::Deployment::clone(&snapshot.deployment.wire);
-        changed.status = Some(status.render());
-        if let Some(revision) = revision {
-            let annotations = changed.metadata.annotations.get_or_insert_default();
-            annotations.insert(keys::REVISION.to_owned(), revision.to_owned());
-        }
+        let changed = snapshot.deployment.with_status(status, revision).map_err(unreadable)?;
         let target = deployment_target(&snapshot.key()).part("status");
-        let stored = self.context.api.replace::<wire::Deployment>(&target, &changed).await?;
+        let stored = self.context.api.replace::<ApiResponse>(&target, &changed).await?;
         let ended = result(&snapshot.deployment.noun.status, status);
-        snapshot.update_deployment_in_snapshot(stored)?;
+        snapshot.update_deployment_in_snapshot(&stored)?;
         if let Some(ended) = ended {
             log_end(snapshot, ended, status);
         }
@@ -149,39 +144,43 @@ impl Deployments {
         snapshot: &mut SyncSnapshot,
         edit: &DeploymentEdit,
     ) -> Result<(), Refusal> {
-        let mut changed = wire::Deployment::clone(&snapshot.deployment.wire);
-        edit.apply_to(&mut changed);
-        let stored = self
-            .context
-            .api
-            .replace::<wire::Deployment>(&deployment_target(&snapshot.key()), &changed)
-            .await?;
-        snapshot.update_deployment_in_snapshot(stored)
+        let changed = snapshot.deployment.with_edit(edit).map_err(unreadable)?;
+        let target = deployment_target(&snapshot.key());
+        let stored = self.context.api.replace::<ApiResponse>(&target, &changed).await?;
+        snapshot.update_deployment_in_snapshot(&stored)
     }
 }
 
 impl SyncSnapshot {
     /// Replaces the object in the snapshot by what the server stored.
-    fn update_set_in_snapshot(&mut self, stored: wire::ReplicaSet) -> Result<(), Refusal> {
-        let set = CachedReplicaSet::parse(&CachedReplicaSet::resource(), &Arc::new(stored))
-            .map_err(|error| Refusal::other(error.to_string()))?;
-        self.sets.insert(set.noun.meta.name.clone(), Arc::new(set));
-        Ok(())
+    fn update_set_in_snapshot(&mut self, stored: CachedReplicaSet) {
+        self.sets.insert(stored.noun.meta.name.clone(), Arc::new(stored));
     }
 
-    fn update_deployment_in_snapshot(&mut self, stored: wire::Deployment) -> Result<(), Refusal> {
-        let deployment = CachedDeployment::parse(&CachedDeployment::resource(), &Arc::new(stored))
-            .map_err(|error| Refusal::other(error.to_string()))?;
+    fn update_deployment_in_snapshot(&mut self, stored: &ApiResponse) -> Result<(), Refusal> {
+        let deployment = CachedDeployment::of_response(stored, Some(&self.deployment)).map_err(unreadable)?;
         self.deployment = Arc::new(deployment);
         Ok(())
     }
 }
 
+/// The set in a response; `known` is its state before.
+pub(super) fn parsed_set(
+    stored: &ApiResponse,
+    known: Option<&CachedReplicaSet>,
+) -> Result<CachedReplicaSet, Refusal> {
+    CachedReplicaSet::of_response(stored, known).map_err(unreadable)
+}
+
+fn unreadable(error: ParseError) -> Refusal {
+    Refusal::other(error.to_string())
+}
+
 /// One line for each rollout; its steps are in the events.
 fn log_end(snapshot: &SyncSnapshot, ended: RolloutEnd, status: &DeploymentStatus) {
     let (key, available) = (snapshot.key(), status.available);
-    let annotations = snapshot.deployment.wire.metadata.annotations.as_ref();
-    let revision = annotations.and_then(|all| all.get(keys::REVISION)).map_or("?", String::as_str);
+    let annotations = &snapshot.deployment.noun.meta.annotations;
+    let revision = annotations.get(keys::REVISION).map_or("?", String::as_str);
     match ended {
         RolloutEnd::Complete => {
             tracing::info!(

@@ -6,11 +6,12 @@ use gantry_decide::ownership::{claim, may_adopt};
 use gantry_decide::replica_set::ClaimFailed;
 use gantry_model::patch::{self, PatchForm};
 use gantry_model::{Meta, Name, OwnerReference, Refusal, RefusalKind, keys};
-use gantry_runtime::ResourcePath;
-use gantry_runtime::informer::{Cached as _, CachedReplicaSet, Typed as _};
+use gantry_runtime::informer::{CachedReplicaSet, Typed as _};
+use gantry_runtime::{ApiResponse, ResourcePath};
 use k8s_openapi::api::apps::v1 as wire;
 
 use super::Deployments;
+use super::apply::parsed_set;
 use super::observe::SyncSnapshot;
 
 impl Deployments {
@@ -88,9 +89,8 @@ impl Deployments {
     ) -> Result<CachedReplicaSet, Refusal> {
         let resource = CachedReplicaSet::resource();
         let target = ResourcePath::object(&resource, Some(&set.noun.meta.namespace), &set.noun.meta.name);
-        let stored = self.context.api.patch(&target, PatchForm::StrategicMerge, body).await?;
-        CachedReplicaSet::parse(&resource, &Arc::new(stored))
-            .map_err(|error| Refusal::other(error.to_string()))
+        let stored = self.context.api.patch::<ApiResponse>(&target, PatchForm::StrategicMerge, body).await?;
+        parsed_set(&stored, Some(set))
     }
 }
 

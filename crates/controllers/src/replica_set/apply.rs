@@ -2,6 +2,8 @@
 //!
 //! The version of every write is recorded, so that later syncs detect a cache that has not seen it.
 
+use std::sync::Arc;
+
 use futures::StreamExt as _;
 use futures::future::join_all;
 use futures::stream::FuturesUnordered;
@@ -17,9 +19,8 @@ use gantry_model::{
     Event, Meta, Name, ObjectKey, Pod, PodDraft, Refusal, RefusalKind, ReplicaSet, ReplicaSetStatus,
 };
 use gantry_runtime::informer::Typed as _;
-use gantry_runtime::{DeleteParams, RequestError, ResourcePath, StoredRef};
+use gantry_runtime::{DeleteParams, Encode as _, RequestBody, RequestError, ResourcePath, StoredRef};
 use k8s_openapi::Metadata as _;
-use k8s_openapi::api::core::v1 as core;
 
 use super::ReplicaSets;
 use super::kind::CachedSet;
@@ -71,13 +72,12 @@ impl<S: CachedSet> ReplicaSets<S> {
     /// Writes the status; if that fails, once more after a live read.
     pub(super) async fn write_status(&self, cached: &S, status: &ReplicaSetStatus) -> Result<(), Refusal> {
         let set = cached.noun();
-        let mut wire = cached.wire().clone();
+        let mut body = cached.with_status(status).map_err(Refusal::other)?;
         let mut attempts = 0;
         loop {
-            S::set_status(&mut wire, status);
             attempts += 1;
             let target = target_of::<S>(set);
-            let failure = match self.context.api.replace::<StoredRef>(&target.part("status"), &wire).await {
+            let failure = match self.context.api.replace::<StoredRef>(&target.part("status"), &body).await {
                 Ok(stored) => {
                     self.state().wrote(set, Written::ReplicaSets, &stored.version());
                     return Ok(());
@@ -86,7 +86,11 @@ impl<S: CachedSet> ReplicaSets<S> {
             };
             match after_failed_write(attempts) {
                 AfterFailedWrite::GiveUp => return Err(failure.into()),
-                AfterFailedWrite::ReadAndPutAgain => wire = self.context.api.get(&target).await?,
+                AfterFailedWrite::ReadAndPutAgain => {
+                    let live = S::parse(&S::resource(), &Arc::new(self.context.api.get(&target).await?));
+                    let live = live.map_err(|error| Refusal::other(error.to_string()))?;
+                    body = live.with_status(status).map_err(Refusal::other)?;
+                }
             }
         }
     }
@@ -110,7 +114,8 @@ impl<S: CachedSet> ReplicaSets<S> {
 
     async fn create_pods(&self, set: &ReplicaSet, count: usize, draft: &PodDraft) -> ManageResult {
         let mut creating = PendingCreations::new(set.meta.key(), count);
-        let pod = draft.render();
+        // All pods are the same: the body of their requests is encoded once.
+        let pod = draft.render().to_body().map_err(|error| Refusal::other(error.to_string()));
         while let Some(batch) = creating.batch() {
             let mut calls: FuturesUnordered<_> = (0..batch).map(|_| self.create_pod(set, &pod)).collect();
             let mut answers = Vec::with_capacity(batch);
@@ -123,7 +128,12 @@ impl<S: CachedSet> ReplicaSets<S> {
         creating.finish()
     }
 
-    async fn create_pod(&self, set: &ReplicaSet, pod: &core::Pod) -> Result<Name, Refusal> {
+    async fn create_pod(
+        &self,
+        set: &ReplicaSet,
+        pod: &Result<RequestBody, Refusal>,
+    ) -> Result<Name, Refusal> {
+        let pod = pod.as_ref().map_err(Refusal::clone)?;
         let target = ResourcePath::collection(&Pod::resource(), Some(&set.meta.namespace));
         let stored = self.context.api.create::<StoredRef>(&target, pod).await?;
         self.wrote_pod(set, &stored);

@@ -3,21 +3,21 @@
 use gantry_decide::replica_set::{EVENT_SOURCE, REPLICATION_EVENT_SOURCE};
 use gantry_model::{ReplicaSet, ReplicaSetStatus, SetKind};
 use gantry_runtime::informer::{CachedReplicaSet, CachedReplicationController, Typed};
+use gantry_runtime::{Encode as _, RequestBody};
 use k8s_openapi::Metadata;
+use k8s_openapi::api::core::v1 as core;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use serde::Serialize;
 
 /// A cached ReplicaSet or ReplicationController.
-pub(super) trait CachedSet: Typed<Wire: Metadata<Ty = ObjectMeta> + Serialize + Clone + Sync> {
+pub(super) trait CachedSet: Typed<Wire: Metadata<Ty = ObjectMeta>> {
     const KIND: SetKind;
     /// The `source.component` of its events.
     const EVENT_SOURCE: &'static str;
 
     /// The parsed object.
     fn noun(&self) -> &ReplicaSet;
-    /// The wire object.
-    fn wire(&self) -> &Self::Wire;
-    fn set_status(wire: &mut Self::Wire, status: &ReplicaSetStatus);
+    /// The body of an update of the status.
+    fn with_status(&self, status: &ReplicaSetStatus) -> Result<RequestBody, String>;
 }
 
 impl CachedSet for CachedReplicaSet {
@@ -27,11 +27,8 @@ impl CachedSet for CachedReplicaSet {
     fn noun(&self) -> &ReplicaSet {
         &self.noun
     }
-    fn wire(&self) -> &Self::Wire {
-        &self.wire
-    }
-    fn set_status(wire: &mut Self::Wire, status: &ReplicaSetStatus) {
-        wire.status = Some(status.render());
+    fn with_status(&self, status: &ReplicaSetStatus) -> Result<RequestBody, String> {
+        self.with_status(status).map_err(|error| error.to_string())
     }
 }
 
@@ -42,10 +39,9 @@ impl CachedSet for CachedReplicationController {
     fn noun(&self) -> &ReplicaSet {
         &self.noun
     }
-    fn wire(&self) -> &Self::Wire {
-        &self.wire
-    }
-    fn set_status(wire: &mut Self::Wire, status: &ReplicaSetStatus) {
+    fn with_status(&self, status: &ReplicaSetStatus) -> Result<RequestBody, String> {
+        let mut wire = core::ReplicationController::clone(&self.wire);
         wire.status = Some(status.render_replication_controller());
+        wire.to_body().map_err(|error| error.to_string())
     }
 }

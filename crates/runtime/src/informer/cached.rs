@@ -3,6 +3,7 @@
 use std::any::TypeId;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use gantry_decide::gc::{Resource, ResourceScope};
 use gantry_model::{
     ClusterRole, Deployment, DisruptionBudget, EndpointSlice, Endpoints, Labels, Meta, ObjectKey,
@@ -13,7 +14,8 @@ use k8s_openapi::api::{
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
-use super::source::WireObject;
+use super::Informer;
+use super::wire_object::WireObject;
 use crate::request::Form;
 use crate::wire::{PartialMetadata, Wire};
 
@@ -23,9 +25,19 @@ pub trait Cached: Send + Sync + Sized + 'static {
     type Wire: Wire;
     /// How much of it is requested.
     const FORM: Form;
+    /// Whether it can be parsed from protobuf, too.
+    const READS_PROTOBUF: bool = false;
 
     /// Parses an object of this resource. The wire object is shared with other informers.
     fn parse(resource: &Resource, wire: &Arc<Self::Wire>) -> Result<Self, ParseError>;
+    /// Parses the message of an object of this resource. What was decoded of its previous state may be taken from there.
+    fn parse_protobuf(
+        _resource: &Resource,
+        _message: &Bytes,
+        _previous: &dyn Fn(&ObjectKey) -> Option<Arc<Self>>,
+    ) -> Result<Self, ParseError> {
+        Err(ParseError::malformed("protobuf was not requested"))
+    }
     /// Its key; the namespace of cluster-scoped objects is empty.
     fn key(&self) -> ObjectKey;
     /// Its uid.
@@ -83,10 +95,6 @@ pub struct Plain<W> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetadataOnly(pub ObjectMetadata);
 
-/// A Deployment in a cache.
-pub type CachedDeployment = Object<Deployment, apps::Deployment>;
-/// A ReplicaSet in a cache.
-pub type CachedReplicaSet = Object<ReplicaSet, apps::ReplicaSet>;
 /// A ReplicationController in a cache.
 pub type CachedReplicationController = Object<ReplicaSet, core::ReplicationController>;
 /// A PodDisruptionBudget in a cache.
@@ -232,9 +240,17 @@ impl Typed for Service {
 impl Cached for Pod {
     type Wire = core::Pod;
     const FORM: Form = Form::Whole;
+    const READS_PROTOBUF: bool = true;
 
     fn parse(_: &Resource, wire: &Arc<core::Pod>) -> Result<Self, ParseError> {
         Self::parse(wire)
+    }
+    fn parse_protobuf(
+        _: &Resource,
+        message: &Bytes,
+        _: &dyn Fn(&ObjectKey) -> Option<Arc<Self>>,
+    ) -> Result<Self, ParseError> {
+        Self::parse_protobuf(message)
     }
     fn key(&self) -> ObjectKey {
         self.meta.key()
@@ -316,8 +332,15 @@ where
 
 impl MetadataOnly {
     /// The metadata of an object of any type.
-    pub(super) fn of_any(resource: &Resource, wire: &WireObject) -> Result<Self, ParseError> {
-        Self::of(resource, wire.meta())
+    pub(super) fn of_any(informer: &Informer<Self>, object: &WireObject) -> Result<Self, ParseError> {
+        match object {
+            WireObject::Decoded(object) => Self::of(informer.resource(), object.meta()),
+            WireObject::Protobuf(message) => Self::of_message(informer.resource(), message),
+        }
+    }
+
+    fn of_message(resource: &Resource, message: &[u8]) -> Result<Self, ParseError> {
+        ObjectMetadata::parse_protobuf(&resource.api_version, &resource.kind, message).map(Self)
     }
 
     fn of(resource: &Resource, meta: &ObjectMeta) -> Result<Self, ParseError> {
@@ -328,9 +351,17 @@ impl MetadataOnly {
 impl Cached for MetadataOnly {
     type Wire = PartialMetadata;
     const FORM: Form = Form::Metadata;
+    const READS_PROTOBUF: bool = true;
 
     fn parse(resource: &Resource, wire: &Arc<Self::Wire>) -> Result<Self, ParseError> {
         Self::of(resource, wire.meta())
+    }
+    fn parse_protobuf(
+        resource: &Resource,
+        message: &Bytes,
+        _: &dyn Fn(&ObjectKey) -> Option<Arc<Self>>,
+    ) -> Result<Self, ParseError> {
+        Self::of_message(resource, message)
     }
     fn key(&self) -> ObjectKey {
         key_of(&self.0)

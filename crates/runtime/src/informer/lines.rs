@@ -1,11 +1,15 @@
-//! The events of a watch: lines in, events out.
+//! The events of a watch: lines or frames in, events out.
 
+use std::sync::Arc;
+
+use bytes::Bytes;
 use gantry_client::RequestError;
+use gantry_formats::protobuf::find;
 use gantry_json::Value;
-use gantry_model::ResourceVersion;
+use gantry_model::{ParseError, ResourceVersion, protobuf};
 
-use super::source::WireObject;
-use crate::wire::{Decode as _, PartialMetadata, Wire as _};
+use super::wire_object::WireObject;
+use crate::wire::{AnyWire, Decode as _, PartialMetadata};
 
 /// The annotation of the bookmark after the last object of a streamed list.
 const END_OF_LIST: &str = "k8s.io/initial-events-end";
@@ -25,7 +29,7 @@ pub(super) enum Line {
     Failed(RequestError),
 }
 
-type Decode = fn(&[u8]) -> gantry_json::Result<WireObject>;
+type Decode = fn(&[u8]) -> gantry_json::Result<Arc<dyn AnyWire>>;
 
 impl Line {
     pub(super) fn parse(line: &[u8], decode: Decode) -> Self {
@@ -46,11 +50,38 @@ impl Line {
         let decoded = match event.kind {
             b"BOOKMARK" => PartialMetadata::decode(event.object).map(|bookmark| Self::bookmark(&bookmark)),
             b"ERROR" => return Self::failed(event.object),
-            b"DELETED" => decode(event.object).map(Self::Deleted),
-            b"ADDED" | b"MODIFIED" => decode(event.object).map(Self::Applied),
+            b"DELETED" => decode(event.object).map(WireObject::Decoded).map(Self::Deleted),
+            b"ADDED" | b"MODIFIED" => decode(event.object).map(WireObject::Decoded).map(Self::Applied),
             _ => return Self::unreadable(event.object, "an event of unknown type"),
         };
         decoded.unwrap_or_else(|error| Self::unreadable(event.object, &error.to_string()))
+    }
+
+    /// Parses a frame of protobuf: the type of the event, and the object in an envelope.
+    pub(super) fn parse_protobuf(frame: &Bytes) -> Self {
+        Self::of_protobuf(frame).unwrap_or_else(|error| {
+            Self::Failed(RequestError::unreadable(200, format!("not an event: {error}")))
+        })
+    }
+
+    fn of_protobuf(frame: &Bytes) -> Result<Self, ParseError> {
+        let kind = find(frame, 1)?.bytes();
+        let object = protobuf::open(find(find(frame, 2)?.bytes(), 1)?.bytes())?;
+        if kind == b"ERROR" {
+            return Ok(Self::Failed(RequestError::of_protobuf_status(object)));
+        }
+        // Without a version the watch cannot go on from here.
+        let version = protobuf::version_of(object)?;
+        Ok(match kind {
+            b"BOOKMARK" => {
+                let is_end =
+                    protobuf::annotation_of(object, END_OF_LIST)?.is_some_and(|value| value == "true");
+                if is_end { Self::EndOfList(version) } else { Self::Bookmark(version) }
+            }
+            b"DELETED" => Self::Deleted(WireObject::Protobuf(frame.slice_ref(object))),
+            b"ADDED" | b"MODIFIED" => Self::Applied(WireObject::Protobuf(frame.slice_ref(object))),
+            _ => Self::Unreadable(version, "an event of unknown type".to_owned()),
+        })
     }
 
     fn bookmark(bookmark: &PartialMetadata) -> Self {
@@ -98,8 +129,6 @@ impl<'a> Event<'a> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use k8s_openapi::api::core::v1::Pod;
 
     use super::*;

@@ -21,17 +21,21 @@ mod registry;
 mod scope;
 mod source;
 mod store;
+mod stored;
+mod templates;
 #[cfg(test)]
 mod tests;
 mod trimming;
+mod wire_object;
 
 pub use cached::{
-    Cached, CachedDeployment, CachedDisruptionBudget, CachedEndpointSlice, CachedEndpoints, CachedReplicaSet,
-    CachedReplicationController, MetadataOnly, Noun, Object, Plain, Typed, resource_of,
+    Cached, CachedDisruptionBudget, CachedEndpointSlice, CachedEndpoints, CachedReplicationController,
+    MetadataOnly, Noun, Object, Plain, Typed, resource_of,
 };
 pub use registry::Informers;
 pub use scope::InformerScope;
 pub use store::Store;
+pub use stored::{CachedDeployment, CachedReplicaSet, ProtobufNoun, Stored};
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};

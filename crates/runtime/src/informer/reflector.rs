@@ -88,6 +88,7 @@ async fn next_request(source: &Source, api: &Api, clock: &Clock, next_request: &
         NextRequest::PagedList => return list(source, api).await,
     }
     let request = watched.scope.path(&watched.resource).watch(watched.form, &query);
+    let request = source.next_encoding().request(request);
     let mut lines = match api.watch(&request).await {
         Ok(lines) => lines,
         Err(failure) => return RequestEnd::Failed(None, failure),
@@ -115,7 +116,7 @@ async fn initial(source: &Source, lines: &mut WatchLines) -> Result<ResourceVers
             Ok(Some(Err(failure))) => return Err(RequestEnd::Failed(None, failure)),
             Ok(Some(Ok(line))) => line,
         };
-        match source.receive_listed(&line) {
+        match source.receive_listed(&line, lines.is_protobuf) {
             Received::EndOfList(version) => {
                 source.end_list(&version);
                 return Ok(version);
@@ -144,7 +145,7 @@ async fn follow(
             Ok(Some(Err(failure))) => return RequestEnd::Failed(Some(reached), failure),
             Ok(Some(Ok(line))) => line,
         };
-        match source.receive_change(&line) {
+        match source.receive_change(&line, lines.is_protobuf) {
             Received::Reached(version) | Received::EndOfList(version) => reached = version,
             Received::Failed(failure) => return RequestEnd::Failed(heard.then_some(reached), failure),
             Received::Listed => {}
@@ -158,14 +159,13 @@ async fn list(source: &Source, api: &Api) -> RequestEnd {
     source.begin_list();
     let watched = source.watched();
     let path = watched.scope.path(&watched.resource);
+    let encoding = source.next_encoding();
     let mut next = String::new();
     loop {
         let mut query = vec![("limit", PAGE), ("continue", next.as_str())];
         query.extend(watched.scope.query());
-        let page = match api.list_raw(&path, watched.form, &query).await {
-            Ok(page) => {
-                source.receive_page(&page.body).map_err(|error| RequestError::unreadable(page.code, error))
-            }
+        let page = match api.list_raw(&path, (watched.form, encoding), &query).await {
+            Ok(page) => source.receive_page(&page),
             Err(failure) => Err(failure),
         };
         let metadata = match page {

@@ -6,30 +6,34 @@
 //!                                    └─► Informer<MetadataOnly>  (garbage collector)
 //! ```
 //!
+//! Protobuf is requested if all informers of a source read it; each then decodes what it looks at.
+//!
 //! A source keeps no objects but those of a list that has not ended. An informer that is attached while the source follows changes makes it list again; the
 //! others have these objects already and notify nothing.
 
 use std::any::Any;
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use gantry_client::RequestError;
+use bytes::Bytes;
+use gantry_client::{ApiResponse, RequestError};
 use gantry_decide::gc::Resource;
+use gantry_formats::protobuf::{fields, find};
 use gantry_json::Value;
-use gantry_model::{ParseError, ResourceVersion};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
+use gantry_model::{ObjectKey, ParseError, ResourceVersion, protobuf};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ListMeta;
 use tokio::sync::Notify;
 
 use super::cached::Cached;
 use super::lines::Line;
 use super::scope::InformerScope;
 use super::trimming::without_managed_fields;
+use super::wire_object::WireObject;
 use super::{Informer, Shared, set_error};
-use crate::request::Form;
+use crate::request::{Encoding, Form};
 use crate::wire::{AnyWire, ObjectList, Wire};
 
-/// A decoded object, shared by all informers.
-pub(super) type WireObject = Arc<dyn AnyWire>;
-pub(super) type Parse<T> = fn(&Resource, &WireObject) -> Result<T, ParseError>;
+pub(super) type Parse<T> = fn(&Informer<T>, &WireObject) -> Result<T, ParseError>;
 
 pub(super) struct Source {
     watched: Watched,
@@ -42,11 +46,10 @@ pub(super) struct Source {
 /// How the objects of one wire type are decoded.
 #[derive(Clone, Copy)]
 pub(super) struct Decoder {
-    pub(super) object: fn(&[u8]) -> gantry_json::Result<WireObject>,
-    list: fn(&[u8]) -> gantry_json::Result<Page>,
+    pub(super) object: fn(&[u8]) -> gantry_json::Result<Arc<dyn AnyWire>>,
+    list: fn(&[u8]) -> gantry_json::Result<(ListMeta, Vec<Arc<dyn AnyWire>>)>,
+    keeps_managed_fields: bool,
 }
-
-type Page = (ListMeta, Vec<WireObject>);
 
 /// What a source requests.
 pub(super) struct Watched {
@@ -61,6 +64,8 @@ struct Views {
     all: Vec<Box<dyn View>>,
     /// Whether the list was passed to all views, so that only changes follow.
     is_following: bool,
+    /// How the last request asked for the objects.
+    encoding: Encoding,
 }
 
 /// What a line of a watch was, for the protocol.
@@ -78,6 +83,7 @@ pub(super) enum Received {
 /// An informer from the view of its source.
 trait View: Send + Sync {
     fn is_alive(&self) -> bool;
+    fn reads_protobuf(&self) -> bool;
     fn apply(&self, object: &WireObject);
     fn remove(&self, last: &WireObject);
     fn replace(&self, all: &[WireObject], version: &ResourceVersion);
@@ -99,10 +105,11 @@ impl Decoder {
                 let page = W::decode_list(json)?;
                 let trimmed = |mut object: W| {
                     object.meta_mut().managed_fields = None;
-                    Arc::new(object) as WireObject
+                    Arc::new(object) as Arc<dyn AnyWire>
                 };
                 Ok((page.metadata, page.items.into_iter().map(trimmed).collect()))
             },
+            keeps_managed_fields: false,
         }
     }
 
@@ -114,20 +121,29 @@ impl Decoder {
                 let page = W::decode_list(json)?;
                 Ok((page.metadata, page.items.into_iter().map(|object| Arc::new(object) as _).collect()))
             },
+            keeps_managed_fields: true,
         }
     }
 }
 
 /// Parses an object of a source of this type.
-pub(super) fn parse<T: Cached>(resource: &Resource, object: &WireObject) -> Result<T, ParseError> {
-    let object: Arc<dyn Any + Send + Sync> = object.clone();
-    let wire = object.downcast::<T::Wire>().expect("a source decodes the wire type of its informers");
-    T::parse(resource, &wire)
+pub(super) fn parse<T: Cached>(informer: &Informer<T>, object: &WireObject) -> Result<T, ParseError> {
+    match object {
+        WireObject::Decoded(object) => {
+            let object: Arc<dyn Any + Send + Sync> = object.clone();
+            let wire = object.downcast::<T::Wire>().expect("a source decodes the wire type of its informers");
+            T::parse(informer.resource(), &wire)
+        }
+        WireObject::Protobuf(message) => {
+            let previous = |key: &ObjectKey| informer.read().get(key).cloned();
+            T::parse_protobuf(informer.resource(), message, &previous)
+        }
+    }
 }
 
 impl Source {
     pub(super) fn new(resource: Resource, scope: InformerScope, form: Form, decoder: Decoder) -> Self {
-        let views = Mutex::new(Views { all: Vec::new(), is_following: false });
+        let views = Mutex::new(Views { all: Vec::new(), is_following: false, encoding: Encoding::Json });
         let watched = Watched { resource, scope, form, relist: Notify::new() };
         Self { watched, decoder, views, listed: Mutex::default() }
     }
@@ -140,8 +156,9 @@ impl Source {
     fn attach_view(&self, view: Box<dyn View>) {
         let mut views = self.views();
         views.all.retain(|view| view.is_alive());
+        let is_readable = view.reads_protobuf() || views.encoding == Encoding::Json;
         views.all.push(view);
-        if views.is_following {
+        if views.is_following || !is_readable {
             self.watched.relist.notify_one();
         }
     }
@@ -164,9 +181,18 @@ impl Source {
         self.listed().clear();
     }
 
-    /// Adds the object in a line of a streamed list.
-    pub(super) fn receive_listed(&self, line: &[u8]) -> Received {
-        match Line::parse(line, self.decoder.object) {
+    /// How the next request asks for the objects: as all informers can read them.
+    pub(super) fn next_encoding(&self) -> Encoding {
+        let mut views = self.views();
+        let reads_protobuf =
+            !self.decoder.keeps_managed_fields && views.all.iter().all(|view| view.reads_protobuf());
+        views.encoding = if reads_protobuf { Encoding::PreferProtobuf } else { Encoding::Json };
+        views.encoding
+    }
+
+    /// Adds the object in a line or frame of a streamed list.
+    pub(super) fn receive_listed(&self, line: &Bytes, is_protobuf: bool) -> Received {
+        match self.parse_line(line, is_protobuf) {
             Line::Applied(object) => self.listed().push(object),
             Line::EndOfList(version) => return Received::EndOfList(version),
             Line::Unreadable(_, why) => warn_unreadable(&self.watched.resource, &why),
@@ -176,17 +202,46 @@ impl Source {
         Received::Listed
     }
 
+    fn parse_line(&self, line: &Bytes, is_protobuf: bool) -> Line {
+        if is_protobuf { Line::parse_protobuf(line) } else { Line::parse(line, self.decoder.object) }
+    }
+
     /// Adds the objects of a page; returns its metadata.
-    pub(super) fn receive_page(&self, json: &[u8]) -> gantry_json::Result<ListMeta> {
+    pub(super) fn receive_page(&self, page: &ApiResponse) -> Result<ListMeta, RequestError> {
+        let unreadable = |error: &dyn fmt::Display| RequestError::unreadable(page.code, error);
+        if page.is_protobuf {
+            return self.receive_protobuf_page(&page.body).map_err(|error| unreadable(&error));
+        }
+        self.receive_json_page(&page.body).map_err(|error| unreadable(&error))
+    }
+
+    fn receive_protobuf_page(&self, body: &Bytes) -> Result<ListMeta, ParseError> {
+        let mut metadata = ListMeta::default();
+        for field in fields(protobuf::open(body)?) {
+            let field = field?;
+            match field.number {
+                1 => {
+                    let version = find(field.value.bytes(), 2)?.text();
+                    let continue_ = Some(find(field.value.bytes(), 3)?.text());
+                    metadata = ListMeta { resource_version: Some(version), continue_, ..metadata };
+                }
+                2 => self.listed().push(WireObject::Protobuf(body.slice_ref(field.value.bytes()))),
+                _ => {}
+            }
+        }
+        Ok(metadata)
+    }
+
+    fn receive_json_page(&self, json: &[u8]) -> gantry_json::Result<ListMeta> {
         if let Ok((metadata, objects)) = (self.decoder.list)(json) {
-            self.listed().extend(objects);
+            self.listed().extend(objects.into_iter().map(WireObject::Decoded));
             return Ok(metadata);
         }
         // One object that cannot be decoded does not hide the others.
         let page: ObjectList<Value> = gantry_json::from_slice(json)?;
         for item in page.items {
             match (self.decoder.object)(item.to_string().as_bytes()) {
-                Ok(object) => self.listed().push(object),
+                Ok(object) => self.listed().push(WireObject::Decoded(object)),
                 Err(error) => warn_unreadable(&self.watched.resource, &error.to_string()),
             }
         }
@@ -202,9 +257,10 @@ impl Source {
     }
 
     /// Passes the change in a line to all informers.
-    pub(super) fn receive_change(&self, line: &[u8]) -> Received {
+    pub(super) fn receive_change(&self, line: &Bytes, is_protobuf: bool) -> Received {
+        let change = self.parse_line(line, is_protobuf);
         let views = self.views();
-        Received::Reached(match Line::parse(line, self.decoder.object) {
+        Received::Reached(match change {
             Line::Applied(object) => {
                 views.all.iter().for_each(|view| view.apply(&object));
                 object.version()
@@ -243,10 +299,10 @@ impl<T: Cached> ParsedView<T> {
 
     /// The parsed object. One that cannot be parsed does not hide the others.
     fn parse(&self, informer: &Informer<T>, object: &WireObject) -> Option<T> {
-        match (self.parse)(informer.resource(), object) {
+        match (self.parse)(informer, object) {
             Ok(object) => Some(object),
             Err(error) => {
-                warn_unparsable(informer.resource(), object.meta(), &error);
+                warn_unreadable(informer.resource(), &format!("{}: {error}", object.describe()));
                 None
             }
         }
@@ -256,6 +312,10 @@ impl<T: Cached> ParsedView<T> {
 impl<T: Cached> View for ParsedView<T> {
     fn is_alive(&self) -> bool {
         self.informer.strong_count() > 0
+    }
+
+    fn reads_protobuf(&self) -> bool {
+        T::READS_PROTOBUF
     }
 
     fn apply(&self, object: &WireObject) {
@@ -290,12 +350,6 @@ impl<T: Cached> View for ParsedView<T> {
         let Some(informer) = self.informer() else { return };
         set_error(&informer.shared.error, error);
     }
-}
-
-fn warn_unparsable(resource: &Resource, meta: &ObjectMeta, error: &ParseError) {
-    let text = |field: &Option<String>| field.clone().unwrap_or_default();
-    let why = format!("{}/{}: {error}", text(&meta.namespace), text(&meta.name));
-    warn_unreadable(resource, &why);
 }
 
 fn warn_unreadable(resource: &Resource, why: &str) {

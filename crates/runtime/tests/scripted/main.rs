@@ -4,6 +4,7 @@
 
 mod events;
 mod informers;
+mod protobuf;
 mod script;
 mod sharing;
 mod writes;

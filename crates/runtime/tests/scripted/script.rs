@@ -11,11 +11,14 @@ use http::{Request, Response};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full, StreamBody};
 
+pub(crate) const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
+
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RecordedRequest {
     pub(crate) method: String,
     pub(crate) path: String,
     pub(crate) query: String,
+    pub(crate) accept: String,
     pub(crate) body: Value,
 }
 
@@ -28,6 +31,10 @@ pub(crate) enum ScriptedResponse {
     Silence,
     /// The lines of a watch, which then ends or stays open.
     Watch(Vec<Value>, Then),
+    /// A status and a body in protobuf.
+    Protobuf(u16, Vec<u8>),
+    /// The events of a watch in protobuf, which then ends or stays open.
+    Frames(Vec<Vec<u8>>, Then),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -67,6 +74,7 @@ pub(crate) fn api(
                 method: parts.method.to_string(),
                 path: parts.uri.path().to_owned(),
                 query: parts.uri.query().unwrap_or_default().to_owned(),
+                accept: parts.headers["accept"].to_str().unwrap().to_owned(),
                 body: gantry_json::from_slice(&bytes).unwrap_or(Value::Null),
             };
             let nth = {
@@ -98,15 +106,33 @@ fn render(answer: ScriptedResponse) -> Response<UnsyncBoxBody<Bytes, Infallible>
             answer
         }
         ScriptedResponse::Watch(lines, then) => {
-            let lines =
-                lines.into_iter().map(|line| Ok(http_body::Frame::data(Bytes::from(format!("{line}\n")))));
-            let lines = futures::stream::iter(lines);
-            match then {
-                Then::End => Response::new(StreamBody::new(lines).boxed_unsync()),
-                Then::StayOpen => {
-                    Response::new(StreamBody::new(lines.chain(futures::stream::pending())).boxed_unsync())
-                }
-            }
+            stream(lines.into_iter().map(|line| Bytes::from(format!("{line}\n"))).collect(), then)
+        }
+        ScriptedResponse::Protobuf(status, body) => {
+            let mut answer = Response::new(Full::new(Bytes::from(body)).boxed_unsync());
+            *answer.status_mut() = http::StatusCode::from_u16(status).unwrap();
+            answer.headers_mut().insert("content-type", PROTOBUF.parse().unwrap());
+            answer
+        }
+        ScriptedResponse::Frames(frames, then) => {
+            let framed = |frame: Vec<u8>| {
+                let length = u32::try_from(frame.len()).unwrap().to_be_bytes();
+                Bytes::from([length.as_slice(), &frame].concat())
+            };
+            let mut answer = stream(frames.into_iter().map(framed).collect(), then);
+            let kind = format!("{PROTOBUF};stream=watch");
+            answer.headers_mut().insert("content-type", kind.parse().unwrap());
+            answer
+        }
+    }
+}
+
+fn stream(parts: Vec<Bytes>, then: Then) -> Response<UnsyncBoxBody<Bytes, Infallible>> {
+    let parts = futures::stream::iter(parts.into_iter().map(|part| Ok(http_body::Frame::data(part))));
+    match then {
+        Then::End => Response::new(StreamBody::new(parts).boxed_unsync()),
+        Then::StayOpen => {
+            Response::new(StreamBody::new(parts.chain(futures::stream::pending())).boxed_unsync())
         }
     }
 }

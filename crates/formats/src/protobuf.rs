@@ -1,0 +1,266 @@
+//! The protobuf wire format: tags, variable-length integers, lengths. It knows no messages.
+
+use std::fmt;
+
+/// Why bytes are not a message, in Go's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MalformedMessage(&'static str);
+
+const CUT_SHORT: MalformedMessage = MalformedMessage("unexpected EOF");
+
+/// The value of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldValue<'a> {
+    /// A number or a truth value.
+    Varint(u64),
+    /// Eight bytes.
+    Fixed64(u64),
+    /// A text, bytes or a message.
+    Bytes(&'a [u8]),
+    /// Four bytes.
+    Fixed32(u32),
+}
+
+/// A field as it is on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageField<'a> {
+    /// Its number.
+    pub number: u32,
+    /// Its value.
+    pub value: FieldValue<'a>,
+    /// Its tag and value as they are encoded.
+    pub encoded: &'a [u8],
+}
+
+/// The fields of a message, in their order on the wire. After an error there are no more.
+#[derive(Clone, Debug)]
+pub struct MessageFields<'a> {
+    rest: &'a [u8],
+}
+
+/// Returns the fields of a message.
+pub fn fields(message: &[u8]) -> MessageFields<'_> {
+    MessageFields { rest: message }
+}
+
+impl<'a> Iterator for MessageFields<'a> {
+    type Item = Result<MessageField<'a>, MalformedMessage>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let field = self.field();
+        if field.is_err() {
+            self.rest = &[];
+        }
+        Some(field)
+    }
+}
+
+impl<'a> MessageFields<'a> {
+    fn field(&mut self) -> Result<MessageField<'a>, MalformedMessage> {
+        let whole = self.rest;
+        let tag = self.varint()?;
+        let number = u32::try_from(tag >> 3).ok().filter(|number| *number > 0);
+        let number = number.ok_or(MalformedMessage("proto: illegal tag"))?;
+        let value = match tag & 7 {
+            0 => FieldValue::Varint(self.varint()?),
+            1 => FieldValue::Fixed64(u64::from_le_bytes(self.array()?)),
+            2 => {
+                let length = usize::try_from(self.varint()?);
+                FieldValue::Bytes(
+                    self.take(length.map_err(|_| MalformedMessage("proto: negative length found"))?)?,
+                )
+            }
+            5 => FieldValue::Fixed32(u32::from_le_bytes(self.array()?)),
+            _ => return Err(MalformedMessage("proto: illegal wireType")),
+        };
+        Ok(MessageField { number, value, encoded: &whole[..whole.len() - self.rest.len()] })
+    }
+
+    fn varint(&mut self) -> Result<u64, MalformedMessage> {
+        let mut value = 0;
+        for (index, byte) in self.rest.iter().enumerate().take(10) {
+            value |= u64::from(byte & 0x7f) << (7 * index);
+            if *byte < 0x80 {
+                self.rest = &self.rest[index + 1..];
+                return Ok(value);
+            }
+        }
+        Err(if self.rest.len() < 10 { CUT_SHORT } else { MalformedMessage("proto: integer overflow") })
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], MalformedMessage> {
+        self.take(N)?.try_into().map_err(|_| CUT_SHORT)
+    }
+
+    fn take(&mut self, length: usize) -> Result<&'a [u8], MalformedMessage> {
+        let (taken, rest) = self.rest.split_at_checked(length).ok_or(CUT_SHORT)?;
+        self.rest = rest;
+        Ok(taken)
+    }
+}
+
+impl<'a> FieldValue<'a> {
+    /// Its bytes; those of a number are empty.
+    pub fn bytes(self) -> &'a [u8] {
+        match self {
+            Self::Bytes(bytes) => bytes,
+            _ => &[],
+        }
+    }
+
+    /// Its text. Bytes that are no text are replaced, as JSON does.
+    pub fn text(self) -> String {
+        String::from_utf8_lossy(self.bytes()).into_owned()
+    }
+
+    /// Its number; that of bytes is zero.
+    pub fn int64(self) -> i64 {
+        match self {
+            Self::Varint(number) => number.cast_signed(),
+            _ => 0,
+        }
+    }
+
+    /// Its number of 32 bits, which is sign-extended on the wire; higher bits are dropped.
+    pub fn int32(self) -> i32 {
+        let [a, b, c, d, ..] = self.int64().to_le_bytes();
+        i32::from_le_bytes([a, b, c, d])
+    }
+
+    /// Its truth value.
+    pub fn bool(self) -> bool {
+        self.int64() != 0
+    }
+}
+
+/// Returns the last field of this number; empty if the message has none.
+pub fn find(message: &[u8], number: u32) -> Result<FieldValue<'_>, MalformedMessage> {
+    let mut found = FieldValue::Bytes(&[]);
+    for field in fields(message) {
+        let field = field?;
+        if field.number == number {
+            found = field.value;
+        }
+    }
+    Ok(found)
+}
+
+/// Returns the message without the fields of these numbers.
+pub fn without(message: &[u8], numbers: &[u32]) -> Result<MessageWriter, MalformedMessage> {
+    let mut kept = Vec::with_capacity(message.len());
+    for field in fields(message) {
+        let field = field?;
+        if !numbers.contains(&field.number) {
+            kept.extend_from_slice(field.encoded);
+        }
+    }
+    Ok(MessageWriter(kept))
+}
+
+/// Writes the fields of a message.
+#[derive(Clone, Debug, Default)]
+pub struct MessageWriter(Vec<u8>);
+
+impl MessageWriter {
+    /// Adds a number.
+    pub fn varint(&mut self, number: u32, value: u64) {
+        self.raw_varint(u64::from(number) << 3);
+        self.raw_varint(value);
+    }
+
+    /// Adds a number of 32 bits.
+    pub fn int32(&mut self, number: u32, value: i32) {
+        self.int64(number, value.into());
+    }
+
+    /// Adds a number of 64 bits.
+    pub fn int64(&mut self, number: u32, value: i64) {
+        self.varint(number, value.cast_unsigned());
+    }
+
+    /// Adds a text, bytes or an encoded message.
+    pub fn bytes(&mut self, number: u32, value: &[u8]) {
+        self.raw_varint((u64::from(number) << 3) | 2);
+        self.raw_varint(value.len() as u64);
+        self.0.extend_from_slice(value);
+    }
+
+    /// Adds a text.
+    pub fn text(&mut self, number: u32, value: &str) {
+        self.bytes(number, value.as_bytes());
+    }
+
+    /// Adds a message.
+    pub fn message(&mut self, number: u32, write: impl FnOnce(&mut Self)) {
+        let mut inner = Self::default();
+        write(&mut inner);
+        self.bytes(number, &inner.0);
+    }
+
+    /// The encoded message.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.0
+    }
+
+    fn raw_varint(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.0.push(value.to_le_bytes()[0] | 0x80);
+            value >>= 7;
+        }
+        self.0.push(value.to_le_bytes()[0]);
+    }
+}
+
+impl fmt::Display for MalformedMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl std::error::Error for MalformedMessage {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let mut writer = MessageWriter::default();
+        writer.text(1, "v1");
+        writer.int32(2, -1);
+        writer.message(300, |inner| inner.varint(1, 150));
+        let bytes = writer.into_bytes();
+        let read: Vec<_> =
+            fields(&bytes).map(|field| field.map(|field| (field.number, field.value))).collect();
+        let inner = FieldValue::Bytes(&[0x08, 0x96, 0x01]);
+        let minus_one = FieldValue::Varint(u64::MAX);
+        assert_eq!(read, [Ok((1, FieldValue::Bytes(b"v1"))), Ok((2, minus_one)), Ok((300, inner))]);
+        assert_eq!(minus_one.int32(), -1);
+        assert_eq!(find(inner.bytes(), 1).unwrap().int64(), 150);
+    }
+
+    #[test]
+    fn fields_are_left_out_and_the_others_stay_as_they_are() {
+        let message = [0x0a, 1, b'a', 0x10, 0x96, 0x01, 0x0a, 1, b'b', 0x1d, 1, 2, 3, 4];
+        assert_eq!(without(&message, &[1]).unwrap().into_bytes(), [0x10, 0x96, 0x01, 0x1d, 1, 2, 3, 4]);
+        assert_eq!(without(&message, &[]).unwrap().into_bytes(), message);
+    }
+
+    #[test]
+    fn a_message_that_is_cut_short_ends_with_an_error() {
+        for cut in [
+            &[0x0a, 5, b'x'][..],
+            &[0x80],
+            &[0x08],
+            &[0x09, 1, 2],
+            &[0x0a, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1],
+        ] {
+            assert_eq!(fields(cut).last(), Some(Err(CUT_SHORT)), "{cut:?}");
+        }
+        assert!(fields(&[0x0b]).next().unwrap().is_err(), "an unknown type");
+        assert!(fields(&[0x00, 0x00]).next().unwrap().is_err(), "no number");
+    }
+}
