@@ -129,8 +129,14 @@ impl Map {
             return true;
         }
         let mut are_equal = self.len() == other.len();
+        let mut others = other.iter();
         for (name, value) in self.iter_mut() {
-            are_equal &= other.get(name).is_some_and(|other| value.share_with(other));
+            // Both are sorted, and mostly have the same names.
+            let found = match others.next() {
+                Some((same, found)) if same == name => Some(found),
+                _ => other.get(name),
+            };
+            are_equal &= found.is_some_and(|found| value.share_with(found));
         }
         if are_equal {
             *self = other.clone();

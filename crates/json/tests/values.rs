@@ -37,6 +37,16 @@ proptest! {
         assert_eq!(from_value::<serde_json::Value>(ours).unwrap(), theirs);
     }
 
+    #[test]
+    fn a_value_that_shares_with_another_is_the_same_value(one in values(), other in values()) {
+        for (one, other) in [(&one, &other), (&one, &one)] {
+            let (expected, other) = (Value::from(one.clone()), Value::from(other.clone()));
+            let mut shared = Value::from(one.clone());
+            assert_eq!(shared.share_with(&other), expected == other);
+            assert_eq!(shared, expected);
+        }
+    }
+
     /// Each step sets or removes a member of both maps; a clone of the one before stays as it is.
     #[test]
     fn a_map_is_a_sorted_map_and_clones_are_independent(steps in vec(("[a-j]{1,2}", any::<Option<i64>>()), 0..300)) {
@@ -55,6 +65,19 @@ proptest! {
             assert_eq!(ours, model.iter().map(|(name, number)| (name.as_str(), Value::from(*number))).collect::<Map>());
         }
     }
+}
+
+#[test]
+fn equal_objects_are_shared_at_any_depth() {
+    let stored = json!({"spec": {"a": {"b": 1}, "list": [{"c": 2}, {"d": 3}]}, "status": {"n": 1}});
+    let mut put: Value = gantry_json::from_str(&stored.to_string()).unwrap();
+    put["status"]["n"] = json!(2);
+    put["spec"]["list"][1]["d"] = json!(4);
+    assert!(!put.share_with(&stored));
+    assert!(put["spec"]["a"].is_clone_of(&stored["spec"]["a"]));
+    assert!(put["spec"]["list"][0].is_clone_of(&stored["spec"]["list"][0]));
+    assert!(!put["spec"]["list"][1].is_clone_of(&stored["spec"]["list"][1]));
+    assert_eq!((&put["status"]["n"], &put["spec"]["list"][1]["d"]), (&json!(2), &json!(4)));
 }
 
 #[test]

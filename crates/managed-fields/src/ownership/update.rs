@@ -159,6 +159,10 @@ fn record_to_start_from(old: Option<&Value>, new: &Value, subresource: &str) -> 
         None | Some(Value::Null) => return stored(),
         Some(written) => written,
     };
+    if old.and_then(|old| old.pointer("/metadata/managedFields")) == Some(written) {
+        // Those of the stored object need not be checked.
+        return stored();
+    }
     let reset = written.as_array().is_some_and(|entries| match entries.as_slice() {
         [] => true,
         [only] => only.as_object().is_some_and(Map::is_empty),

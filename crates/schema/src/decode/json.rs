@@ -195,10 +195,10 @@ impl Reader<'_> {
             let plain = &rest[..rest.iter().position(is_special).unwrap_or(rest.len())];
             self.at += plain.len();
             match self.byte_here()? {
-                b'"' if text.is_empty() => return Ok(String::from_utf8_lossy(plain).into()),
+                b'"' if text.is_empty() => return Ok(text_of(plain)),
                 b'"' => {
                     text.extend_from_slice(plain);
-                    return Ok(String::from_utf8_lossy(&text).into());
+                    return Ok(text_of(&text));
                 }
                 b'\\' => {
                     text.extend_from_slice(plain);
@@ -286,6 +286,11 @@ impl Reader<'_> {
         };
         format!("invalid character {quoted} {context}")
     }
+}
+
+/// The text of a string, in which invalid UTF-8 is replaced. Almost all is valid, which is quick to check.
+fn text_of(bytes: &[u8]) -> SmolStr {
+    str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes).into(), SmolStr::new)
 }
 
 #[cfg(test)]

@@ -97,7 +97,8 @@ pub fn wrap_int32(object: Value, nature: &Nature) -> Value {
 
 fn has_wide_int32(value: &Value, id: MessageId) -> bool {
     let is_wide = |(name, value): (&SmolStr, &Value)| {
-        schema().field(id, name).is_some_and(|field| is_wide_int32(value, &field.kind))
+        matches!(value, Value::Number(_) | Value::Array(_) | Value::Object(_))
+            && schema().field(id, name).is_some_and(|field| is_wide_int32(value, &field.kind))
     };
     value.as_object().is_some_and(|members| members.iter().any(is_wide))
 }

@@ -26,6 +26,7 @@ const SUSPECT: [bool; 256] = {
 const STEP: usize = 16;
 
 /// Whether one of these bytes may have to be escaped.
+#[expect(clippy::needless_bitwise_bool, reason = "without branches all bytes are compared at once")]
 fn has_suspect(bytes: &[u8; STEP]) -> bool {
     let is_suspect = |byte: u8| {
         (byte < 0x20)
