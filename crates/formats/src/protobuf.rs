@@ -136,16 +136,15 @@ impl<'a> FieldValue<'a> {
     }
 }
 
-/// Returns the last field of this number; empty if the message has none.
+/// Returns the first field of this number; empty if the message has none. What follows it is not looked at.
 pub fn find(message: &[u8], number: u32) -> Result<FieldValue<'_>, MalformedMessage> {
-    let mut found = FieldValue::Bytes(&[]);
     for field in fields(message) {
         let field = field?;
         if field.number == number {
-            found = field.value;
+            return Ok(field.value);
         }
     }
-    Ok(found)
+    Ok(FieldValue::Bytes(&[]))
 }
 
 /// Returns the message without the fields of these numbers.

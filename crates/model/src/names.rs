@@ -65,13 +65,15 @@ impl ResourceVersion {
     ///
     /// Versions are decimal numbers of any length (comparable since Kubernetes 1.35); `None` when either is not.
     pub fn has_reached(&self, other: &Self) -> Option<bool> {
-        let digits = |v: &Self| {
-            let text = v.as_str();
-            (!text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()))
-                .then(|| text.trim_start_matches('0').to_owned())
-        };
-        let (mine, theirs) = (digits(self)?, digits(other)?);
+        let (mine, theirs) = (self.digits()?, other.digits()?);
         Some((mine.len(), mine) >= (theirs.len(), theirs))
+    }
+
+    /// Its digits without leading zeros, if it is a number.
+    fn digits(&self) -> Option<&str> {
+        let text = self.as_str();
+        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| text.trim_start_matches('0'))
     }
 }
 

@@ -71,10 +71,14 @@ impl Connection {
 fn absolute(server: &Uri, path: &Uri) -> Result<Uri, RequestError> {
     let mut parts = server.clone().into_parts();
     let prefix = server.path().trim_end_matches('/');
-    let rest = path.path_and_query().map_or("/", PathAndQuery::as_str);
-    parts.path_and_query = Some(
-        format!("{prefix}{rest}").try_into().map_err(|error| RequestError::unanswered(format!("{error}")))?,
-    );
+    let rest = path.path_and_query().cloned().unwrap_or_else(|| PathAndQuery::from_static("/"));
+    parts.path_and_query = Some(match prefix {
+        "" => rest,
+        prefix => {
+            let whole = format!("{prefix}{rest}").try_into();
+            whole.map_err(|error| RequestError::unanswered(format!("{error}")))?
+        }
+    });
     Uri::from_parts(parts).map_err(RequestError::unanswered)
 }
 

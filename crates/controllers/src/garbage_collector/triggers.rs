@@ -1,7 +1,8 @@
 //! Passes changes to the graph, and carries out their effects.
 
 use gantry_decide::events::Subject;
-use gantry_decide::gc::{EVENT_SOURCE, Effect, EnqueueMode, GraphChange, ObjectEvent};
+use gantry_decide::gc::{EVENT_SOURCE, Effect, EnqueueMode, GraphChange, GraphNode, ObjectEvent, Presence};
+use gantry_model::ObjectMetadata;
 use gantry_runtime::informer::MetadataOnly;
 use gantry_runtime::{Informer, InformerEvent};
 
@@ -12,6 +13,7 @@ pub(super) fn subscribe(informer: &Informer<MetadataOnly>, garbage: &Garbage) {
     let garbage = garbage.clone();
     informer.subscribe(move |change| {
         garbage.observe(match change {
+            InformerEvent::Updated { old, new } if garbage.is_no_change(&old.0, &new.0) => return,
             InformerEvent::Added(object) | InformerEvent::Updated { new: object, .. } => {
                 GraphChange::Applied(object.0.clone())
             }
@@ -21,6 +23,17 @@ pub(super) fn subscribe(informer: &Informer<MetadataOnly>, garbage: &Garbage) {
 }
 
 impl Garbage {
+    /// Whether an update tells the graph nothing: most are about the status of an object.
+    fn is_no_change(&self, old: &ObjectMetadata, new: &ObjectMetadata) -> bool {
+        let is_same = old.identity == new.identity
+            && old.owners == new.owners
+            && old.finalizers == new.finalizers
+            && old.deleting == new.deleting;
+        // The graph may have found out meanwhile that the object is gone.
+        let is_shown = |node: &GraphNode| node.presence() != Presence::Virtual;
+        is_same && self.graph_state().graph.node(&new.identity.uid).is_some_and(is_shown)
+    }
+
     /// Applies a change to the graph and carries out the effects.
     pub(super) fn observe(&self, change: GraphChange) {
         let mut graph_state = self.graph_state();

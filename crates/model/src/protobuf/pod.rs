@@ -1,6 +1,6 @@
 //! Pods in protobuf: what the rules look at is a small part of a pod.
 
-use gantry_formats::protobuf::{FieldValue, fields};
+use gantry_formats::protobuf::{FieldValue, fields, find};
 use k8s_openapi::api::core::v1 as wire;
 
 use super::{METADATA, SPEC, STATUS, nonempty, time};
@@ -29,23 +29,30 @@ fn pod_spec(value: FieldValue<'_>) -> Result<wire::PodSpec, ParseError> {
     for field in fields(value.bytes()) {
         let field = field?;
         match field.number {
-            2 => spec.containers.push(container(field.value)?),
+            2 => spec.containers.push(container(field.value, Role::Main)?),
             10 => spec.node_name = nonempty(field.value),
             16 => spec.hostname = nonempty(field.value),
             17 => spec.subdomain = nonempty(field.value),
-            20 => spec.init_containers.get_or_insert_default().push(container(field.value)?),
+            20 => spec.init_containers.get_or_insert_default().push(container(field.value, Role::Init)?),
             _ => {}
         }
     }
     Ok(spec)
 }
 
-fn container(value: FieldValue<'_>) -> Result<wire::Container, ParseError> {
+/// The names of init containers tell sidecars from others; those of main containers are not looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Main,
+    Init,
+}
+
+fn container(value: FieldValue<'_>, role: Role) -> Result<wire::Container, ParseError> {
     let mut container = wire::Container::default();
     for field in fields(value.bytes()) {
         let field = field?;
         match field.number {
-            1 => container.name = field.value.text(),
+            1 if role == Role::Init => container.name = field.value.text(),
             6 => container.ports.get_or_insert_default().push(port(field.value)?),
             24 => container.restart_policy = Some(field.value.text()),
             _ => {}
@@ -74,11 +81,18 @@ fn pod_status(value: FieldValue<'_>) -> Result<wire::PodStatus, ParseError> {
         let field = field?;
         match field.number {
             1 => status.phase = nonempty(field.value),
-            2 => status.conditions.get_or_insert_default().push(condition(field.value)?),
+            // The others are not looked at.
+            2 if find(field.value.bytes(), 1)?.bytes() == b"Ready" => {
+                status.conditions.get_or_insert_default().push(condition(field.value)?);
+            }
             6 => status.pod_ip = nonempty(field.value),
-            8 => status.container_statuses.get_or_insert_default().push(container_status(field.value)?),
+            8 => {
+                let statuses = status.container_statuses.get_or_insert_default();
+                statuses.push(container_status(field.value, Role::Main)?);
+            }
             10 => {
-                status.init_container_statuses.get_or_insert_default().push(container_status(field.value)?);
+                let statuses = status.init_container_statuses.get_or_insert_default();
+                statuses.push(container_status(field.value, Role::Init)?);
             }
             12 => status.pod_ips.get_or_insert_default().push(pod_ip(field.value)?),
             _ => {}
@@ -101,12 +115,12 @@ fn condition(value: FieldValue<'_>) -> Result<wire::PodCondition, ParseError> {
     Ok(condition)
 }
 
-fn container_status(value: FieldValue<'_>) -> Result<wire::ContainerStatus, ParseError> {
+fn container_status(value: FieldValue<'_>, role: Role) -> Result<wire::ContainerStatus, ParseError> {
     let mut status = wire::ContainerStatus::default();
     for field in fields(value.bytes()) {
         let field = field?;
         match field.number {
-            1 => status.name = field.value.text(),
+            1 if role == Role::Init => status.name = field.value.text(),
             5 => status.restart_count = field.value.int32(),
             _ => {}
         }
