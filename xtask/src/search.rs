@@ -12,12 +12,12 @@ pub(crate) const USAGE: &str = "\
 Usage: cargo xtask search [NAME]
        cargo xtask search attack|explore|noisy|wire [OPTIONS]
 
-Run the long searches, optimised and one after the other: random worlds judged after every sync, 100,000 scenarios with faults
-(see `cargo xtask sim`), all states of small rollouts, any input to any decision, thousands of simulated crashes and hundreds of real ones,
+Run the long searches, optimised and one after the other: all states of small rollouts, 100,000 scenarios with faults and the
+mutants (see `cargo xtask sim`), any input to any decision, thousands of simulated crashes and hundreds of real ones,
 concurrent histories under faults, damaged files, an hour of attacks on the running server, a quiet client beside a noisy one, and the
 dependencies. Takes hours. Every failure prints a seed and how to run it alone; keep it as a test.
 
-  NAME   Only the searches whose name contains this: worlds, scenarios, explore, decisions, registry, store, apiserver, fuzz, etcd,
+  NAME   Only the searches whose name contains this: explore, scenarios, decisions, registry, store, apiserver, fuzz, etcd,
          attack, noisy, dependencies
 
 `attack` sends random hostile YAML, JSON, protobuf, patches, headers, queries, definitions and frames to a server of its
@@ -89,10 +89,6 @@ enum Run {
 }
 
 const SEARCHES: &[Search] = &[
-    Search {
-        name: "worlds",
-        run: Run::Tests { words: &["--package", "gantry-sim", "--test", "properties"], cases: 100_000 },
-    },
     Search { name: "explore", run: Run::Explore },
     Search { name: "scenarios", run: Run::Scenarios },
     Search { name: "decisions", run: Run::Tests { words: &["--package", "gantry-decide"], cases: 50_000 } },

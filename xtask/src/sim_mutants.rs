@@ -13,6 +13,7 @@ struct Mutant {
     file: &'static str,
     /// Occurs once in the file.
     before: &'static str,
+    /// Replaces it. `BROKEN` stands for whether this mutant is played.
     after: &'static str,
 }
 
@@ -21,62 +22,103 @@ const MUTANTS: &[Mutant] = &[
         name: "one pod more than the surge",
         file: "crates/decide/src/deployment/limits.rs",
         before: "let limit = desired + round_up(limits.surge, desired);",
-        after: "let limit = desired + round_up(limits.surge, desired) + 1;",
+        after: "let limit = desired + round_up(limits.surge, desired) + i64::from(BROKEN);",
     },
     Mutant {
         name: "one pod fewer than the availability floor",
         file: "crates/decide/src/deployment/limits.rs",
         before: "        self.desired - self.unavailable\n",
-        after: "        self.desired - self.unavailable - 1\n",
+        after: "        self.desired - self.unavailable - i64::from(BROKEN)\n",
     },
     Mutant {
         name: "creations are not expected",
         file: "crates/decide/src/replica_set/manage.rs",
         before: "Self::Create { count, .. } => expectations.expect_creations(now, set, *count),",
-        after: "Self::Create { .. } => {}",
+        after: "Self::Create { .. } if BROKEN => {}
+            Self::Create { count, .. } => expectations.expect_creations(now, set, *count),",
+    },
+    Mutant {
+        name: "deletions are not expected",
+        file: "crates/decide/src/replica_set/manage.rs",
+        before: "Self::Delete { pods } => expectations.expect_deletions(now, set, pods),",
+        after: "Self::Delete { .. } if BROKEN => {}
+            Self::Delete { pods } => expectations.expect_deletions(now, set, pods),",
     },
     Mutant {
         name: "the collector orphans nothing",
         file: "crates/decide/src/gc/orphan.rs",
         before: "filter(|dependent| dependent.uid() != owner);",
-        after: "filter(|dependent| dependent.uid() == owner);",
+        after: "filter(|dependent| (dependent.uid() != owner) != BROKEN);",
     },
     Mutant {
         name: "sets are not cleaned up",
         file: "crates/decide/src/deployment/rolling.rs",
         before: "            if was_complete {\n",
-        after: "            if false && was_complete {\n",
+        after: "            if was_complete && !BROKEN {\n",
+    },
+    Mutant {
+        name: "one set fewer is kept than the history limit",
+        file: "crates/decide/src/deployment/history.rs",
+        before: "let excess = kept.len().saturating_sub(usize::try_from(limit.get()).unwrap_or(usize::MAX));",
+        after: "let excess = kept.len().saturating_sub(usize::try_from(limit.get()).unwrap_or(usize::MAX));
+        let excess = (excess + usize::from(BROKEN)).min(kept.len());",
+    },
+    Mutant {
+        name: "a rollout is complete before its pods are available",
+        file: "crates/decide/src/deployment/conditions.rs",
+        before: "        && status.available == deployment.replicas\n",
+        after: "        && (status.available == deployment.replicas || BROKEN)\n",
     },
 ];
 
 /// The most seeds in which a mutant has to be noticed.
 const SEEDS: &str = "10000";
 
-/// Builds and plays every mutant in a copy of the repository.
+/// Says which mutant is played: its place in the list.
+const VARIABLE: &str = "GANTRY_BROKEN_RULE";
+
+/// Is added to the crate of the mutants, in the copy only.
+const SWITCH: &str = r#"
+/// Whether the rule with this number is broken on purpose.
+pub(crate) fn is_broken(number: usize) -> bool {
+    static BROKEN: std::sync::OnceLock<Option<usize>> = std::sync::OnceLock::new();
+    let broken = BROKEN.get_or_init(|| std::env::var("GANTRY_BROKEN_RULE").ok()?.parse().ok());
+    *broken == Some(number)
+}
+"#;
+
+/// Builds a simulator with all mutants from a copy of the repository, and plays one after the other.
 pub(crate) fn run(root: &Path) -> Result<(), Failure> {
     let copy = root.join("target/mutants");
-    let mut unnoticed = Vec::new();
     copy_sources(root, &copy)?;
-    for mutant in MUTANTS {
+    for (number, mutant) in MUTANTS.iter().enumerate() {
+        mutate(&copy, number, mutant)?;
+    }
+    let library = copy.join("crates/decide/src/lib.rs");
+    write(&library, &(read(&library)? + SWITCH))?;
+    // With the dependencies that are built already.
+    let target = root.join("target");
+    let mut build =
+        cargo(&copy, &["build", "--release", "--package", "gantry-sim", "--bin", "sim", "--target-dir"]);
+    cargo::run(build.arg(&target))?;
+    // Moved away: the next build of the simulator has the same place.
+    let simulator = copy.join("sim");
+    fs::rename(target.join("release/sim"), &simulator)
+        .map_err(|error| Failure::Failed(format!("cannot move the simulator: {error}")))?;
+    let mut unnoticed = Vec::new();
+    for (number, mutant) in MUTANTS.iter().enumerate() {
         console::talk(&format!("== {}", mutant.name));
-        let original = mutate(&copy, mutant)?;
-        cargo::run(&mut simulator(&copy, "build", &[]))?;
+        let mut played = Command::new(&simulator);
+        played.env(VARIABLE, number.to_string()).args(["--seeds", SEEDS, "--broken", "1"]);
         // The simulator fails if a rule is broken, which is what a mutant is for.
-        if cargo::run(&mut simulator(&copy, "run", &["--", "--seeds", SEEDS, "--broken", "1"])).is_ok() {
+        if cargo::run(&mut played).is_ok() {
             unnoticed.push(mutant.name);
         }
-        write(&copy.join(mutant.file), &original)?;
     }
     if unnoticed.is_empty() {
         return Ok(());
     }
     Err(Failure::Failed(format!("not noticed within {SEEDS} seeds: {}", unnoticed.join(", "))))
-}
-
-fn simulator(copy: &Path, verb: &str, options: &[&str]) -> Command {
-    let mut command = cargo(copy, &[verb, "--release", "--package", "gantry-sim", "--bin", "sim"]);
-    command.args(options);
-    command
 }
 
 /// Copies what the simulator is built from; what was built there before stays.
@@ -88,18 +130,22 @@ fn copy_sources(root: &Path, copy: &Path) -> Result<(), Failure> {
     cargo::run(command.arg(copy))
 }
 
-/// Changes the source and returns what it was.
-fn mutate(copy: &Path, mutant: &Mutant) -> Result<String, Failure> {
+/// Makes a place of the sources do something else if the mutant of this number is played.
+fn mutate(copy: &Path, number: usize, mutant: &Mutant) -> Result<(), Failure> {
     let path = copy.join(mutant.file);
-    let text = fs::read_to_string(&path)
-        .map_err(|error| Failure::Failed(format!("cannot read {}: {error}", path.display())))?;
+    let text = read(&path)?;
     if text.matches(mutant.before).count() != 1 {
         let message =
             format!("{} has not exactly one `{}`; update the mutant", mutant.file, mutant.before.trim());
         return Err(Failure::Failed(message));
     }
-    write(&path, &text.replace(mutant.before, mutant.after))?;
-    Ok(text)
+    let after = mutant.after.replace("BROKEN", &format!("crate::is_broken({number})"));
+    write(&path, &text.replace(mutant.before, &after))
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    fs::read_to_string(path)
+        .map_err(|error| Failure::Failed(format!("cannot read {}: {error}", path.display())))
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
@@ -117,7 +163,7 @@ mod tests {
         for mutant in MUTANTS {
             let text = fs::read_to_string(root.join(mutant.file)).unwrap();
             assert_eq!(text.matches(mutant.before).count(), 1, "{}", mutant.name);
-            assert_ne!(mutant.before, mutant.after);
+            assert!(mutant.after.contains("BROKEN"), "{}", mutant.name);
         }
     }
 }

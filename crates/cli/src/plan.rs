@@ -8,7 +8,6 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use gantry_json::{Value, json};
 use gantry_kubectl::{Failure, Manifest, read_manifests};
-use gantry_plan::svg::Axes;
 use gantry_plan::text::Detail;
 use gantry_plan::{
     Assumptions, ClusterObjects, ReplayRequest, RolloutEnding, RolloutPlan, StartState, Variant, compare,
@@ -78,7 +77,7 @@ enum Output {
     Text,
     /// For programs; the fields are described in docs/plan.md
     Json,
-    /// A picture of the first Deployment
+    /// A picture of every Deployment and strategy
     Svg,
     /// A page with pictures, facts and steps
     Html,
@@ -187,7 +186,7 @@ fn show(flags: &PlanFlags, plans: &[RolloutPlan]) -> ExitCode {
             let values = plans.iter().map(gantry_plan::json::value).collect::<Vec<_>>();
             format!("{:#}\n", json!({"plans": values}))
         }
-        Output::Svg => plans.iter().take(1).map(|plan| svg::render(plan, Axes::of(plans))).collect(),
+        Output::Svg => svg::render_all(plans),
         Output::Html => html::render(plans),
     };
     match print(&shown) {

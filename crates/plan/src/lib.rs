@@ -16,6 +16,7 @@ mod import;
 pub mod json;
 mod plan;
 mod replay;
+mod sample;
 pub mod steps;
 mod summary;
 pub mod svg;

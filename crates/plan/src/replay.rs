@@ -1,6 +1,5 @@
 //! Replays a change in a simulated cluster and observes the rollouts.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,7 +10,10 @@ use gantry_kubectl::verbs::{ApplyOptions, apply_manifests};
 use gantry_kubectl::{ClientContext, Failure, Manifest, OutputStreams};
 use gantry_model::{Deployment, Name, ReplicaSet, Timestamp};
 use gantry_runtime::{Decode as _, ObjectList, Wire};
-use gantry_sim::{Commit, RequestInfo, SimCluster, SimObserver, SimOptions, simulate, simulate_prepared};
+use gantry_sim::{
+    Commit, ControllerProcesses, RequestInfo, SimCluster, SimObserver, SimOptions, StoppedCluster, simulate,
+    simulate_and_stop,
+};
 use gantry_view::why::{self, CommandFlags, Report};
 use gantry_view::{ApiObjects, Snapshot};
 use k8s_openapi::api::{apps::v1 as apps, core::v1 as core};
@@ -21,6 +23,7 @@ use crate::changes::changes;
 use crate::dependencies;
 use crate::import::ClusterObjects;
 use crate::plan::{Observation, RolloutPlan};
+use crate::sample::Sample;
 use crate::timeline::{Recorder, Timeline, TimelineSample};
 use crate::variant::Variant;
 
@@ -117,27 +120,117 @@ pub fn replay(request: &ReplayRequest, variant: &Variant) -> Result<Vec<RolloutP
         ..SimOptions::default()
     };
     match &request.before {
-        StartState::Manifests(before) => simulate(options, async |cluster| {
-            Replay { request, variant, keys, cluster }.run_from(before).await
-        }),
+        StartState::Manifests(before) => {
+            let sample = Sample::of(before, &request.namespace, &request.assumptions);
+            let sampled = sample.map_or(Ok(None), |sample| roll_out_sample(request, &options, &sample))?;
+            match sampled {
+                Some((cluster, assumed)) => {
+                    let options = SimOptions { start: cluster.stopped_at(), ..options };
+                    cluster.start(options, async |cluster| {
+                        Replay { request, variant, keys, cluster }.run(assumed).await
+                    })
+                }
+                None => simulate(options, async |cluster| {
+                    let assumed = roll_out(cluster, request, before, &keys).await?;
+                    Replay { request, variant, keys, cluster }.run(assumed).await
+                }),
+            }
+        }
         StartState::Cluster(state, now) => {
-            let begin = now.minus(state.import_time());
-            let preparation = SimOptions { start: begin, ..options.clone() };
-            let nodes = options.nodes;
-            let failure = RefCell::new(None);
-            let prepare = async |cluster: &SimCluster| {
+            let preparation = SimOptions {
+                start: now.minus(state.import_time()),
+                nodes: 0,
+                controllers: ControllerProcesses::None,
+                ..preparation(&options)
+            };
+            let (imported, cluster) = simulate_and_stop(preparation, async |cluster| {
                 create_namespaces(cluster, request).await;
                 create_dependencies(cluster, request).await;
-                failure.replace(state.import(cluster, nodes).await.err());
-            };
-            simulate_prepared(preparation, prepare, SimOptions { start: *now, ..options }, async |cluster| {
-                if let Some(message) = failure.take() {
-                    return Err(ReplayError::Import(message));
-                }
+                state.import(cluster, options.nodes).await
+            });
+            imported.map_err(ReplayError::Import)?;
+            cluster.start(SimOptions { start: *now, ..options }, async |cluster| {
                 Replay { request, variant, keys, cluster }.run(Vec::new()).await
             })
         }
     }
+}
+
+/// The options of a cluster that prepares the one of the replay: with the same seed, its uids would come up again.
+fn preparation(options: &SimOptions) -> SimOptions {
+    SimOptions { seed: !options.seed, ..options.clone() }
+}
+
+/// Rolls out a sample of the objects before the change, and makes the state with all replicas from it; `None` if it was not rolled out.
+fn roll_out_sample(
+    request: &ReplayRequest,
+    options: &SimOptions,
+    sample: &Sample,
+) -> Result<Option<(StoppedCluster, Vec<String>)>, ReplayError> {
+    let keys = deployments(&sample.manifests, &request.namespace);
+    let (assumed, mut cluster) = simulate_and_stop(preparation(options), async |cluster| {
+        roll_out(cluster, request, &sample.manifests, &keys).await
+    });
+    let assumed = assumed?;
+    Ok(sample.complete(&mut cluster).map(|()| (cluster, assumed)))
+}
+
+/// Applies the objects before the change, and waits until they are rolled out. Returns what was assumed to exist.
+async fn roll_out(
+    cluster: &SimCluster,
+    request: &ReplayRequest,
+    before: &[Manifest],
+    keys: &[DeploymentKey],
+) -> Result<Vec<String>, ReplayError> {
+    create_namespaces(cluster, request).await;
+    let assumed = create_dependencies(cluster, request).await;
+    cluster.settle().await;
+    apply(cluster, request, before.to_vec(), false).await?;
+    wait_until_rolled_out(cluster, request, keys).await;
+    Ok(assumed)
+}
+
+async fn apply(
+    cluster: &SimCluster,
+    request: &ReplayRequest,
+    manifests: Vec<Manifest>,
+    is_change: bool,
+) -> Result<(), ReplayError> {
+    if manifests.is_empty() {
+        return Ok(());
+    }
+    let streams = OutputStreams { out: Box::new(io::sink()), err: Box::new(io::sink()) };
+    let clock = || gantry_primitives::Timestamp::from_secs(0);
+    let mut context = ClientContext::new(cluster.transport(), "the simulated cluster", streams, clock);
+    context.namespace.clone_from(&request.namespace);
+    let applied = apply_manifests(&mut context, &ApplyOptions::default(), manifests).await;
+    applied.map_err(|failure| ReplayError::Refused { is_change, failure })
+}
+
+/// Waits until the Deployments that exist are rolled out, or nothing more happens.
+async fn wait_until_rolled_out(cluster: &SimCluster, request: &ReplayRequest, keys: &[DeploymentKey]) {
+    let began = cluster.elapsed();
+    while cluster.elapsed().saturating_sub(began) < request.horizon {
+        let mut is_done = true;
+        for key in keys {
+            let deployment = deployment(cluster, key).await;
+            is_done &= deployment.is_none_or(|it| is_rolled_out(&it));
+        }
+        if is_done {
+            return;
+        }
+        let writes = cluster.writes();
+        cluster.advance(QUIET).await;
+        if cluster.writes() == writes {
+            return;
+        }
+    }
+}
+
+async fn deployment(cluster: &SimCluster, (namespace, name): &DeploymentKey) -> Option<Value> {
+    let path = format!("/apis/apps/v1/namespaces/{namespace}/deployments/{name}");
+    let (status, object) = cluster.try_send("GET", &path, &Value::Null).await;
+    (status == 200).then_some(object)
 }
 
 impl StartState {
@@ -161,29 +254,20 @@ struct Replay<'r, 'c> {
 }
 
 impl Replay<'_, '_> {
-    /// Applies the objects before the change, and waits until they are rolled out.
-    async fn run_from(self, before: &[Manifest]) -> Result<Vec<RolloutPlan>, ReplayError> {
-        create_namespaces(self.cluster, self.request).await;
-        let assumed = create_dependencies(self.cluster, self.request).await;
-        self.cluster.settle().await;
-        self.apply(before.to_vec(), false).await?;
-        self.wait_until_rolled_out().await;
-        self.run(assumed).await
-    }
-
     /// Makes the change and observes the rollouts.
     async fn run(self, assumed: Vec<String>) -> Result<Vec<RolloutPlan>, ReplayError> {
         let mut before = BTreeMap::new();
         let mut recorders = Recorders::new();
         for key in &self.keys {
-            let deployment = self.deployment(key).await;
+            let deployment = deployment(self.cluster, key).await;
             recorders.insert(key.clone(), self.recorder(key, deployment.as_ref()).await);
             before.insert(key.clone(), deployment);
         }
         let recorders = Arc::new(Mutex::new(recorders));
         let began = self.cluster.elapsed();
         self.observe(&recorders, began);
-        self.apply(self.variant.applied_to(self.request.after.clone()), true).await?;
+        let after = self.variant.applied_to(self.request.after.clone());
+        apply(self.cluster, self.request, after, true).await?;
         let observed_for = self.wait_until_ended(&recorders, began).await;
         let mut recorders = std::mem::take(&mut *recorders.lock().unwrap_or_else(PoisonError::into_inner));
         let mut plans = Vec::new();
@@ -193,45 +277,6 @@ impl Replay<'_, '_> {
             plans.extend(self.plan(key, before[key].as_ref(), timeline, observed_for, &assumed).await);
         }
         Ok(plans)
-    }
-
-    async fn apply(&self, manifests: Vec<Manifest>, is_change: bool) -> Result<(), ReplayError> {
-        if manifests.is_empty() {
-            return Ok(());
-        }
-        let streams = OutputStreams { out: Box::new(io::sink()), err: Box::new(io::sink()) };
-        let clock = || gantry_primitives::Timestamp::from_secs(0);
-        let mut context =
-            ClientContext::new(self.cluster.transport(), "the simulated cluster", streams, clock);
-        context.namespace.clone_from(&self.request.namespace);
-        let applied = apply_manifests(&mut context, &ApplyOptions::default(), manifests).await;
-        applied.map_err(|failure| ReplayError::Refused { is_change, failure })
-    }
-
-    /// Waits until the Deployments that exist are rolled out, or nothing more happens.
-    async fn wait_until_rolled_out(&self) {
-        let began = self.cluster.elapsed();
-        while self.cluster.elapsed().saturating_sub(began) < self.request.horizon {
-            let mut is_done = true;
-            for key in &self.keys {
-                let deployment = self.deployment(key).await;
-                is_done &= deployment.is_none_or(|it| is_rolled_out(&it));
-            }
-            if is_done {
-                return;
-            }
-            let writes = self.cluster.writes();
-            self.cluster.advance(QUIET).await;
-            if self.cluster.writes() == writes {
-                return;
-            }
-        }
-    }
-
-    async fn deployment(&self, (namespace, name): &DeploymentKey) -> Option<Value> {
-        let path = format!("/apis/apps/v1/namespaces/{namespace}/deployments/{name}");
-        let (status, object) = self.cluster.try_send("GET", &path, &Value::Null).await;
-        (status == 200).then_some(object)
     }
 
     async fn list<W: Wire>(&self, api: &str, namespace: &str, plural: &str) -> Vec<W> {
@@ -276,7 +321,7 @@ impl Replay<'_, '_> {
         observed_for: Duration,
         assumed: &[String],
     ) -> Option<RolloutPlan> {
-        let after = self.deployment(key).await?;
+        let after = deployment(self.cluster, key).await?;
         let report = self.report(key, &after).await?;
         let deployment = Deployment::parse(apps::Deployment::decode_value(&after).ok()?).ok()?;
         Some(RolloutPlan::new(

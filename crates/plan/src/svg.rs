@@ -69,18 +69,50 @@ fn shown_end(plan: &RolloutPlan) -> Duration {
     plan.timeline.end().max(last_condition).mul_f64(1.04)
 }
 
+/// The plans as one self-contained SVG document, one below the other on the same axes.
+pub fn render_all(plans: &[RolloutPlan]) -> String {
+    let axes = Axes::of(plans);
+    if let [plan] = plans {
+        return render(plan, axes);
+    }
+    let height: f64 = plans.iter().map(height).sum();
+    let mut svg = String::new();
+    put(
+        &mut svg,
+        format_args!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\">"
+        ),
+    );
+    let mut top = 0.0;
+    for plan in plans {
+        svg.push_str(&picture(plan, axes, top));
+        top += self::height(plan);
+    }
+    svg.push_str("</svg>\n");
+    svg
+}
+
 /// The plan as a self-contained SVG document.
 pub fn render(plan: &RolloutPlan, axes: Axes) -> String {
-    let layers = layers(plan);
-    let legend = legend(plan);
+    picture(plan, axes, 0.0)
+}
+
+/// The height of a plan's picture.
+fn height(plan: &RolloutPlan) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "a handful of lines")]
-    let height = TOP + PLOT_HEIGHT + BOTTOM + LEGEND_LINE * legend.len().div_ceil(2) as f64 + 8.0;
+    let legend = LEGEND_LINE * legend(plan).len().div_ceil(2) as f64;
+    TOP + PLOT_HEIGHT + BOTTOM + legend + 8.0
+}
+
+/// The picture of a plan that begins so far below the top.
+fn picture(plan: &RolloutPlan, axes: Axes, top: f64) -> String {
+    let (layers, legend, height) = (layers(plan), legend(plan), height(plan));
     let mut svg = String::new();
     let label = escape(&format!("{} {}", words::title(plan), words::ending(plan)));
     put(
         &mut svg,
         format_args!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" \
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" y=\"{top}\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" \
          role=\"img\" aria-label=\"{label}\" font-family=\"system-ui, -apple-system, 'Segoe UI', sans-serif\" font-size=\"13\">"
         ),
     );

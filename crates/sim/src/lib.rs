@@ -12,5 +12,5 @@ pub mod story;
 
 pub use simulation::{
     Commit, Component, ControllerProcesses, Faults, KeyWrite, RequestInfo, SimCluster, SimObserver,
-    SimOptions, simulate, simulate_prepared,
+    SimOptions, SimScope, StoppedCluster, simulate, simulate_and_stop,
 };

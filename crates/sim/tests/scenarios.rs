@@ -5,8 +5,8 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
-use gantry_sim::Faults;
 use gantry_sim::scenario::{SimScenario, SimStep, TimedStep, play};
+use gantry_sim::{Faults, SimScope};
 
 /// The seeds that every test run plays.
 const SEEDS: std::ops::Range<u64> = 1..13;
@@ -54,13 +54,16 @@ fn a_pod_becomes_ready_although_patches_of_its_status_conflict() {
             at(90, SimStep::Image("api", "app:2")),
         ],
         duration: Duration::from_secs(112),
+        rest: Duration::from_mins(20),
+        scope: SimScope::Everything,
     });
 }
 
 /// The informer of the node showed its own report and that of the node controller at once.
 #[test]
 fn a_pod_becomes_ready_again_although_its_node_and_the_node_controller_report_at_the_same_time() {
-    holds(&SimScenario::of_seed(485));
+    let rest = Duration::from_mins(20);
+    holds(&SimScenario { rest, scope: SimScope::Everything, ..SimScenario::of_seed(485) });
 }
 
 #[test]

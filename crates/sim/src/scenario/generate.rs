@@ -5,7 +5,7 @@ use std::time::Duration;
 use gantry_rng::Rng;
 
 use super::{SimScenario, SimStep, TimedStep};
-use crate::Faults;
+use crate::{Faults, SimScope};
 
 /// The Deployments of a scenario.
 const NAMES: [&str; 2] = ["web", "api"];
@@ -31,7 +31,10 @@ impl SimScenario {
             steps.push(TimedStep { at, step: step(&mut rng, replicas, nodes) });
         }
         let duration = at + Duration::from_secs(rng.below(120));
-        Self { seed, nodes, replicas, faults, steps, duration }
+        // Few timers are longer than two minutes, and a cluster at rest takes as much work as a busy one.
+        let rest = if rng.one_in(20) { Duration::from_mins(60) } else { Duration::from_mins(2) };
+        let scope = if rng.one_in(50) { SimScope::Everything } else { SimScope::Workloads };
+        Self { seed, nodes, replicas, faults, steps, duration, rest, scope }
     }
 }
 

@@ -16,7 +16,7 @@ pub use step::{SimStep, TimedStep};
 use std::fmt;
 use std::time::Duration;
 
-use crate::Faults;
+use crate::{Faults, SimScope};
 
 /// What happens to a simulated cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,12 +33,20 @@ pub struct SimScenario {
     pub steps: Vec<TimedStep>,
     /// How long the faults last.
     pub duration: Duration,
+    /// How long nothing may be written in the end.
+    pub rest: Duration,
+    /// What the controllers take care of.
+    pub scope: SimScope,
 }
 
 impl fmt::Display for SimScenario {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { seed, nodes, replicas, faults, steps, duration } = self;
-        writeln!(f, "seed {seed}, {nodes} nodes, {replicas} controllers, {} s", duration.as_secs())?;
+        let Self { seed, nodes, replicas, faults, steps, duration, rest, scope } = self;
+        let (duration, rest) = (duration.as_secs(), rest.as_secs());
+        writeln!(
+            f,
+            "seed {seed}, {nodes} nodes, {replicas} controllers, {duration} s, then {rest} s of rest, {scope:?}"
+        )?;
         writeln!(f, "{faults:?}")?;
         for step in steps {
             writeln!(f, "{step}")?;

@@ -33,8 +33,8 @@ images:
 
 /// How long a cluster without faults may take to converge.
 const CONVERGE_MAX: Duration = Duration::from_mins(60);
-/// How long nothing may be written afterwards.
-const STAYS: Duration = Duration::from_mins(20);
+/// How long nothing may be written until a cluster counts as settled.
+const QUIET: Duration = Duration::from_mins(2);
 
 /// What became of a scenario.
 #[derive(Clone, Debug)]
@@ -78,6 +78,7 @@ fn run(scenario: &SimScenario, has_journal: bool) -> Played {
         nodes: scenario.nodes,
         profile: Profile::read(PROFILE).expect("the profile of scenarios is valid"),
         controllers: ControllerProcesses::Separate(scenario.replicas),
+        scope: scenario.scope,
         ..SimOptions::default()
     };
     let start = options.start;
@@ -174,7 +175,7 @@ impl Player<'_> {
         let began = cluster.now();
         let findings = loop {
             let before = cluster.writes();
-            cluster.advance(Duration::from_mins(2)).await;
+            cluster.advance(QUIET).await;
             if self.is_over() {
                 return;
             }
@@ -190,7 +191,7 @@ impl Player<'_> {
         }
         let before = cluster.writes();
         self.bench.lock().last_writes.clear();
-        cluster.advance(STAYS).await;
+        cluster.advance(self.scenario.rest.saturating_sub(QUIET)).await;
         if cluster.writes() > before {
             let written = self.bench.lock().last_writes.join(", ");
             self.violated(Finding {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use gantry_cluster::{Cluster, Connector, Options, ProcessEnvironment, Storage};
-use gantry_controllers::{ControllerPanicked, LeaseOptions};
+use gantry_controllers::{Controller, ControllerPanicked, LeaseOptions};
 use gantry_json::Value;
 use gantry_model::Timestamp;
 use gantry_rng::Rng;
@@ -18,7 +18,7 @@ use tokio::task::JoinHandle;
 use super::environment::SimEnvironment;
 use super::faults::Faults;
 use super::network::{Component, Network, SimObserver};
-use super::options::{ControllerProcesses, SimOptions};
+use super::options::{ControllerProcesses, SimOptions, SimScope};
 use super::store::{self, StoreContent};
 use super::transport::Transport;
 
@@ -31,6 +31,15 @@ const SETTLE_MAX: Duration = Duration::from_hours(2);
 const TIMING: Timing =
     Timing { lease: Duration::from_secs(60), renew: Duration::from_secs(40), retry: Duration::from_secs(8) };
 
+/// The controllers of [`SimScope::Workloads`].
+const WORKLOAD_CONTROLLERS: [Controller; 5] = [
+    Controller::ReplicaSet,
+    Controller::Deployment,
+    Controller::GarbageCollector,
+    Controller::PodGc,
+    Controller::NodeLifecycle,
+];
+
 /// A simulated cluster. The clock stands still while the caller computes, and advances while it awaits.
 #[expect(missing_debug_implementations, reason = "a cluster has none")]
 pub struct SimCluster {
@@ -38,6 +47,7 @@ pub struct SimCluster {
     network: Arc<Network>,
     store: Arc<MemoryStore>,
     replicas: Vec<Replica>,
+    scope: SimScope,
 }
 
 /// A process of controllers.
@@ -51,8 +61,7 @@ impl SimCluster {
     pub(super) async fn start(options: SimOptions, content: Option<&StoreContent>) -> Self {
         let mut rng = Rng::new(options.seed);
         let clock = clock(options.start, rng.split());
-        let network =
-            Arc::new(Network::new(clock.clone(), options.trace, options.normal_events, rng.split()));
+        let network = Arc::new(Network::new(clock.clone(), &options, rng.split()));
         let store = {
             let network = network.clone();
             Arc::new(store::open(content, clock.clone(), move |commit| network.committed(commit)))
@@ -87,7 +96,7 @@ impl SimCluster {
         .await
         .expect("a cluster in memory starts");
         let replicas = (0..replicas).map(|_| Replica::default()).collect();
-        let mut simulated = Self { cluster, network, store, replicas };
+        let mut simulated = Self { cluster, network, store, replicas, scope: options.scope };
         for replica in 0..simulated.replicas.len() {
             simulated.start_controllers(replica);
         }
@@ -127,7 +136,17 @@ impl SimCluster {
         let content = if method == "PATCH" { "application/merge-patch+json" } else { "application/json" };
         let bytes = if body.is_null() { Bytes::new() } else { Bytes::from(body.to_string()) };
         let request = Request::builder().method(method).uri(path).header("content-type", content);
-        let request = request.body(bytes).expect("a valid request");
+        self.pass(request.body(bytes).expect("a valid request")).await
+    }
+
+    /// Reads a document of aggregated discovery.
+    pub(super) async fn discovery(&self, path: &str) -> Value {
+        let aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+        let request = Request::builder().uri(path).header("accept", aggregated);
+        self.pass(request.body(Bytes::new()).expect("a valid request")).await.1
+    }
+
+    async fn pass(&self, request: Request<Bytes>) -> (u16, Value) {
         let service = self.cluster.service_as(Component::User.user());
         let transport = Transport::new(service, Component::User, self.network.clone());
         let response = transport.pass(request).await.expect("a user's connection has no faults");
@@ -210,6 +229,9 @@ impl SimCluster {
             return;
         }
         let mut options = self.cluster.controller_options(None);
+        if self.scope == SimScope::Workloads {
+            options.controllers.retain(|controller| WORKLOAD_CONTROLLERS.contains(controller));
+        }
         options.election = (self.replicas.len() > 1).then(|| LeaseOptions {
             namespace: "kube-system".to_owned(),
             name: "gantry-controllers".to_owned(),

@@ -10,10 +10,12 @@
 //! Virtual time passes only while every task waits, so that an hour of waiting takes as long as the work in it.
 
 mod cluster;
+mod discovery;
 mod environment;
 mod faults;
 mod network;
 mod options;
+mod stopped;
 mod store;
 mod trace;
 mod transport;
@@ -21,7 +23,8 @@ mod transport;
 pub use cluster::SimCluster;
 pub use faults::Faults;
 pub use network::{Component, RequestInfo, SimObserver};
-pub use options::{ControllerProcesses, SimOptions};
+pub use options::{ControllerProcesses, SimOptions, SimScope};
+pub use stopped::StoppedCluster;
 pub use store::{Commit, KeyWrite};
 
 use std::sync::OnceLock;
@@ -37,27 +40,22 @@ pub fn simulate<T>(options: SimOptions, work: impl AsyncFnOnce(&mut SimCluster) 
     run(options, prepared(), work)
 }
 
-/// Runs `prepare` on a simulated cluster without controllers and nodes, and then `work` on one with them that starts on the same store.
+/// Runs `work` on a simulated cluster, and returns what it returns and what is in the store then.
 ///
 /// # Panics
-/// If a cluster does not start, which is a bug.
-pub fn simulate_prepared<T>(
-    preparation: SimOptions,
-    prepare: impl AsyncFnOnce(&SimCluster),
+/// If the cluster does not start, which is a bug.
+pub fn simulate_and_stop<T>(
     options: SimOptions,
     work: impl AsyncFnOnce(&mut SimCluster) -> T,
-) -> T {
-    // With the same seed, uids of the preparation would come up again.
-    let seed = !preparation.seed;
-    let preparation = SimOptions { seed, nodes: 0, controllers: ControllerProcesses::None, ..preparation };
+) -> (T, StoppedCluster) {
     // Before the first runtime: it has one of its own.
     let empty = prepared();
-    let content = runtime().block_on(async {
-        let cluster = SimCluster::start(preparation, Some(empty)).await;
-        prepare(&cluster).await;
-        cluster.content().await
-    });
-    run(options, &content, work)
+    runtime().block_on(async {
+        let mut cluster = SimCluster::start(options, Some(empty)).await;
+        let done = work(&mut cluster).await;
+        let stopped = StoppedCluster { stopped_at: cluster.now(), content: cluster.content().await };
+        (done, stopped)
+    })
 }
 
 /// Runs `work` on a cluster that starts with this content of its store.
@@ -76,7 +74,12 @@ fn prepared() -> &'static StoreContent {
     static PREPARED: OnceLock<StoreContent> = OnceLock::new();
     PREPARED.get_or_init(|| {
         let options = SimOptions { seed: PREPARATION_SEED, nodes: 0, ..SimOptions::default() };
-        runtime().block_on(async { SimCluster::start(options, None).await.content().await })
+        runtime().block_on(async {
+            let cluster = SimCluster::start(options, None).await;
+            let [core, groups] = discovery::PATHS;
+            discovery::prepare([cluster.discovery(core).await, cluster.discovery(groups).await]);
+            cluster.content().await
+        })
     })
 }
 

@@ -9,6 +9,7 @@ use gantry_rng::Rng;
 use gantry_runtime::Clock;
 
 use super::faults::{Delivery, Fate, Faults};
+use super::options::{SimOptions, SimScope};
 use super::store::Commit;
 use super::trace::Trace;
 
@@ -54,6 +55,7 @@ pub(super) struct Network {
     start: Timestamp,
     /// Whether events of type Normal reach the server.
     pub(super) has_normal_events: bool,
+    pub(super) scope: SimScope,
     state: Mutex<NetworkState>,
 }
 
@@ -69,16 +71,22 @@ struct NetworkState {
 }
 
 impl Network {
-    pub(super) fn new(clock: Clock, is_traced: bool, has_normal_events: bool, rng: Rng) -> Self {
+    pub(super) fn new(clock: Clock, options: &SimOptions, rng: Rng) -> Self {
         let state = NetworkState {
-            trace: is_traced.then(Trace::default),
+            trace: options.trace.then(Trace::default),
             active: RequestInfo::of(Component::Server),
             writes: 0,
             observer: None,
             faults: Faults::default(),
             rng,
         };
-        Self { start: clock.now(), clock, has_normal_events, state: Mutex::new(state) }
+        Self {
+            start: clock.now(),
+            clock,
+            has_normal_events: options.normal_events,
+            scope: options.scope,
+            state: Mutex::new(state),
+        }
     }
 
     /// Does work of the server on behalf of a client.

@@ -27,6 +27,8 @@ pub struct SimOptions {
     pub repairs: Repairs,
     /// How the controllers run.
     pub controllers: ControllerProcesses,
+    /// What controllers in processes of their own take care of.
+    pub scope: SimScope,
     /// Whether pods need an existing service account.
     pub service_accounts: ServiceAccounts,
     /// Whether all requests and responses are recorded, for [`SimCluster::trace`](crate::SimCluster::trace).
@@ -42,6 +44,16 @@ pub enum ControllerProcesses {
     Shared,
     /// In processes of their own, with own informers, which can crash: as many replicas as given. Several elect a leader.
     Separate(usize),
+}
+
+/// What controllers take care of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SimScope {
+    /// Everything, as in `gantry up`.
+    Everything,
+    /// Deployments, ReplicaSets, pods and nodes. The other controllers do not run, and the garbage collector is shown no other kinds:
+    /// watching sixty kinds in which nothing happens would be most of the work.
+    Workloads,
 }
 
 /// When simulations begin: 2026-01-01T12:00:00Z.
@@ -60,6 +72,7 @@ impl Default for SimOptions {
             normal_events: true,
             repairs: Repairs::default(),
             controllers: ControllerProcesses::Shared,
+            scope: SimScope::Everything,
             service_accounts: ServiceAccounts::Required,
             trace: false,
         }

@@ -16,8 +16,10 @@ use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full, StreamBody};
 use tower_service::Service;
 
+use super::discovery;
 use super::faults::{Delivery, Fault};
 use super::network::{Component, Network, RequestInfo};
+use super::options::SimScope;
 
 pub(super) type AnyBody = UnsyncBoxBody<Bytes, Infallible>;
 
@@ -98,10 +100,20 @@ impl Transport {
         Ok(response)
     }
 
+    /// The response to a discovery request of a controller that is shown the kinds of workloads only.
+    fn limited_discovery(&self, request: &Request<Bytes>) -> Option<Bytes> {
+        let is_limited =
+            matches!(self.component, Component::Controllers(_)) && self.network.scope == SimScope::Workloads;
+        if is_limited { discovery::limited_document(request.uri().path()) } else { None }
+    }
+
     async fn call_server(&self, request: Request<Bytes>) -> Response<AnyBody> {
         if !self.network.has_normal_events && is_normal_event(&request) {
             // The sender takes what it has sent for what was created.
             return response(StatusCode::CREATED, request.into_body());
+        }
+        if let Some(document) = self.limited_discovery(&request) {
+            return response(StatusCode::OK, document);
         }
         let info = info(self.component, &request);
         let call = self.service.clone().call(request.map(Full::new));
