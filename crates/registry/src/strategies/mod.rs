@@ -59,6 +59,9 @@ use crate::selector::fields::SelectableFields;
 use crate::table::Rows;
 use crate::validation::error_list::ErrorList;
 
+/// Decides on a request to delete an object, whose preconditions hold.
+type DeleteRule = fn(&Value, &DeleteOptions, &Kind, Timestamp) -> Deletion;
+
 /// What a kind does differently. In all functions, `old` is the stored object, `None` for a new one.
 pub struct KindStrategy {
     /// Sets absent fields to their defaults. Part of every decode, so it is idempotent.
@@ -83,7 +86,7 @@ pub struct KindStrategy {
     /// Whether finalizers without a domain are accepted.
     pub(crate) any_finalizers: bool,
     /// Decides on a request to delete an object; without it, objects are deleted at once unless finalizers hold them.
-    pub(crate) delete: Option<fn(&Value, &DeleteOptions, &Kind, Timestamp) -> Deletion>,
+    pub(crate) delete: Option<DeleteRule>,
     /// The warning about a deletion without a propagation policy, which leaves dependents behind.
     pub orphan_warning: Option<&'static str>,
     /// Whether something besides finalizers in the metadata holds an object that is being deleted.
