@@ -146,8 +146,12 @@ impl Controller {
     ];
 
     /// Those that belong to an API server of Gantry; elsewhere kube-controller-manager runs them.
-    pub const WITH_API_SERVER: [Self; 3] =
-        [Self::ClaimProtection, Self::VolumeProtection, Self::AttributesClassProtection];
+    pub const WITH_API_SERVER: [Self; 4] = [
+        Self::EndpointSliceMirroring,
+        Self::ClaimProtection,
+        Self::VolumeProtection,
+        Self::AttributesClassProtection,
+    ];
 
     /// Those by which nodes join an API server of Gantry; elsewhere kube-controller-manager runs them.
     pub const JOINING: [Self; 5] = [
