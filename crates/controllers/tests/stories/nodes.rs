@@ -63,10 +63,9 @@ async fn a_node_with_too_little_memory_is_tainted_until_it_has_enough() {
     let cluster = cluster().await;
     let report = async |status: &str| {
         let condition =
-            json!({"type": "MemoryPressure", "status": status, "lastHeartbeatTime": "2026-01-01T12:00:00Z"});
-        cluster
-            .send("PATCH", &format!("{NODE}/status"), json!({"status": {"conditions": [condition]}}))
-            .await;
+            |name: &str, status: &str| json!({"type": name, "status": status, "reason": "KubeletSaysSo"});
+        let conditions = json!([condition("MemoryPressure", status), condition("Ready", "True")]);
+        cluster.send("PATCH", &format!("{NODE}/status"), json!({"status": {"conditions": conditions}})).await;
         seconds(6).await;
     };
     report("True").await;
