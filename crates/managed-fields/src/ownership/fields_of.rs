@@ -1,7 +1,7 @@
 //! The set of fields of an applied configuration (A3.22), and the zero object.
 
 use std::collections::BTreeMap;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{LazyLock, OnceLock};
 
 use gantry_json::{Map, Value, json};
 
@@ -30,16 +30,16 @@ pub(super) fn own_managed_fields() -> &'static FieldSet {
 /// It is empty for custom kinds.
 pub(crate) fn zero(nature: &Nature) -> Value {
     match nature {
-        Nature::BuiltIn(message) => {
-            let mut zeros = ZEROS.lock().unwrap_or_else(PoisonError::into_inner);
-            zeros.entry(*message).or_insert_with(|| zero_of(*message)).clone()
-        }
+        Nature::BuiltIn(message) => ZEROS
+            .get(message)
+            .map_or_else(|| zero_of(*message), |zero| zero.get_or_init(|| zero_of(*message)).clone()),
         Nature::Custom(_) => json!({}),
     }
 }
 
-/// The zero objects of the kinds of which objects were created.
-static ZEROS: Mutex<BTreeMap<MessageId, Value>> = Mutex::new(BTreeMap::new());
+/// The zero objects by message, each made when it is first needed.
+static ZEROS: LazyLock<BTreeMap<MessageId, OnceLock<Value>>> =
+    LazyLock::new(|| schema().messages().map(|(message, _)| (message, OnceLock::new())).collect());
 
 fn node_of(shape: Shape<'_>, value: &Value) -> FieldNode {
     match shape.parts() {

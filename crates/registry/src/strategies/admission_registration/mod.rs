@@ -1,6 +1,6 @@
 //! Configurations of admission webhooks, and admission policies with their bindings.
 //!
-//! They are stored, and nothing is asked of them: whoever creates one is warned, because what it forbids is not forbidden.
+//! They are stored and not enforced: the response to a create has a warning, because what they forbid is not forbidden.
 
 mod policies;
 mod rules;

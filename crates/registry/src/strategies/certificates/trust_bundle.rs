@@ -40,13 +40,11 @@ fn validate(errors: &mut ErrorList, bundle: &Value) {
         return errors.invalid_text(&at, name, if name.contains(':') { Vec::new() } else { subdomain(name) });
     }
     let prefix = format!("{}:", signer.replacen('/', ":", 1));
-    match name.strip_prefix(&prefix) {
-        Some(rest) => errors.invalid_text(&at, name, subdomain(rest)),
-        None => {
-            let why =
-                format!("ClusterTrustBundle for signerName {signer} must be named with prefix {prefix}");
-            errors.invalid(&at, &json!(name), why);
-        }
+    if let Some(rest) = name.strip_prefix(&prefix) {
+        errors.invalid_text(&at, name, subdomain(rest));
+    } else {
+        let why = format!("ClusterTrustBundle for signerName {signer} must be named with prefix {prefix}");
+        errors.invalid(&at, &json!(name), why);
     }
     let at = Path::new("spec");
     validate_signer_name(errors, &at.child("signerName"), signer);
