@@ -12,7 +12,9 @@ pub(crate) fn tagged(tag: u8, parts: &[&[u8]]) -> Vec<u8> {
         encoded.push(0x80 | u8::try_from(used.len()).unwrap_or_default());
         encoded.extend_from_slice(used);
     }
-    parts.iter().for_each(|part| encoded.extend_from_slice(part));
+    for part in parts {
+        encoded.extend_from_slice(part);
+    }
     encoded
 }
 

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gantry_certificates::{RequestedCertificate, lifetime};
-use gantry_decide::certificates::{CertificateSubject, IssuedCertificate, RequestCondition, SigningRequest};
+use gantry_decide::certificates::{
+    AlternativeName, CertificateSubject, IssuedCertificate, RequestCondition, SigningRequest,
+};
 use gantry_model::{ObjectKey, Timestamp};
 use gantry_runtime::informer::Plain;
 use gantry_runtime::{Informer, Informers};
@@ -58,13 +60,19 @@ fn parse(wire: &CertificateSigningRequest, requested: Option<&RequestedCertifica
 }
 
 fn subject(requested: &RequestedCertificate) -> CertificateSubject {
+    let alternative_names = [
+        (AlternativeName::Dns, requested.dns_names.is_empty()),
+        (AlternativeName::Email, requested.emails.is_empty()),
+        (AlternativeName::Ip, requested.ip_addresses.is_empty()),
+        (AlternativeName::Uri, requested.uris.is_empty()),
+    ];
     CertificateSubject {
         common_name: requested.common_name.clone(),
         organizations: requested.organizations.clone(),
-        has_dns_names: !requested.dns_names.is_empty(),
-        has_ip_addresses: !requested.ip_addresses.is_empty(),
-        has_emails: !requested.emails.is_empty(),
-        has_uris: !requested.uris.is_empty(),
+        alternative_names: alternative_names
+            .into_iter()
+            .filter_map(|(kind, is_absent)| (!is_absent).then_some(kind))
+            .collect(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Which requests are approved without a person: those of nodes for their own client certificates, if the requestor has the
 //! permission.
 
-use super::{APPROVED, CertificateSubject, DENIED, NODE_CLIENT_SIGNER, SigningRequest};
+use super::{APPROVED, AlternativeName, CertificateSubject, DENIED, NODE_CLIENT_SIGNER, SigningRequest};
 
 /// A rule by which a request is approved if the requestor has a permission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,16 +40,7 @@ pub(super) fn check_node_client(
     subject: &CertificateSubject,
 ) -> Result<(), String> {
     check_organization(subject)?;
-    for (has, names) in [
-        (subject.has_dns_names, "DNS"),
-        (subject.has_emails, "Email"),
-        (subject.has_ip_addresses, "IP"),
-        (subject.has_uris, "URI"),
-    ] {
-        if has {
-            return Err(format!("{names} subjectAltNames are not allowed"));
-        }
-    }
+    allow_alternative_names(subject, &[])?;
     check_common_name(subject)?;
     check_usages(request, "client auth")
 }
@@ -60,17 +51,21 @@ pub(super) fn check_node_serving(
     subject: &CertificateSubject,
 ) -> Result<(), String> {
     check_organization(subject)?;
-    if !subject.has_dns_names && !subject.has_ip_addresses {
+    let of_hosts = [AlternativeName::Dns, AlternativeName::Ip];
+    if !of_hosts.iter().any(|kind| subject.alternative_names.contains(kind)) {
         return Err("DNS or IP subjectAltName is required".to_owned());
     }
-    if subject.has_emails {
-        return Err("Email subjectAltNames are not allowed".to_owned());
-    }
-    if subject.has_uris {
-        return Err("URI subjectAltNames are not allowed".to_owned());
-    }
+    allow_alternative_names(subject, &of_hosts)?;
     check_usages(request, "server auth")?;
     check_common_name(subject)
+}
+
+/// Checks that there are no alternative names but those of these kinds.
+fn allow_alternative_names(subject: &CertificateSubject, allowed: &[AlternativeName]) -> Result<(), String> {
+    match subject.alternative_names.iter().find(|kind| !allowed.contains(kind)) {
+        Some(kind) => Err(format!("{} subjectAltNames are not allowed", kind.label())),
+        None => Ok(()),
+    }
 }
 
 fn check_organization(subject: &CertificateSubject) -> Result<(), String> {

@@ -61,14 +61,33 @@ pub struct CertificateSubject {
     pub common_name: String,
     /// The organizations.
     pub organizations: Vec<String>,
-    /// Whether there are names of hosts.
-    pub has_dns_names: bool,
-    /// Whether there are addresses of hosts.
-    pub has_ip_addresses: bool,
-    /// Whether there are email addresses.
-    pub has_emails: bool,
-    /// Whether there are URIs.
-    pub has_uris: bool,
+    /// Which kinds of alternative names it has.
+    pub alternative_names: BTreeSet<AlternativeName>,
+}
+
+/// The kinds of alternative names of a subject, in the order in which they are checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AlternativeName {
+    /// The name of a host.
+    Dns,
+    /// An email address.
+    Email,
+    /// The address of a host.
+    Ip,
+    /// A URI.
+    Uri,
+}
+
+impl AlternativeName {
+    /// The kind as it is written in messages.
+    fn label(self) -> &'static str {
+        match self {
+            Self::Dns => "DNS",
+            Self::Email => "Email",
+            Self::Ip => "IP",
+            Self::Uri => "URI",
+        }
+    }
 }
 
 /// A condition of a request.

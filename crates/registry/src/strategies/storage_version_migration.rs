@@ -90,9 +90,9 @@ fn cells(object: &Value, _: Timestamp) -> Vec<Value> {
     let (group, name) = (text(resource, "group"), text(resource, "resource"));
     let resource = if group.is_empty() { name.to_owned() } else { format!("{name}.{group}") };
     let conditions = cell::list(object, "status.conditions").iter();
-    let shown = conditions
+    let mut shown = conditions
         .filter(|found| found["status"] == "True")
         .filter_map(|found| found["type"].as_str())
         .filter(|kind| matches!(*kind, "Running" | "Failed" | "Succeeded"));
-    vec![json!(cell::name(object)), json!(resource), json!(shown.last().unwrap_or("Unknown"))]
+    vec![json!(cell::name(object)), json!(resource), json!(shown.next_back().unwrap_or("Unknown"))]
 }
