@@ -66,6 +66,12 @@ fn a_pod_becomes_ready_again_although_its_node_and_the_node_controller_report_at
     holds(&SimScenario { rest, scope: SimScope::Everything, ..SimScenario::of_seed(485) });
 }
 
+/// Pods that had just become unready were removed from an old set first, and the judge counted them as available.
+#[test]
+fn unready_pods_of_an_old_set_are_removed_below_the_floor() {
+    holds(&SimScenario::of_seed(1006));
+}
+
 #[test]
 fn the_same_scenario_breaks_the_same_rule_at_the_same_time() {
     let scenario = SimScenario::of_seed(5);

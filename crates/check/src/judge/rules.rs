@@ -112,7 +112,8 @@ impl Judge {
 
     /// No set is made smaller while fewer pods than the wanted number less `maxUnavailable` would be available.
     ///
-    /// Scaling is left out: Kubernetes keeps the proportions of the sets then, not their availability.
+    /// Scaling is left out: Kubernetes keeps the proportions of the sets then, not their availability. Pods that are not available are removed
+    /// from old sets first, so the set may also have been read with as few available pods as it had lately.
     fn check_floor(&mut self, set: &SetView, size_before: i64) {
         let from = self.from();
         let Some(owner) = self.owner_of(set) else { return };
@@ -125,15 +126,16 @@ impl Judge {
         if !is_settled || is_scaling || deployment.is_deleting {
             return;
         }
-        let available = |size: i64| {
-            let sets = self.sets_of(deployment).map(|other| {
-                let size = if other.view.uid == set.uid { size } else { other.view.size };
-                other.history.available.most(from).min(size)
-            });
-            sets.sum::<i64>()
-        };
-        let (before, after, floor) = (available(size_before), available(set.size), deployment.floor());
-        if after < before.min(floor) {
+        let others = self.sets_of(deployment).filter(|other| other.view.uid != set.uid);
+        let others: i64 = others.map(|other| other.history.available.most(from).min(other.view.size)).sum();
+        let own = self.sets_of(deployment).find(|other| other.view.uid == set.uid);
+        let own = own.map(|own| [own.history.available.least(from), own.history.available.most(from)]);
+        let floor = deployment.floor();
+        let read = |own: i64| (others + own.min(size_before), others + own.min(set.size));
+        let [fewest, most] = own.unwrap_or_default().map(read);
+        let is_broken = |(before, after): (i64, i64)| after < before.min(floor);
+        let (before, after) = most;
+        if is_broken(fewest) && is_broken(most) {
             let found = format!(
                 "{} {size_before} -> {}: {before} -> {after} available of at least {floor}",
                 set.name, set.size
