@@ -69,12 +69,12 @@ fn a_request_that_was_changed_is_not_signed() {
 fn a_certificate_has_what_was_requested_and_is_signed_by_the_authority() {
     let (authority, signer) = authority();
     let requested = request_of_a_server();
-    let signed = signer
+    let issued = signer
         .sign(&requested, &terms(&["digital signature", "key encipherment", "server auth"]), NOW)
         .unwrap();
     let authority = pem::blocks(authority.as_bytes()).next().unwrap();
     let authority = authority.parse_x509().unwrap();
-    let block = pem::blocks(signed.as_bytes()).next().unwrap();
+    let block = pem::blocks(issued.as_bytes()).next().unwrap();
     let certificate = block.parse_x509().unwrap();
     assert_eq!(certificate.verify_signature(Some(authority.public_key())), Ok(()));
     assert_eq!(certificate.issuer().to_string(), "CN=ca");
@@ -86,8 +86,8 @@ fn a_certificate_has_what_was_requested_and_is_signed_by_the_authority() {
     assert!(extended.server_auth && !extended.client_auth);
     let names = certificate.subject_alternative_name().unwrap().unwrap().value;
     assert_eq!(names.general_names.len(), 2);
-    assert_eq!(lifetime(signed.as_bytes()), Some(Lifetime { begins: NOW - 300, ends: NOW + DAY }));
-    assert_eq!(check_certificates(signed.as_bytes()), Ok(()));
+    assert_eq!(lifetime(issued.as_bytes()), Some(Lifetime { begins: NOW - 300, ends: NOW + DAY }));
+    assert_eq!(check_certificates(issued.as_bytes()), Ok(()));
 }
 
 #[test]
@@ -96,8 +96,8 @@ fn a_certificate_ends_with_that_of_its_authority() {
     let end = lifetime(authority.as_bytes()).unwrap().ends;
     let mut long = terms(&["client auth"]);
     long.lifetime.ends = end + DAY;
-    let signed = signer.sign(&request_of_a_server(), &long, NOW).unwrap();
-    assert_eq!(lifetime(signed.as_bytes()).unwrap().ends, end);
+    let issued = signer.sign(&request_of_a_server(), &long, NOW).unwrap();
+    assert_eq!(lifetime(issued.as_bytes()).unwrap().ends, end);
     assert!(signer.sign(&request_of_a_server(), &long, end).is_err());
 }
 

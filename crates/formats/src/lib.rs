@@ -9,3 +9,4 @@ pub mod percent;
 pub mod protobuf;
 pub mod quantity;
 pub mod rfc3339;
+pub mod uuid;

@@ -63,8 +63,8 @@ async fn create(api: &Api, request: &str) -> Result<String, JoinError> {
 
 /// The certificate of a request, if it was issued; an error if it never will be.
 fn issued(name: &str, request: &Value) -> Result<Option<Vec<u8>>, JoinError> {
-    let conditions = request["status"]["conditions"].as_array().into_iter().flatten();
-    let refused = conditions.filter(|found| found["type"] == "Denied" || found["type"] == "Failed").next();
+    let mut conditions = request["status"]["conditions"].as_array().into_iter().flatten();
+    let refused = conditions.find(|found| found["type"] == "Denied" || found["type"] == "Failed");
     if let Some(refused) = refused {
         let text = |field: &str| refused[field].as_str().unwrap_or_default().to_owned();
         return Err(JoinError::new(format!(

@@ -20,20 +20,8 @@ impl Environment for SystemEnvironment {
     }
 
     fn uid(&self) -> String {
-        let mut bytes = chance::<16>();
-        // A random uid: version 4, variant 1.
-        bytes[6] = bytes[6] & 0x0f | 0x40;
-        bytes[8] = bytes[8] & 0x3f | 0x80;
-        let mut uid = String::with_capacity(36);
-        for (place, byte) in bytes.into_iter().enumerate() {
-            if matches!(place, 4 | 6 | 8 | 10) {
-                uid.push('-');
-            }
-            uid.extend(
-                [byte >> 4, byte & 15].map(|nibble| char::from(b"0123456789abcdef"[usize::from(nibble)])),
-            );
-        }
-        uid
+        // Version 4: random.
+        gantry_formats::uuid::encode(chance(), 4)
     }
 
     fn name_suffix(&self) -> String {

@@ -48,12 +48,10 @@ pub(super) fn creation(service: &Value, address: Ipv4Addr) -> Option<(Key, Op)> 
 /// A uid that only this address of this service has.
 fn uid(service: &str, address: Ipv4Addr) -> String {
     let digest = digest::digest(&digest::SHA256, format!("{service}/{address}").as_bytes());
-    let mut bytes = digest.as_ref()[..16].to_vec();
-    // The version for digests of one's own choice, and the variant.
-    bytes[6] = bytes[6] & 0x0f | 0x80;
-    bytes[8] = bytes[8] & 0x3f | 0x80;
-    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("{}-{}-{}-{}-{}", &digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..])
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&digest.as_ref()[..16]);
+    // Version 8: of one's own choice.
+    gantry_formats::uuid::encode(bytes, 8)
 }
 
 impl Objects {

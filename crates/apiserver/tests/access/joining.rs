@@ -35,8 +35,9 @@ fn request(name: &str, common_name: &str, signer: &str) -> Value {
 
 /// Lets a user do this with these resources of the group of certificates, in the whole cluster.
 async fn grant(cluster: &Cluster, user: &str, rules: Value) {
-    let roles = format!("{RBAC}/clusterroles");
-    cluster.create(&roles, json!({"metadata": {"name": user}, "rules": rules})).await;
+    cluster
+        .create(&format!("{RBAC}/clusterroles"), json!({"metadata": {"name": user}, "rules": rules}))
+        .await;
     let binding = json!({
         "metadata": {"name": user}, "roleRef": {"kind": "ClusterRole", "name": user},
         "subjects": [{"kind": "User", "name": user}],

@@ -158,10 +158,9 @@ fn object(namespace: Option<&str>, kind: &str, name: &str, mut content: Value) -
     content["apiVersion"] = json!(format!("{RBAC}/v1"));
     content["kind"] = json!(kind);
     content["metadata"] = json!({"name": name});
-    let mut path = format!("/apis/{RBAC}/v1/");
     if let Some(namespace) = namespace {
         content["metadata"]["namespace"] = json!(namespace);
-        path += &format!("namespaces/{namespace}/");
     }
-    (format!("{path}{}s/{name}", kind.to_lowercase()), content)
+    let scope = namespace.map_or_else(String::new, |namespace| format!("namespaces/{namespace}/"));
+    (format!("/apis/{RBAC}/v1/{scope}{}s/{name}", kind.to_lowercase()), content)
 }

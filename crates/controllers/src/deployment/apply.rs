@@ -102,7 +102,7 @@ impl Deployments {
         let Some(known) = known else {
             return Err(Refusal::new(RefusalKind::NotFound, format!("replicaset.apps {set:?} not found")));
         };
-        let changed = known.with_edit(edit).map_err(unreadable)?;
+        let changed = known.with_edit(edit).map_err(|error| unreadable(&error))?;
         let stored = self.context.api.replace::<ApiResponse>(&set_target(&key), &changed).await?;
         snapshot.update_set_in_snapshot(parsed_set(&stored, Some(&known))?);
         Ok(())
@@ -128,7 +128,8 @@ impl Deployments {
         status: &DeploymentStatus,
         revision: Option<&str>,
     ) -> Result<(), Refusal> {
-        let changed = snapshot.deployment.with_status(status, revision).map_err(unreadable)?;
+        let changed =
+            snapshot.deployment.with_status(status, revision).map_err(|error| unreadable(&error))?;
         let target = deployment_target(&snapshot.key()).part("status");
         let stored = self.context.api.replace::<ApiResponse>(&target, &changed).await?;
         let ended = result(&snapshot.deployment.noun.status, status);
@@ -144,7 +145,7 @@ impl Deployments {
         snapshot: &mut SyncSnapshot,
         edit: &DeploymentEdit,
     ) -> Result<(), Refusal> {
-        let changed = snapshot.deployment.with_edit(edit).map_err(unreadable)?;
+        let changed = snapshot.deployment.with_edit(edit).map_err(|error| unreadable(&error))?;
         let target = deployment_target(&snapshot.key());
         let stored = self.context.api.replace::<ApiResponse>(&target, &changed).await?;
         snapshot.update_deployment_in_snapshot(&stored)
@@ -158,7 +159,8 @@ impl SyncSnapshot {
     }
 
     fn update_deployment_in_snapshot(&mut self, stored: &ApiResponse) -> Result<(), Refusal> {
-        let deployment = CachedDeployment::of_response(stored, Some(&self.deployment)).map_err(unreadable)?;
+        let deployment = CachedDeployment::of_response(stored, Some(&self.deployment))
+            .map_err(|error| unreadable(&error))?;
         self.deployment = Arc::new(deployment);
         Ok(())
     }
@@ -169,10 +171,10 @@ pub(super) fn parsed_set(
     stored: &ApiResponse,
     known: Option<&CachedReplicaSet>,
 ) -> Result<CachedReplicaSet, Refusal> {
-    CachedReplicaSet::of_response(stored, known).map_err(unreadable)
+    CachedReplicaSet::of_response(stored, known).map_err(|error| unreadable(&error))
 }
 
-fn unreadable(error: ParseError) -> Refusal {
+fn unreadable(error: &ParseError) -> Refusal {
     Refusal::other(error.to_string())
 }
 

@@ -73,7 +73,9 @@ impl AttributesClasses {
         let to = queue.clone();
         self.claims.subscribe(move |change| {
             if let InformerEvent::Updated { old, .. } | InformerEvent::Deleted(old) = change {
-                classes_of_claim(&old.wire).iter().for_each(|name| to.add(ObjectKey::new("", *name)));
+                for name in classes_of_claim(&old.wire) {
+                    to.add(ObjectKey::new("", name));
+                }
             }
         });
         let to = queue.clone();

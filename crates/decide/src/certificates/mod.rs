@@ -56,7 +56,6 @@ pub struct SigningRequest {
 
 /// What a certificate is for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[allow(clippy::struct_excessive_bools, reason = "each kind of alternative name is allowed or not by itself")]
 pub struct CertificateSubject {
     /// The common name.
     pub common_name: String,

@@ -43,11 +43,14 @@ pub(super) struct Source {
     listed: Mutex<Vec<WireObject>>,
 }
 
+/// The metadata and the objects of a list.
+type DecodedList = (ListMeta, Vec<Arc<dyn AnyWire>>);
+
 /// How the objects of one wire type are decoded.
 #[derive(Clone, Copy)]
 pub(super) struct Decoder {
     pub(super) object: fn(&[u8]) -> gantry_json::Result<Arc<dyn AnyWire>>,
-    list: fn(&[u8]) -> gantry_json::Result<(ListMeta, Vec<Arc<dyn AnyWire>>)>,
+    list: fn(&[u8]) -> gantry_json::Result<DecodedList>,
     keeps_managed_fields: bool,
 }
 

@@ -84,16 +84,14 @@ where
     ) -> Result<RequestBody, ParseError> {
         let mut wire = match &self.content {
             Content::Decoded(wire) => W::clone(wire),
-            Content::Protobuf(message) => match change_message(message) {
-                Some(changed) => {
+            Content::Protobuf(message) => {
+                if let Some(changed) = change_message(message) {
                     let body = protobuf::envelope(W::API_VERSION, W::KIND, &changed?);
                     return Ok(RequestBody::protobuf(body));
                 }
-                None => {
-                    let object = decode_object(W::API_VERSION, W::KIND, message)?;
-                    W::decode_value(&object).map_err(ParseError::malformed)?
-                }
-            },
+                let object = decode_object(W::API_VERSION, W::KIND, message)?;
+                W::decode_value(&object).map_err(ParseError::malformed)?
+            }
         };
         change(&mut wire);
         wire.to_body().map_err(ParseError::malformed)

@@ -115,11 +115,11 @@ fn render(answer: ScriptedResponse) -> Response<UnsyncBoxBody<Bytes, Infallible>
             answer
         }
         ScriptedResponse::Frames(frames, then) => {
-            let framed = |frame: Vec<u8>| {
+            let with_length = |frame: Vec<u8>| {
                 let length = u32::try_from(frame.len()).unwrap().to_be_bytes();
                 Bytes::from([length.as_slice(), &frame].concat())
             };
-            let mut answer = stream(frames.into_iter().map(framed).collect(), then);
+            let mut answer = stream(frames.into_iter().map(with_length).collect(), then);
             let kind = format!("{PROTOBUF};stream=watch");
             answer.headers_mut().insert("content-type", kind.parse().unwrap());
             answer
