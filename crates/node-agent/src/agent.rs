@@ -17,8 +17,8 @@ use gantry_service_proxy::ServiceProxy;
 use k8s_openapi::api::core::v1 as core;
 use tokio::sync::{Notify, Semaphore};
 
+use crate::downward_api::PodFacts;
 use crate::eviction::Evictions;
-use crate::fields::PodFacts;
 use crate::known_pods::{KnownPod, KnownPods};
 use crate::node_object::NodeFacts;
 use crate::objects::PodObjects;

@@ -18,15 +18,15 @@ use k8s_openapi::api::core::v1 as core;
 use crate::agent::Agent;
 use crate::container_config::{ContainerInputs, container_config};
 use crate::environment::{container_named, environment, service_variables};
-use crate::inventory;
-use crate::payload::PayloadInputs;
 use crate::pod_files::hosts_text;
 use crate::probe_runner::ProbeTarget;
 use crate::pull_secrets::credentials;
 use crate::resources::{changed_resources, container_resources};
+use crate::runtime_pods;
 use crate::sandbox_config::{full_name, host_name, log_directory, sandbox_config};
 use crate::security::root_problem;
 use crate::termination;
+use crate::volume_payload::PayloadInputs;
 
 /// The least time that a container has to end after its hook, as a kubelet gives it.
 const GRACE_MIN: Duration = Duration::from_secs(2);
@@ -220,7 +220,7 @@ impl Agent {
         });
         let started = self.cri.start_container(&id).await;
         let status = self.cri.container_status(&id).await.map_err(create)?;
-        let identity = inventory::identity(&status, &self.runtime_name);
+        let identity = runtime_pods::identity(&status, &self.runtime_name);
         let exit = |status: &wire::ContainerStatus| self.exit(object, uid, &container, status);
         if let Err(error) = started {
             let step = StartStep::Start(identity, exit(&status));
@@ -341,7 +341,7 @@ impl Agent {
         status: &wire::ContainerStatus,
     ) -> Option<ContainerExit> {
         let attempt = status.metadata.as_ref().map_or(0, |metadata| metadata.attempt);
-        inventory::exit(status, &self.runtime_name, || {
+        runtime_pods::exit(status, &self.runtime_name, || {
             let file = self.files(uid).termination_message(&container.name, attempt);
             let falls_back = container.termination_message_policy.as_deref() == Some("FallbackToLogsOnError");
             let directory = PathBuf::from(log_directory(pod, &self.settings.logs));

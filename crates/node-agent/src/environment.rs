@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1 as core;
 
+use crate::downward_api::{PodFacts, field_value, resource_value};
 use crate::expansion::expand;
-use crate::fields::{PodFacts, field_value, resource_value};
 
 /// The ConfigMaps and Secrets that a pod refers to, as far as they exist.
 #[derive(Clone, Debug, Default)]

@@ -8,7 +8,7 @@ use gantry_cri::RuntimeError;
 use gantry_cri::wire;
 
 use crate::agent::Agent;
-use crate::inventory::Inventory;
+use crate::runtime_pods::RuntimePods;
 
 /// A log is rotated at this size, and so many rotated ones are kept: the kubelet's defaults.
 const LOG_BYTES_MAX: u64 = 10 << 20;
@@ -18,9 +18,9 @@ const DISK_PERCENT_HIGH: u64 = 85;
 const DISK_PERCENT_LOW: u64 = 80;
 
 /// Rotates the logs of running containers that have become too large.
-pub(crate) async fn rotate_logs(agent: &Agent, inventory: &Inventory) {
-    for holdings in inventory.0.values() {
-        for container in &holdings.containers {
+pub(crate) async fn rotate_logs(agent: &Agent, listed_pods: &RuntimePods) {
+    for runtime_pod in listed_pods.0.values() {
+        for container in &runtime_pod.containers {
             if container.state() != wire::RuntimeContainerState::Running {
                 continue;
             }

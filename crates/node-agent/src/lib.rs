@@ -9,7 +9,7 @@
 //! ```
 //!
 //! What a pod does next is decided by `gantry_nodes::pod_lifecycle`, the same as on simulated nodes; this crate carries it
-//! out. `environment`, `expansion`, `fields`, `payload`, `resources`, `security`, `sandbox_config`, `container_config`,
+//! out. `environment`, `expansion`, `downward_api`, `volume_payload`, `resources`, `security`, `sandbox_config`, `container_config`,
 //! `node_object` and `pull_secrets` are pure. `server` is what a kubelet serves: logs, exec, attach, port-forward.
 //!
 //! *Invariant:* only sandboxes and containers with the label of this node and cluster are touched. All state is in the API and
@@ -19,21 +19,19 @@ mod agent;
 mod carry_out;
 mod cluster_dns;
 mod container_config;
+mod downward_api;
 mod environment;
 mod eviction;
 mod expansion;
-mod fields;
-mod holdings;
 mod housekeeping;
 mod http_get;
-mod inventory;
 mod known_pods;
 mod labels;
-mod machine;
+mod machine_info;
 mod node_object;
+mod node_record;
 mod objects;
 mod options;
-mod payload;
 mod pod_files;
 mod preflight;
 mod pressure;
@@ -43,14 +41,16 @@ mod registration;
 mod relist;
 mod resources;
 mod run;
+mod runtime_pods;
 mod sandbox_config;
 mod security;
 mod server;
 mod termination;
 mod usage;
 mod volume_dirs;
+mod volume_payload;
 
-pub use holdings::remove_recorded;
+pub use node_record::remove_recorded;
 pub use options::{AgentOptions, OnStop};
 pub use preflight::{NotUsable, check, find_socket};
 pub use pressure::EvictionThresholds;

@@ -6,7 +6,7 @@ use gantry_model::Timestamp;
 use gantry_nodes::NodeHealth;
 use k8s_openapi::api::core::v1 as core;
 
-use crate::machine::{Machine, architecture};
+use crate::machine_info::{MachineInfo, architecture};
 
 /// The maximum number of images that a node reports.
 const IMAGES_MAX: usize = 50;
@@ -16,7 +16,7 @@ const IMAGES_MAX: usize = 50;
 pub(crate) struct NodeFacts {
     pub(crate) name: String,
     pub(crate) address: String,
-    pub(crate) machine: Machine,
+    pub(crate) machine: MachineInfo,
     pub(crate) pods_max: u32,
     /// The name and version of the runtime: `containerd://1.7.0`.
     pub(crate) runtime: String,

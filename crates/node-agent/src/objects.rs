@@ -12,7 +12,7 @@ use k8s_openapi::api::core::v1 as core;
 use k8s_openapi::api::node::v1::RuntimeClass;
 
 use crate::environment::SourceObjects;
-use crate::payload::TokenKey;
+use crate::volume_payload::TokenKey;
 
 /// A token is renewed after this part of its lifetime, and after a day at the latest, as by a kubelet.
 const RENEW_AFTER_PERCENT: u32 = 80;

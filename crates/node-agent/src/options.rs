@@ -90,6 +90,6 @@ impl AgentOptions {
 
     /// Returns the name of the node.
     pub fn name(&self) -> String {
-        self.node_name.clone().unwrap_or_else(crate::machine::host_name)
+        self.node_name.clone().unwrap_or_else(crate::machine_info::host_name)
     }
 }

@@ -13,8 +13,8 @@ use k8s_openapi::api::core::v1 as core;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 
 use crate::expansion::expand;
-use crate::payload::{PayloadInputs, payload};
 use crate::volume_dirs::{own_all, sub_path, write_payload};
+use crate::volume_payload::{PayloadInputs, payload};
 
 /// The default path of the termination message.
 const TERMINATION_LOG: &str = "/dev/termination-log";

@@ -16,8 +16,8 @@ use gantry_runtime::{Informer, Shutdown};
 use crate::agent::Agent;
 use crate::environment::container_named;
 use crate::housekeeping;
-use crate::inventory::{Holdings, Inventory};
 use crate::pod_files::{PodFiles, pods_directory};
+use crate::runtime_pods::{RuntimePod, RuntimePods};
 use crate::sandbox_config::log_directory_name;
 
 /// How often the runtime is asked, as by a kubelet.
@@ -33,14 +33,14 @@ const ORPHAN_GRACE: Duration = Duration::from_secs(2);
 pub(crate) async fn run(agent: Arc<Agent>, pods: Informer<CachedPod>, shutdown: Shutdown) {
     let mut round: u32 = 0;
     loop {
-        match Inventory::list(&agent.cri, &agent.settings.owner).await {
-            Ok(inventory) => {
-                report_changes(&agent, &pods, &inventory).await;
-                if let Err(error) = clean_up(&agent, &pods, &inventory).await {
+        match RuntimePods::list(&agent.cri, &agent.settings.owner).await {
+            Ok(listed_pods) => {
+                report_changes(&agent, &pods, &listed_pods).await;
+                if let Err(error) = clean_up(&agent, &pods, &listed_pods).await {
                     tracing::debug!(%error, "the remains of pods cannot be removed, retrying");
                 }
                 if round.is_multiple_of(ROTATE_ROUNDS) {
-                    housekeeping::rotate_logs(&agent, &inventory).await;
+                    housekeeping::rotate_logs(&agent, &listed_pods).await;
                 }
             }
             Err(error) => tracing::warn!(%error, "cannot list the containers of the node, retrying"),
@@ -63,15 +63,15 @@ pub(crate) async fn run(agent: Arc<Agent>, pods: Informer<CachedPod>, shutdown: 
 }
 
 /// Reports exits that were not handled, and sandboxes that do not work any more.
-async fn report_changes(agent: &Agent, pods: &Informer<CachedPod>, inventory: &Inventory) {
-    let nothing = Holdings::default();
+async fn report_changes(agent: &Agent, pods: &Informer<CachedPod>, listed_pods: &RuntimePods) {
+    let nothing = RuntimePod::default();
     for (uid, known) in agent.pods.all() {
-        let holdings = inventory.0.get(&uid).unwrap_or(&nothing);
+        let runtime_pod = listed_pods.0.get(&uid).unwrap_or(&nothing);
         let Some(key) = &known.key else { continue };
         let Some(object) = pods.read().get(key).cloned() else { continue };
         for (name, id) in &known.containers {
             let handled = format!("{}://{id}", agent.runtime_name);
-            let listed = holdings.containers.iter().find(|container| container.id == *id);
+            let listed = runtime_pod.containers.iter().find(|container| container.id == *id);
             let has_ended = listed.is_none_or(|container| container.state() == RuntimeContainerState::Exited);
             if !has_ended || known.handled_exits.contains(&handled) {
                 continue;
@@ -83,7 +83,7 @@ async fn report_changes(agent: &Agent, pods: &Informer<CachedPod>, inventory: &I
             }
         }
         if let Some(sandbox) = &known.sandbox {
-            let listed = holdings.sandboxes.iter().find(|listed| listed.id == *sandbox);
+            let listed = runtime_pod.sandboxes.iter().find(|listed| listed.id == *sandbox);
             if listed.is_none_or(|listed| listed.state() == PodSandboxState::NotReady) {
                 // It may have been created after the list, or be stopped on purpose.
                 let is_lost = match agent.cri.sandbox_status(sandbox).await {
@@ -102,7 +102,7 @@ async fn report_changes(agent: &Agent, pods: &Informer<CachedPod>, inventory: &I
 async fn clean_up(
     agent: &Agent,
     pods: &Informer<CachedPod>,
-    inventory: &Inventory,
+    listed_pods: &RuntimePods,
 ) -> Result<(), RuntimeError> {
     if !pods.is_synced() {
         return Ok(());
@@ -113,42 +113,43 @@ async fn clean_up(
         let over = pods.iter().filter(|pod| is_over(&pod.wire)).map(|pod| pod.uid().as_str().to_owned());
         (uids, over.collect())
     };
-    for (uid, holdings) in &inventory.0 {
+    for (uid, runtime_pod) in &listed_pods.0 {
         let is_known = agent.pods.get(uid).is_some();
         if !existing.contains(uid) && !is_known {
-            remove_all(agent, uid, holdings).await?;
+            remove_all(agent, uid, runtime_pod).await?;
             continue;
         }
         if over.contains(uid) && !is_known {
-            for sandbox in holdings.sandboxes.iter().filter(|it| it.state() == PodSandboxState::Ready) {
+            for sandbox in runtime_pod.sandboxes.iter().filter(|it| it.state() == PodSandboxState::Ready) {
                 agent.cri.stop_sandbox(&sandbox.id).await?;
             }
         }
-        for container in holdings.superfluous() {
+        for container in runtime_pod.superfluous() {
             agent.cri.remove_container(&container.id).await?;
         }
-        for sandbox in holdings.sandboxes.iter().skip(1) {
-            let is_used = holdings.containers.iter().any(|container| container.pod_sandbox_id == sandbox.id);
+        for sandbox in runtime_pod.sandboxes.iter().skip(1) {
+            let is_used =
+                runtime_pod.containers.iter().any(|container| container.pod_sandbox_id == sandbox.id);
             if sandbox.state() == PodSandboxState::NotReady && !is_used {
                 agent.cri.remove_sandbox(&sandbox.id).await?;
             }
         }
     }
-    remove_directories(agent, &existing, inventory);
+    remove_directories(agent, &existing, listed_pods);
     Ok(())
 }
 
-async fn remove_all(agent: &Agent, uid: &str, holdings: &Holdings) -> Result<(), RuntimeError> {
-    for container in holdings.containers.iter().filter(|it| it.state() == RuntimeContainerState::Running) {
+async fn remove_all(agent: &Agent, uid: &str, runtime_pod: &RuntimePod) -> Result<(), RuntimeError> {
+    for container in runtime_pod.containers.iter().filter(|it| it.state() == RuntimeContainerState::Running) {
         agent.cri.stop_container(&container.id, ORPHAN_GRACE).await?;
     }
-    for sandbox in &holdings.sandboxes {
+    for sandbox in &runtime_pod.sandboxes {
         agent.cri.stop_sandbox(&sandbox.id).await?;
     }
-    for container in &holdings.containers {
+    for container in &runtime_pod.containers {
         agent.cri.remove_container(&container.id).await?;
     }
-    for sandbox in &holdings.sandboxes {
+    for sandbox in &runtime_pod.sandboxes {
         agent.cri.remove_sandbox(&sandbox.id).await?;
         if let Some(metadata) = &sandbox.metadata {
             let name = log_directory_name(&metadata.namespace, &metadata.name, uid);
@@ -159,12 +160,12 @@ async fn remove_all(agent: &Agent, uid: &str, holdings: &Holdings) -> Result<(),
 }
 
 /// Removes the directories of pods that are gone.
-fn remove_directories(agent: &Agent, existing: &BTreeSet<String>, inventory: &Inventory) {
+fn remove_directories(agent: &Agent, existing: &BTreeSet<String>, listed_pods: &RuntimePods) {
     let entries = fs::read_dir(pods_directory(&agent.root)).into_iter().flatten().flatten();
     for entry in entries {
         let uid = entry.file_name().to_string_lossy().into_owned();
         let is_needed =
-            existing.contains(&uid) || inventory.0.contains_key(&uid) || agent.pods.get(&uid).is_some();
+            existing.contains(&uid) || listed_pods.0.contains_key(&uid) || agent.pods.get(&uid).is_some();
         if !is_needed {
             remove_directory(&agent.root, &uid);
         }

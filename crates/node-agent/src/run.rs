@@ -20,15 +20,15 @@ use tokio::task::JoinSet;
 use crate::agent::{Agent, AgentRuntime};
 use crate::cluster_dns::{self, ClusterDns};
 use crate::eviction::{self, Evictions};
-use crate::holdings::NodeHoldings;
-use crate::inventory::{self, Holdings, Inventory};
 use crate::known_pods::{KnownPod, KnownPods};
-use crate::machine::{self, Machine};
+use crate::machine_info::{self, MachineInfo};
 use crate::node_object::NodeFacts;
+use crate::node_record::NodeRecord;
 use crate::objects::PodObjects;
 use crate::options::{AgentOptions, OnStop};
 use crate::pod_files::PodFiles;
 use crate::registration::Registration;
+use crate::runtime_pods::{self, RuntimePod, RuntimePods};
 use crate::sandbox_config::{SandboxSettings, parse_resolv_conf};
 use crate::server::{Listener, NodeServer};
 use crate::{relist, termination};
@@ -59,16 +59,16 @@ async fn run_agent(transport: ApiTransport, options: AgentOptions, shutdown: Shu
     let cri = Runtime::at(&options.socket);
     let Some(Start { cluster, version }) = shutdown.unless(start(&api, &cri)).await else { return Ok(()) };
     let owner = format!("{cluster}.{}", options.name());
-    let holdings = NodeHoldings {
+    let node_record = NodeRecord {
         socket: options.socket.clone(),
         root: options.root.join(&owner),
         logs: options.logs.clone(),
         owner: owner.clone(),
     };
-    std::fs::create_dir_all(&holdings.root)
-        .map_err(|error| format!("cannot create {}: {error}", holdings.root.display()))?;
+    std::fs::create_dir_all(&node_record.root)
+        .map_err(|error| format!("cannot create {}: {error}", node_record.root.display()))?;
     if let Some(record) = &options.record {
-        holdings.write(record).map_err(|error| format!("cannot write {}: {error}", record.display()))?;
+        node_record.write(record).map_err(|error| format!("cannot write {}: {error}", record.display()))?;
     }
     let (events, writer) = EventRecorder::new(api.clone(), options.clock.clone());
     let informers = &options.informers;
@@ -88,7 +88,7 @@ async fn run_agent(transport: ApiTransport, options: AgentOptions, shutdown: Shu
         None
     };
     let queue = Queue::<ObjectKey>::new("pods", options.clock.clone(), &options.metrics);
-    let address = options.address.clone().unwrap_or_else(|| machine::address().to_string());
+    let address = options.address.clone().unwrap_or_else(|| machine_info::address().to_string());
     let listener = match &options.client_ca {
         Some(authorities) => Some(Listener::bind(&address, options.port, authorities).await?),
         None => None,
@@ -96,7 +96,7 @@ async fn run_agent(transport: ApiTransport, options: AgentOptions, shutdown: Shu
     let facts = Arc::new(NodeFacts {
         name: options.name(),
         address,
-        machine: Machine::inspect(&holdings.root),
+        machine: MachineInfo::inspect(&node_record.root),
         pods_max: options.pods_max,
         runtime: format!("{}://{}", version.runtime_name, version.runtime_version),
         port: listener.as_ref().and_then(Listener::port),
@@ -116,7 +116,7 @@ async fn run_agent(transport: ApiTransport, options: AgentOptions, shutdown: Shu
         runtime_name: version.runtime_name,
         facts: facts.clone(),
         settings,
-        root: holdings.root.clone(),
+        root: node_record.root.clone(),
         objects: PodObjects::new(api.clone(), options.clock.clone()),
         services,
         proxy: proxy.clone(),
@@ -181,7 +181,7 @@ async fn run_agent(transport: ApiTransport, options: AgentOptions, shutdown: Shu
     working.await;
     while tasks.join_next().await.is_some() {}
     if options.on_stop == OnStop::Remove {
-        holdings.remove(&cri).await.map_err(|error| error.to_string())?;
+        node_record.remove(&cri).await.map_err(|error| error.to_string())?;
     }
     Ok(())
 }
@@ -231,19 +231,23 @@ async fn find_all(agent: &Agent) -> BTreeMap<String, (KnownPod, FoundPod)> {
 }
 
 async fn try_find_all(agent: &Agent) -> Result<BTreeMap<String, (KnownPod, FoundPod)>, RuntimeError> {
-    let inventory = Inventory::list(&agent.cri, &agent.settings.owner).await?;
+    let listed_pods = RuntimePods::list(&agent.cri, &agent.settings.owner).await?;
     let mut found = BTreeMap::new();
-    for (uid, holdings) in inventory.0 {
-        let pod = find(agent, &uid, &holdings).await?;
+    for (uid, runtime_pod) in listed_pods.0 {
+        let pod = find(agent, &uid, &runtime_pod).await?;
         found.insert(uid, pod);
     }
     Ok(found)
 }
 
-async fn find(agent: &Agent, uid: &str, holdings: &Holdings) -> Result<(KnownPod, FoundPod), RuntimeError> {
-    let sandbox = holdings.ready_sandbox();
+async fn find(
+    agent: &Agent,
+    uid: &str,
+    runtime_pod: &RuntimePod,
+) -> Result<(KnownPod, FoundPod), RuntimeError> {
+    let sandbox = runtime_pod.ready_sandbox();
     let mut known = KnownPod { is_mounted: sandbox.is_some(), ..KnownPod::default() };
-    let attempts = holdings.sandboxes.iter().filter_map(|sandbox| sandbox.metadata.as_ref());
+    let attempts = runtime_pod.sandboxes.iter().filter_map(|sandbox| sandbox.metadata.as_ref());
     let mut found = FoundPod {
         sandboxes: attempts.map(|metadata| metadata.attempt + 1).max().unwrap_or(0),
         is_ready: sandbox.is_some(),
@@ -253,7 +257,7 @@ async fn find(agent: &Agent, uid: &str, holdings: &Holdings) -> Result<(KnownPod
         known.ips = agent.cri.sandbox_status(&sandbox.id).await?.ips();
         known.sandbox = Some(sandbox.id.clone());
     }
-    for (name, container) in holdings.latest() {
+    for (name, container) in runtime_pod.latest() {
         let status = agent.cri.container_status(&container.id).await?;
         if status.state() == gantry_cri::wire::RuntimeContainerState::Created {
             // The agent ended between creating and starting it.
@@ -262,7 +266,8 @@ async fn find(agent: &Agent, uid: &str, holdings: &Holdings) -> Result<(KnownPod
         }
         let attempt = status.metadata.as_ref().map_or(0, |metadata| metadata.attempt);
         let file = PodFiles::new(&agent.root, uid).termination_message(name, attempt);
-        let container = inventory::found(&status, &agent.runtime_name, || termination::message(&file, None));
+        let container =
+            runtime_pods::found(&status, &agent.runtime_name, || termination::message(&file, None));
         if container.exit.is_some() {
             known.handled_exits.insert(container.identity.id.clone());
         }

@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Component, Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::payload::Payload;
+use crate::volume_payload::Payload;
 
 /// The link to the directory with the current files of a volume, as a kubelet names it.
 const DATA: &str = "..data";
@@ -68,7 +68,7 @@ fn link_names(volume: &Path, files: &Payload) -> io::Result<()> {
 
 fn is_current(volume: &Path, files: &Payload) -> bool {
     let data = volume.join(DATA);
-    let same = |(path, file): (&String, &crate::payload::VolumeFile)| {
+    let same = |(path, file): (&String, &crate::volume_payload::VolumeFile)| {
         fs::read(data.join(path)).is_ok_and(|content| content == file.content)
     };
     data.is_dir() && count(&data) == files.len() && files.iter().all(same)
@@ -133,7 +133,7 @@ pub(crate) fn own_all(path: &Path, group: i64) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::payload::VolumeFile;
+    use crate::volume_payload::VolumeFile;
 
     fn directory(name: &str) -> PathBuf {
         let path = std::env::temp_dir().join(format!("gantry-volume-{name}-{}", std::process::id()));

@@ -16,7 +16,6 @@ mod import;
 pub mod json;
 mod plan;
 mod replay;
-mod sample;
 pub mod steps;
 mod summary;
 pub mod svg;

@@ -11,7 +11,7 @@ use gantry_kubectl::{ClientContext, Failure, Manifest, OutputStreams};
 use gantry_model::{Deployment, Name, ReplicaSet, Timestamp};
 use gantry_runtime::{Decode as _, ObjectList, Wire};
 use gantry_sim::{
-    Commit, ControllerProcesses, RequestInfo, SimCluster, SimObserver, SimOptions, StoppedCluster, simulate,
+    Commit, ControllerProcesses, RequestInfo, SimCluster, SimObserver, SimOptions, simulate,
     simulate_and_stop,
 };
 use gantry_view::why::{self, CommandFlags, Report};
@@ -23,7 +23,6 @@ use crate::changes::changes;
 use crate::dependencies;
 use crate::import::ClusterObjects;
 use crate::plan::{Observation, RolloutPlan};
-use crate::sample::Sample;
 use crate::timeline::{Recorder, Timeline, TimelineSample};
 use crate::variant::Variant;
 
@@ -120,28 +119,18 @@ pub fn replay(request: &ReplayRequest, variant: &Variant) -> Result<Vec<RolloutP
         ..SimOptions::default()
     };
     match &request.before {
-        StartState::Manifests(before) => {
-            let sample = Sample::of(before, &request.namespace, &request.assumptions);
-            let sampled = sample.map_or(Ok(None), |sample| roll_out_sample(request, &options, &sample))?;
-            match sampled {
-                Some((cluster, assumed)) => {
-                    let options = SimOptions { start: cluster.stopped_at(), ..options };
-                    cluster.start(options, async |cluster| {
-                        Replay { request, variant, keys, cluster }.run(assumed).await
-                    })
-                }
-                None => simulate(options, async |cluster| {
-                    let assumed = roll_out(cluster, request, before, &keys).await?;
-                    Replay { request, variant, keys, cluster }.run(assumed).await
-                }),
-            }
-        }
+        StartState::Manifests(before) => simulate(options, async |cluster| {
+            let assumed = roll_out(cluster, request, before, &keys).await?;
+            Replay { request, variant, keys, cluster }.run(assumed).await
+        }),
         StartState::Cluster(state, now) => {
             let preparation = SimOptions {
                 start: now.minus(state.import_time()),
                 nodes: 0,
                 controllers: ControllerProcesses::None,
-                ..preparation(&options)
+                // With the same seed, the uids of the replay would come up here.
+                seed: !options.seed,
+                ..options.clone()
             };
             let (imported, cluster) = simulate_and_stop(preparation, async |cluster| {
                 create_namespaces(cluster, request).await;
@@ -154,25 +143,6 @@ pub fn replay(request: &ReplayRequest, variant: &Variant) -> Result<Vec<RolloutP
             })
         }
     }
-}
-
-/// The options of a cluster that prepares the one of the replay: with the same seed, its uids would come up again.
-fn preparation(options: &SimOptions) -> SimOptions {
-    SimOptions { seed: !options.seed, ..options.clone() }
-}
-
-/// Rolls out a sample of the objects before the change, and makes the state with all replicas from it; `None` if it was not rolled out.
-fn roll_out_sample(
-    request: &ReplayRequest,
-    options: &SimOptions,
-    sample: &Sample,
-) -> Result<Option<(StoppedCluster, Vec<String>)>, ReplayError> {
-    let keys = deployments(&sample.manifests, &request.namespace);
-    let (assumed, mut cluster) = simulate_and_stop(preparation(options), async |cluster| {
-        roll_out(cluster, request, &sample.manifests, &keys).await
-    });
-    let assumed = assumed?;
-    Ok(sample.complete(&mut cluster).map(|()| (cluster, assumed)))
 }
 
 /// Applies the objects before the change, and waits until they are rolled out. Returns what was assumed to exist.

@@ -178,27 +178,6 @@ fn the_picture_of_several_deployments_shows_all_of_them() {
     assert_eq!(picture.matches("<svg").count(), 3, "a document with two pictures");
 }
 
-/// A rule for an image that no pod has: pods behave as by the built-in profile, but are rolled out in full before the change.
-const IN_FULL: &str = "images: [{pattern: 'none', ready-seconds: 1}]";
-
-#[test]
-fn a_large_deployment_begins_with_copies_of_a_few_pods_as_if_all_had_been_rolled_out() {
-    let large = |image| web(100, image, &json!({}));
-    let mut sampled = request(vec![large("nginx:1")], large("nginx:2"));
-    sampled.assumptions.all_pods.push("terminate-seconds=1".to_owned());
-    let mut in_full = sampled.clone();
-    in_full.assumptions.profile = Profile::read(IN_FULL).unwrap();
-    let (sampled, in_full) = (planned(&sampled), planned(&in_full));
-    // What follows depends on when each pod becomes ready, which differs from pod to pod.
-    for plan in [&sampled, &in_full] {
-        let sizes = sizes(plan);
-        assert_eq!((&sizes[..2], sizes.last()), (&[vec![100, 0], vec![75, 50]][..], Some(&vec![0, 100])));
-        assert!(matches!(plan.ending(), RolloutEnding::Complete(_)), "{}", shown(plan));
-    }
-    assert_eq!(sampled.changes, in_full.changes);
-    assert_eq!(sampled.timeline.sets[0].name, in_full.timeline.sets[0].name);
-}
-
 /// The objects of a rollout on a cluster, in the middle of it or after it.
 fn running(manifests: Vec<Manifest>, last_for: Duration) -> (ClusterObjects, Timestamp) {
     simulate(SimOptions::default(), async |cluster| {

@@ -126,16 +126,16 @@ impl Judge {
         if !is_settled || is_scaling || deployment.is_deleting {
             return;
         }
-        let others = self.sets_of(deployment).filter(|other| other.view.uid != set.uid);
-        let others: i64 = others.map(|other| other.history.available.most(from).min(other.view.size)).sum();
-        let own = self.sets_of(deployment).find(|other| other.view.uid == set.uid);
-        let own = own.map(|own| [own.history.available.least(from), own.history.available.most(from)]);
-        let floor = deployment.floor();
-        let read = |own: i64| (others + own.min(size_before), others + own.min(set.size));
-        let [fewest, most] = own.unwrap_or_default().map(read);
-        let is_broken = |(before, after): (i64, i64)| after < before.min(floor);
-        let (before, after) = most;
-        if is_broken(fewest) && is_broken(most) {
+        let available = |size: i64| {
+            let sets = self.sets_of(deployment).map(|other| {
+                let lately = &other.history.available;
+                let is_own = other.view.uid == set.uid;
+                if is_own { lately.least(from).min(size) } else { lately.most(from).min(other.view.size) }
+            });
+            sets.sum::<i64>()
+        };
+        let (before, after, floor) = (available(size_before), available(set.size), deployment.floor());
+        if after < before.min(floor) {
             let found = format!(
                 "{} {size_before} -> {}: {before} -> {after} available of at least {floor}",
                 set.name, set.size

@@ -53,7 +53,7 @@ pub fn simulate_and_stop<T>(
     runtime().block_on(async {
         let mut cluster = SimCluster::start(options, Some(empty)).await;
         let done = work(&mut cluster).await;
-        let stopped = StoppedCluster { stopped_at: cluster.now(), content: cluster.content().await };
+        let stopped = StoppedCluster { content: cluster.content().await };
         (done, stopped)
     })
 }

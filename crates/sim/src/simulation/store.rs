@@ -57,21 +57,6 @@ impl StoreContent {
         let item = |item: Item| (item.key, Versioned { value: item.value, revision: item.revision });
         Self { revision: page.revision, live: page.items.into_iter().map(item).collect() }
     }
-
-    /// The keys that begin with this, and their values.
-    pub(super) fn objects(&self, prefix: &str) -> Vec<(String, Bytes)> {
-        let found = self.live.iter().filter(|(key, _)| key.as_bytes().starts_with(prefix.as_bytes()));
-        found
-            .map(|(key, stored)| (String::from_utf8_lossy(key.as_bytes()).into_owned(), stored.value.clone()))
-            .collect()
-    }
-
-    /// Sets the value of a key, at the last revision.
-    pub(super) fn put(&mut self, key: &str, value: Bytes) {
-        let stored = Versioned { value, revision: self.revision };
-        let key = Key::new(Bytes::copy_from_slice(key.as_bytes())).expect("a key that a server may write");
-        self.live.insert(key, stored);
-    }
 }
 
 impl Commit {

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use gantry_cri::{Runtime, RuntimeError};
 use gantry_json::{Value, json};
 
-use crate::inventory::Inventory;
 use crate::pod_files::{PodFiles, pods_directory};
+use crate::runtime_pods::RuntimePods;
 use crate::sandbox_config::log_directory_name;
 
 /// What a node has in a container runtime and on the disk.
 #[derive(Clone, Debug)]
-pub(crate) struct NodeHoldings {
+pub(crate) struct NodeRecord {
     pub(crate) socket: PathBuf,
     /// The label value of the cluster and the node.
     pub(crate) owner: String,
@@ -21,7 +21,7 @@ pub(crate) struct NodeHoldings {
     pub(crate) logs: PathBuf,
 }
 
-impl NodeHoldings {
+impl NodeRecord {
     /// Writes a file from which it can be removed later.
     pub(crate) fn write(&self, file: &Path) -> io::Result<()> {
         let record = json!({
@@ -47,8 +47,8 @@ impl NodeHoldings {
     /// Stops and removes all pods, with their directories, and the routes of Services.
     pub(crate) async fn remove(&self, runtime: &Runtime) -> Result<(), RuntimeError> {
         gantry_service_proxy::remove_tables(&self.owner).await;
-        for (uid, holdings) in Inventory::list(runtime, &self.owner).await?.0 {
-            for sandbox in &holdings.sandboxes {
+        for (uid, runtime_pod) in RuntimePods::list(runtime, &self.owner).await?.0 {
+            for sandbox in &runtime_pod.sandboxes {
                 runtime.stop_sandbox(&sandbox.id).await?;
                 runtime.remove_sandbox(&sandbox.id).await?;
                 if let Some(metadata) = &sandbox.metadata {
@@ -71,8 +71,8 @@ impl NodeHoldings {
 
 /// Stops and removes all pods of the node that wrote this file; does nothing if there is no such file.
 pub async fn remove_recorded(file: &Path) -> Result<(), RuntimeError> {
-    match NodeHoldings::read(file) {
-        Some(holdings) => holdings.remove(&Runtime::at(&holdings.socket)).await,
+    match NodeRecord::read(file) {
+        Some(record) => record.remove(&Runtime::at(&record.socket)).await,
         None => Ok(()),
     }
 }

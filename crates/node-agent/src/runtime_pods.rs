@@ -11,19 +11,19 @@ use crate::labels;
 
 /// The sandboxes and containers of this node, by the uid of their pod.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Inventory(pub(crate) BTreeMap<String, Holdings>);
+pub(crate) struct RuntimePods(pub(crate) BTreeMap<String, RuntimePod>);
 
 /// The sandboxes and containers of one pod, the latest first.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Holdings {
+pub(crate) struct RuntimePod {
     pub(crate) sandboxes: Vec<wire::PodSandbox>,
     pub(crate) containers: Vec<wire::RuntimeContainer>,
 }
 
-impl Inventory {
+impl RuntimePods {
     /// Lists what carries the label of this owner.
     pub(crate) async fn list(runtime: &Runtime, owner: &str) -> Result<Self, RuntimeError> {
-        let mut pods: BTreeMap<String, Holdings> = BTreeMap::new();
+        let mut pods: BTreeMap<String, RuntimePod> = BTreeMap::new();
         let uid = |labels: &BTreeMap<String, String>| {
             let is_ours = labels.get(labels::OWNER).is_some_and(|label| label == owner);
             is_ours.then(|| labels.get(labels::POD_UID).cloned()).flatten()
@@ -46,7 +46,7 @@ impl Inventory {
     }
 }
 
-impl Holdings {
+impl RuntimePod {
     /// Returns the latest sandbox if it works.
     pub(crate) fn ready_sandbox(&self) -> Option<&wire::PodSandbox> {
         self.sandboxes.first().filter(|sandbox| sandbox.state() == PodSandboxState::Ready)

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1 as core;
 
+use crate::downward_api::{PodFacts, field_value, resource_value};
 use crate::environment::{SourceObjects, container_named};
-use crate::fields::{PodFacts, field_value, resource_value};
 
 /// The default mode of files.
 const MODE: i32 = 0o644;

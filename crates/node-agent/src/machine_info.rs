@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// The machine that the agent runs on.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Machine {
+pub(crate) struct MachineInfo {
     pub(crate) cpus: usize,
     /// In bytes.
     pub(crate) memory: i64,
@@ -19,7 +19,7 @@ pub(crate) struct Machine {
     pub(crate) boot_id: String,
 }
 
-impl Machine {
+impl MachineInfo {
     /// Reads what the kernel tells.
     pub(crate) fn inspect(root: &Path) -> Self {
         let text = |path: &str| fs::read_to_string(path).unwrap_or_default().trim().to_owned();
