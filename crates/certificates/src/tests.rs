@@ -78,7 +78,7 @@ fn a_certificate_has_what_was_requested_and_is_signed_by_the_authority() {
     let certificate = block.parse_x509().unwrap();
     assert_eq!(certificate.verify_signature(Some(authority.public_key())), Ok(()));
     assert_eq!(certificate.issuer().to_string(), "CN=ca");
-    assert_eq!(certificate.subject().to_string(), "O=system:nodes, CN=system:node:a");
+    assert_eq!(certificate.subject().to_string(), "CN=system:node:a, O=system:nodes");
     assert!(!certificate.is_ca());
     let usage = certificate.key_usage().unwrap().unwrap().value;
     assert!(usage.digital_signature() && usage.key_encipherment() && !usage.key_cert_sign());

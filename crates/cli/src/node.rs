@@ -50,8 +50,7 @@ pub(crate) struct AgentFlags {
         requires = "cri"
     )]
     dns_server: bool,
-    /// Below what memory and disk are too little, so that pods are ended; what is not named is not watched, as for a kubelet
-    /// [default: memory.available<100Mi,nodefs.available<10%,nodefs.inodesFree<5%,imagefs.available<15%,imagefs.inodesFree<5%]
+    /// Thresholds of memory and disk below which pods are evicted, such as memory.available<100Mi; a kubelet's by default
     #[arg(long, value_name = "THRESHOLDS", value_parser = EvictionThresholds::parse, requires = "cri")]
     eviction_hard: Option<EvictionThresholds>,
     /// How many seconds longer than it holds the node reports that memory or disk is too little

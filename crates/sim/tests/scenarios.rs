@@ -72,6 +72,12 @@ fn unready_pods_of_an_old_set_are_removed_below_the_floor() {
     holds(&SimScenario::of_seed(1006));
 }
 
+/// The image was set back while the Deployment was deleted in the foreground, after the set with the latest revision had gone.
+#[test]
+fn a_deployment_that_is_deleted_has_the_revision_of_a_set_that_is_left() {
+    holds(&SimScenario::of_seed(5052));
+}
+
 #[test]
 fn the_same_scenario_breaks_the_same_rule_at_the_same_time() {
     let scenario = SimScenario::of_seed(5);

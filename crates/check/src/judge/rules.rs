@@ -17,7 +17,8 @@ impl Judge {
         let name = &after.name;
         // A cache that does not show the latest set yet makes the controller take the one before for the new one, here as in Kubernetes.
         let is_stale = !before.history.revision.is_constant(self.from());
-        if after.revision < before.history.highest_revision && !is_stale {
+        // When it is deleted in the foreground, its sets go one by one, and its revision is that of a set that is left.
+        if after.revision < before.history.highest_revision && !is_stale && !after.is_deleting {
             let (from, to) = (before.history.highest_revision, after.revision);
             self.find("the revision of a Deployment never decreases", format!("{name}: {from} -> {to}"));
         }

@@ -1,4 +1,4 @@
-//! Writes request bodies as typed clients do: fields that are no pointers always, pointers only when set (A9.5).
+//! Writes request bodies as typed clients do: fields that are no pointers always, pointers and bytes only when set (A9.5).
 
 use gantry_formats::base64;
 use gantry_json::{Map, Value};
@@ -42,7 +42,7 @@ fn message(members: &Map, id: MessageId, out: &mut Vec<u8>) {
                     bytes(field.number, &entry, out);
                 }
             }
-            (Type::List(_) | Type::Map(_), _) | (Type::Raw, None) => {}
+            (Type::List(_) | Type::Map(_), _) | (Type::Raw | Type::Bytes, None) => {}
             (kind, Some(value)) => single(field.number, kind, value, out),
             (kind, None) => {
                 if !field.pointer {

@@ -16,5 +16,5 @@ web wants 2: 3 pods, 1 updated, 2 ready, 2 available; Available=True MinimumRepl
 
 delete deployment web background
 ----
-delete web-2
 delete web-1
+delete web-2
