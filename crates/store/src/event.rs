@@ -42,6 +42,20 @@ pub enum Change {
     },
 }
 
+impl Change {
+    /// The change at this revision from a previous value to a new one, none if the key is absent.
+    pub(crate) fn of(revision: Revision, value: Option<Bytes>, previous: Option<Versioned>) -> Self {
+        match (value, previous) {
+            (Some(value), Some(previous)) => Self::Updated { value, previous },
+            (Some(value), None) => Self::Created { value },
+            // A delete always has a previous value: its condition requires it.
+            (None, previous) => {
+                Self::Deleted { previous: previous.unwrap_or(Versioned { value: Bytes::new(), revision }) }
+            }
+        }
+    }
+}
+
 /// One change of one key at one revision.
 ///
 /// All live watchers of a change get the same `Arc<Event>`. The encoder for the wire keeps its result in

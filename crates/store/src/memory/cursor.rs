@@ -68,7 +68,7 @@ impl Cursor {
         for record in state.history().after(self.collected) {
             if self.prefix.covers(&record.key) && record.key.as_bytes() >= self.start.as_slice() {
                 // The first change after `at` has the key's value at `at`; later ones do not.
-                self.past.entry(record.key.clone()).or_insert_with(|| record.previous.clone());
+                self.past.entry(record.key.clone()).or_insert_with(|| state.previous(record));
             }
         }
         self.collected = bounds.current;

@@ -1,13 +1,22 @@
 //! The recent changes, in order, limited by age and size.
 //!
-//! A record holds the value it replaced; the value it wrote is shared with the live map. So history costs about what
-//! was overwritten, not a second copy of the store.
+//! A record holds the value it replaced, as its difference from the value that it wrote. The latter is the one in the live map, or
+//! that which the next record of the key has replaced:
+//!
+//! ```text
+//! records   a@1 created    a@5: a@1 is a@5 and a difference    a@9: a@5 is a@9 and a difference
+//! live                                                         a@9
+//! ```
+//!
+//! So history costs what was changed, not copies of what was not. The last value of a deleted key is a difference from that of
+//! another one, which is most likely alike.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use bytes::Bytes;
 
+use crate::memory::delta::Delta;
 use crate::{Change, Event, Key, Revision, Versioned};
 
 /// The limits of history; records beyond either of them are dropped.
@@ -24,10 +33,39 @@ pub struct HistoryLimits {
 pub(crate) struct Record {
     pub(crate) revision: Revision,
     /// System time of the write in milliseconds since 1970; used only for the age limit.
-    pub(crate) at_millis: u64,
+    at_millis: u64,
     pub(crate) key: Key,
-    pub(crate) value: Option<Bytes>,
-    pub(crate) previous: Option<Versioned>,
+    written: Written,
+    previous: Option<Replaced>,
+}
+
+/// Where the value is that a record wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Written {
+    /// In the live map.
+    Live,
+    /// It was replaced or deleted by the record of this revision.
+    ReplacedAt(Revision),
+    /// The record deleted the key.
+    Nothing,
+}
+
+/// A value that was replaced.
+#[derive(Clone, Debug)]
+struct Replaced {
+    revision: Revision,
+    kept: Kept,
+    /// How many differences have to be applied at most, one after the other, to the value that the record wrote or any later one.
+    links: u8,
+}
+
+#[derive(Clone, Debug)]
+enum Kept {
+    Whole(Bytes),
+    /// The difference from the value that its record wrote.
+    FromWritten(Delta),
+    /// The difference from the last value of another key.
+    FromSibling(Box<(Bytes, Delta)>),
 }
 
 /// Records in the order of their revisions.
@@ -37,10 +75,24 @@ pub(crate) struct History {
     bytes: usize,
     /// The last revision whose records are dropped.
     forgotten: Revision,
+    siblings: Siblings,
 }
+
+/// Last values of deleted keys, from which those of others are differences.
+#[derive(Debug, Default)]
+struct Siblings(VecDeque<(Key, Bytes)>);
+
+/// The live values, in which histories find the last ones that they need.
+pub(crate) type LiveValues = BTreeMap<Key, Versioned>;
 
 /// The cost of a record beside its key and replaced value: the record itself and its share of allocations.
 const RECORD_BYTES: usize = 160;
+/// The maximum number of differences between a value and one that is kept whole, so that reading one record is never expensive.
+const LINKS_MAX: u8 = 16;
+/// The number of deleted values that others may be differences from: kinds times namespaces in which much is deleted at a time.
+const SIBLINGS_MAX: usize = 64;
+/// The maximum size of these values; they are not counted after their records are dropped.
+const SIBLING_BYTES_MAX: usize = 16 << 10;
 
 impl HistoryLimits {
     /// Without limits; for tests that compare all of history.
@@ -55,49 +107,114 @@ impl Default for HistoryLimits {
 }
 
 impl Record {
-    /// The record as a watch event.
-    pub(crate) fn event(&self) -> Event {
-        let change = match (&self.value, &self.previous) {
-            (Some(value), Some(previous)) => {
-                Change::Updated { value: value.clone(), previous: previous.clone() }
-            }
-            (Some(value), None) => Change::Created { value: value.clone() },
-            // A delete always has a previous value: its condition requires it.
-            (None, previous) => {
-                Change::Deleted { previous: previous.clone().unwrap_or_else(|| self.nothing()) }
-            }
-        };
-        Event::new(self.key.clone(), self.revision, change)
-    }
-
-    fn nothing(&self) -> Versioned {
-        Versioned { value: Bytes::new(), revision: self.revision }
-    }
-
     fn bytes(&self) -> usize {
-        RECORD_BYTES + self.key.as_bytes().len() + self.previous.as_ref().map_or(0, |kept| kept.value.len())
+        let previous = self.previous.as_ref().map_or(0, |previous| previous.kept.bytes());
+        RECORD_BYTES + self.key.as_bytes().len() + previous
+    }
+}
+
+impl Kept {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Whole(value) => value.len(),
+            Self::FromWritten(delta) => delta.len(),
+            Self::FromSibling(from) => from.1.len(),
+        }
     }
 }
 
 impl History {
     /// A history that begins after a revision.
     pub(crate) fn after_revision(forgotten: Revision) -> Self {
-        Self { records: VecDeque::new(), bytes: 0, forgotten }
+        Self { records: VecDeque::new(), bytes: 0, forgotten, siblings: Siblings::default() }
     }
 
     pub(crate) fn forgotten(&self) -> Revision {
         self.forgotten
     }
 
-    pub(crate) fn push(&mut self, record: Record) {
+    /// Adds a change: the value that was written, none if the key was deleted, and the value that it replaced.
+    pub(crate) fn push(
+        &mut self,
+        (key, revision, at_millis): (Key, Revision, u64),
+        value: Option<&Bytes>,
+        previous: Option<Versioned>,
+    ) {
+        let written = if value.is_some() { Written::Live } else { Written::Nothing };
+        let previous = previous.map(|previous| self.replaced(&key, revision, value, previous));
+        let record = Record { revision, at_millis, key, written, previous };
         self.bytes = self.bytes.saturating_add(record.bytes());
         self.records.push_back(record);
+    }
+
+    /// What is kept of a value that is replaced at this revision. The record that wrote it finds it there from now on.
+    fn replaced(
+        &mut self,
+        key: &Key,
+        at: Revision,
+        value: Option<&Bytes>,
+        Versioned { value: previous, revision }: Versioned,
+    ) -> Replaced {
+        let links = match self.position(revision, key) {
+            Some(writer) => {
+                self.records[writer].written = Written::ReplacedAt(at);
+                self.records[writer].previous.as_ref().map_or(0, |previous| previous.links)
+            }
+            None => 0,
+        };
+        let kept = match value {
+            None => self.siblings.keep(key, previous),
+            Some(value) if links < LINKS_MAX => match Delta::between(value, &previous) {
+                Some(delta) => Kept::FromWritten(delta),
+                None => Kept::Whole(previous),
+            },
+            Some(_) => Kept::Whole(previous),
+        };
+        let links = if matches!(kept, Kept::FromWritten(_)) { links + 1 } else { 0 };
+        Replaced { revision, kept, links }
+    }
+
+    /// The place of the record of a key at a revision.
+    fn position(&self, revision: Revision, key: &Key) -> Option<usize> {
+        let start = self.records.partition_point(|record| record.revision < revision);
+        let records = self.records.range(start..).take_while(|record| record.revision == revision);
+        records.enumerate().find(|(_, record)| record.key == *key).map(|(place, _)| start + place)
     }
 
     /// The records after a revision, oldest first.
     pub(crate) fn after(&self, revision: Revision) -> impl Iterator<Item = &Record> {
         let start = self.records.partition_point(|record| record.revision <= revision);
         self.records.range(start..)
+    }
+
+    /// A record as a watch event.
+    pub(crate) fn event(&self, record: &Record, live: &LiveValues) -> Event {
+        let value = self.value(record, live);
+        let previous = self.previous(record, live);
+        Event::new(record.key.clone(), record.revision, Change::of(record.revision, value, previous))
+    }
+
+    /// The value that a record wrote.
+    fn value(&self, record: &Record, live: &LiveValues) -> Option<Bytes> {
+        match record.written {
+            Written::Nothing => None,
+            Written::Live => live.get(&record.key).map(|version| version.value.clone()),
+            Written::ReplacedAt(revision) => {
+                let replacing = self.position(revision, &record.key)?;
+                self.previous(&self.records[replacing], live).map(|previous| previous.value)
+            }
+        }
+    }
+
+    /// The value that a record replaced.
+    pub(crate) fn previous(&self, record: &Record, live: &LiveValues) -> Option<Versioned> {
+        let Replaced { revision, kept, .. } = record.previous.as_ref()?;
+        let value = match kept {
+            Kept::Whole(value) => value.clone(),
+            Kept::FromWritten(delta) => delta.apply_to(&self.value(record, live)?),
+            Kept::FromSibling(from) => from.1.apply_to(&from.0),
+        };
+        Some(Versioned { value, revision: *revision })
     }
 
     /// The revision of the oldest record, if it is beyond the limits.
@@ -113,6 +230,12 @@ impl History {
             self.bytes = self.bytes.saturating_sub(oldest.bytes());
             self.forgotten = oldest.revision;
         }
+        if self.records.is_empty() {
+            self.siblings = Siblings::default();
+        }
+        if self.records.len() < self.records.capacity() / 4 {
+            self.records.shrink_to(self.records.capacity() / 2);
+        }
     }
 
     pub(crate) fn bytes(&self) -> usize {
@@ -121,5 +244,130 @@ impl History {
 
     pub(crate) fn len(&self) -> usize {
         self.records.len()
+    }
+}
+
+impl Siblings {
+    /// What is kept of the last value of a key.
+    fn keep(&mut self, key: &Key, value: Bytes) -> Kept {
+        let place = self.0.iter().position(|(sibling, _)| parent(sibling) == parent(key));
+        if let Some((_, sibling)) = place.map(|place| &self.0[place]) {
+            if let Some(delta) = Delta::between(sibling, &value) {
+                return Kept::FromSibling(Box::new((sibling.clone(), delta)));
+            }
+        }
+        if value.len() <= SIBLING_BYTES_MAX {
+            place.map(|place| self.0.remove(place));
+            self.0.truncate(SIBLINGS_MAX - 1);
+            self.0.push_front((key.clone(), value.clone()));
+        }
+        Kept::Whole(value)
+    }
+}
+
+/// A key up to its last slash. What follows is a name among values of one kind.
+fn parent(key: &Key) -> &[u8] {
+    let key = key.as_bytes();
+    let end = key.iter().rposition(|byte| *byte == b'/').unwrap_or_default();
+    &key[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use gantry_rng::Rng;
+
+    use super::*;
+    use crate::memory::State;
+    use crate::{Op, Transaction};
+
+    fn key(name: &str) -> Key {
+        Key::new(name.to_owned()).unwrap()
+    }
+
+    fn write(state: &mut State, name: &str, value: Option<Vec<u8>>) {
+        let key = key(name);
+        let op = match (state.get(&key).found, value) {
+            (None, Some(value)) => Op::Create { value: value.into() },
+            (Some(found), Some(value)) => Op::Update { value: value.into(), seen: found.revision },
+            (Some(found), None) => Op::Delete { seen: found.revision },
+            (None, None) => return,
+        };
+        state.replay(Transaction::single(key, op), 0).unwrap();
+    }
+
+    /// A value of a few kilobytes that differs from others of its seed by a number.
+    fn numbered(seed: u64, number: usize) -> Vec<u8> {
+        let mut rng = Rng::new(seed);
+        [rng.bytes(900), format!("number {number}").into_bytes(), rng.bytes(2000)].concat()
+    }
+
+    fn events(state: &State) -> Vec<Event> {
+        state.history().after(Revision::EMPTY).map(|record| state.event(record)).collect()
+    }
+
+    /// What was written, deleted and written again is read back as it was, whatever was kept of it.
+    #[test]
+    fn every_record_has_the_values_that_were_written() {
+        let mut rng = Rng::new(3);
+        let (mut state, mut values, mut changes) =
+            (State::empty(HistoryLimits::UNLIMITED), BTreeMap::new(), Vec::new());
+        for number in 0..500 {
+            let name = format!("/kind-{}/{}", rng.index(3), rng.index(4));
+            let value = match rng.index(6) {
+                0 => None,
+                1 => Some(rng.bytes(50)),
+                2 => Some(rng.bytes(3000)),
+                _ => Some(numbered(7, number)),
+            };
+            let previous = values.remove(&name);
+            if let Some(value) = &value {
+                values.insert(name.clone(), value.clone());
+            }
+            if value.is_some() || previous.is_some() {
+                changes.push((name.clone(), value.clone(), previous));
+            }
+            write(&mut state, &name, value);
+        }
+        let read = events(&state).into_iter().map(|event| {
+            let previous = event.previous().map(|previous| previous.value.to_vec());
+            (event.key.to_string(), event.value().map(|value| value.to_vec()), previous)
+        });
+        assert_eq!(read.collect::<Vec<_>>(), changes);
+    }
+
+    #[test]
+    fn states_of_one_object_cost_what_differs() {
+        let mut state = State::empty(HistoryLimits::UNLIMITED);
+        for number in 0..100 {
+            write(&mut state, "/pods/a", Some(numbered(1, number)));
+        }
+        let whole = 100 / usize::from(LINKS_MAX) + 1;
+        let bytes = state.usage().history_bytes;
+        assert!(bytes < whole * 3000 + 100 * (RECORD_BYTES + 64), "{bytes}");
+    }
+
+    #[test]
+    fn deleted_objects_that_are_alike_cost_what_differs() {
+        let mut state = State::empty(HistoryLimits::UNLIMITED);
+        for number in 0..100 {
+            let name = format!("/pods/{number}");
+            write(&mut state, &name, Some(numbered(1, number)));
+            write(&mut state, &name, None);
+        }
+        let bytes = state.usage().history_bytes;
+        assert!(bytes < 3000 + 200 * (RECORD_BYTES + 64), "{bytes}");
+    }
+
+    /// A hot key is written thousands of times in five minutes.
+    #[test]
+    fn few_differences_are_between_a_record_and_a_whole_value() {
+        let mut state = State::empty(HistoryLimits::UNLIMITED);
+        for number in 0..1000 {
+            write(&mut state, "/leases/a", Some(numbered(1, number)));
+        }
+        let links = state.history().records.iter().filter_map(|record| Some(record.previous.as_ref()?.links));
+        assert_eq!(links.max(), Some(LINKS_MAX));
     }
 }

@@ -14,9 +14,7 @@ use crate::memory::staged::Staged;
 use crate::memory::state::{State, Usage};
 use crate::memory::watch_hub::WatchHub;
 use crate::memory::watcher::Watcher;
-use crate::{
-    Bounds, Error, Event, Fetched, Item, Key, ListRequest, Page, Prefix, Revision, Transaction, Watch,
-};
+use crate::{Bounds, Error, Fetched, Item, Key, ListRequest, Page, Prefix, Revision, Transaction, Watch};
 
 /// A [`State`] with many readers and one writer.
 #[derive(Debug)]
@@ -182,20 +180,18 @@ impl Live {
     }
 
     fn publish_to(&self, watch_hub: &WatchHub, staged: Staged, at_millis: u64) -> Wakes {
-        let before = self.published();
-        let events = {
+        let mut events = Vec::new();
+        {
             let mut state = self.state_mut();
             let transactions = staged.into_transactions();
             let count = transactions.len();
             for transaction in transactions {
-                state.apply(transaction, at_millis);
+                state.apply(transaction, at_millis, (!watch_hub.is_idle()).then_some(&mut events));
             }
-            let events = if watch_hub.is_idle() { Vec::new() } else { events_after(&state, before) };
             for _ in 0..count {
                 state.forget(at_millis);
             }
-            events
-        };
+        }
         let mut wakers = Vec::new();
         watch_hub.publish(&events, &mut wakers);
         let current = self.state().bounds().current;
@@ -232,10 +228,6 @@ impl Drop for SteppedRead<'_> {
     fn drop(&mut self) {
         self.live.state_mut().unpin(self.cursor.at());
     }
-}
-
-fn events_after(state: &State, revision: Revision) -> Vec<Arc<Event>> {
-    state.history().after(revision).map(|record| Arc::new(record.event())).collect()
 }
 
 fn page(revision: Revision, items: Vec<Item>, remaining: u64) -> Page {

@@ -4,6 +4,7 @@
 //! `MemoryStore` is the port over them. Start at [`State`].
 
 mod cursor;
+mod delta;
 mod history;
 mod live;
 mod staged;

@@ -1,17 +1,21 @@
 //! The live keys and the recent history. No locks, no clock, no waiting.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::sync::Arc;
 
-use crate::memory::history::{History, HistoryLimits, Record};
+use bytes::Bytes;
+
+use crate::memory::history::{History, HistoryLimits, LiveValues, Record};
 use crate::memory::staged::Staged;
-use crate::{Bounds, Error, Fetched, Key, Op, Revision, Transaction, Versioned};
+use crate::{Bounds, Change, Error, Event, Fetched, Key, Op, Revision, Transaction, Versioned};
 
 /// The revisioned map.
 ///
 /// Its state is a function of the transactions applied to it, in order.
 #[derive(Debug)]
 pub struct State {
-    live: BTreeMap<Key, Versioned>,
+    live: LiveValues,
     live_bytes: usize,
     history: History,
     limits: HistoryLimits,
@@ -105,18 +109,29 @@ impl State {
         Ok(())
     }
 
-    /// Makes a staged transaction part of the state. Nothing is forgotten yet: its watchers have not been told.
-    pub fn apply(&mut self, transaction: Transaction, at_millis: u64) {
+    /// Makes a staged transaction part of the state, and adds its events if there is anyone to see them. Nothing is forgotten yet: its
+    /// watchers have not been told.
+    pub(crate) fn apply(
+        &mut self,
+        transaction: Transaction,
+        at_millis: u64,
+        mut events: Option<&mut Vec<Arc<Event>>>,
+    ) {
         self.current = self.current.next();
         for (key, op) in transaction.into_ops() {
-            self.apply_op(key, &op, at_millis);
+            let (key, previous) = self.apply_op(key, &op);
+            if let Some(events) = &mut events {
+                let change = Change::of(self.current, op.value().cloned(), previous.clone());
+                events.push(Arc::new(Event::new(key.clone(), self.current, change)));
+            }
+            self.history.push((key, self.current, at_millis), op.value(), previous);
         }
     }
 
     /// Applies a transaction read back from a log, if its conditions hold: they held when it was written.
     pub fn replay(&mut self, transaction: Transaction, at_millis: u64) -> Result<(), Error> {
         self.check(&Staged::default(), &transaction)?;
-        self.apply(transaction, at_millis);
+        self.apply(transaction, at_millis, None);
         self.forget(at_millis);
         Ok(())
     }
@@ -148,6 +163,16 @@ impl State {
         &self.history
     }
 
+    /// A record of history as a watch event.
+    pub(crate) fn event(&self, record: &Record) -> Event {
+        self.history.event(record, &self.live)
+    }
+
+    /// The value that a record of history replaced.
+    pub(crate) fn previous(&self, record: &Record) -> Option<Versioned> {
+        self.history.previous(record, &self.live)
+    }
+
     pub(crate) fn pin(&mut self, revision: Revision) {
         *self.pins.entry(revision).or_default() += 1;
     }
@@ -162,17 +187,29 @@ impl State {
         self.history.forget(self.forgettable());
     }
 
-    fn apply_op(&mut self, key: Key, op: &Op, at_millis: u64) {
-        let revision = self.current;
-        let value = op.value().cloned();
-        let previous = match &value {
-            Some(value) => self.live.insert(key.clone(), Versioned { value: value.clone(), revision }),
-            None => self.live.remove(&key),
+    /// Writes one key, and returns it as it is in the live map, so that all its records share its memory, with the value that was replaced.
+    fn apply_op(&mut self, key: Key, op: &Op) -> (Key, Option<Versioned>) {
+        let (key, previous) = match (op.value(), self.live.entry(key)) {
+            (Some(value), Entry::Occupied(mut entry)) => {
+                let version = Versioned { value: value.clone(), revision: self.current };
+                let previous = entry.insert(version);
+                (entry.key().clone(), Some(previous))
+            }
+            (Some(value), Entry::Vacant(entry)) => {
+                let key = entry.key().clone();
+                entry.insert(Versioned { value: value.clone(), revision: self.current });
+                (key, None)
+            }
+            (None, Entry::Occupied(entry)) => {
+                let (key, previous) = entry.remove_entry();
+                (key, Some(previous))
+            }
+            (None, Entry::Vacant(entry)) => (entry.into_key(), None),
         };
-        let bytes = |value: Option<usize>| value.map_or(0, |value| value + key.as_bytes().len());
-        self.live_bytes += bytes(value.as_ref().map(bytes::Bytes::len));
-        self.live_bytes -= bytes(previous.as_ref().map(|previous| previous.value.len()));
-        self.history.push(Record { revision, at_millis, key, value, previous });
+        let bytes = |value: Option<&Bytes>| value.map_or(0, |value| value.len() + key.as_bytes().len());
+        self.live_bytes += bytes(op.value());
+        self.live_bytes -= bytes(previous.as_ref().map(|previous| &previous.value));
+        (key, previous)
     }
 
     /// The last revision whose records may be dropped: not after the floor, nor after a pinned revision.

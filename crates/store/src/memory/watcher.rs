@@ -77,7 +77,7 @@ impl Watcher {
             }
             reached = record.revision;
             if self.prefix.covers(&record.key) {
-                let event = record.event();
+                let event = state.event(record);
                 bytes = bytes.saturating_add(event.bytes());
                 self.ready.push_back(Arc::new(event));
             }
