@@ -74,6 +74,11 @@ impl Engine {
         self.log.sync_mark();
     }
 
+    /// Drops history beyond its limits when nothing is written for a while.
+    pub(crate) fn forget(&self) {
+        self.live.forget(self.now());
+    }
+
     /// Decides on a batch, makes it durable, and then visible.
     pub(crate) fn commit(&mut self, batch: impl IntoIterator<Item = Transaction>) -> BatchResult {
         let mut staged = Staged::default();

@@ -55,6 +55,9 @@ const LINGER: Duration = Duration::from_micros(60);
 /// After how long without writes the high-water mark is synced by itself. A steady writer comes back sooner.
 const IDLE: Duration = Duration::from_millis(20);
 
+/// After how long without writes the history is looked at for what is beyond its limits. Each write does so, too.
+const FORGET_EVERY: Duration = Duration::from_secs(10);
+
 impl Queue {
     /// Adds a request.
     pub(crate) fn push(&self, request: Request) -> Result<(), Error> {
@@ -82,9 +85,8 @@ impl Queue {
     }
 
     /// All queued requests, as soon as there is one, or [`Taken::Nothing`] after `timeout`.
-    fn take(&self, last_batch: usize, timeout: Option<Duration>) -> Taken {
+    fn take(&self, last_batch: usize, timeout: Duration) -> Taken {
         let idle = |waiting: &mut Waiting| waiting.requests.is_empty() && !waiting.closed;
-        let timeout = timeout.unwrap_or(Duration::from_hours(1));
         let waited = self.arrived.wait_timeout_while(self.lock(), timeout, idle);
         let mut waiting = waited.unwrap_or_else(PoisonError::into_inner).0;
         if idle(&mut waiting) {
@@ -114,15 +116,17 @@ pub(crate) fn start(
     thread::Builder::new().name("store-writer".to_owned()).spawn(move || {
         let mut last_batch = 0;
         loop {
-            match queue.take(last_batch, writer.engine.is_mark_unsynced().then_some(IDLE)) {
+            let is_mark_unsynced = writer.engine.is_mark_unsynced();
+            match queue.take(last_batch, if is_mark_unsynced { IDLE } else { FORGET_EVERY }) {
                 Taken::Requests(requests) => {
                     last_batch = requests.len();
                     writer.write(requests);
                 }
-                Taken::Nothing => {
+                Taken::Nothing if is_mark_unsynced => {
                     writer.engine.sync_mark();
                     writer.record_health();
                 }
+                Taken::Nothing => writer.engine.forget(),
                 Taken::Closed => break,
             }
         }

@@ -12,6 +12,7 @@ pub(crate) use flow_control::is_default;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use futures::future::join_all;
 use gantry_json::{Value, json};
 use gantry_managed_fields::ownership::{FieldSet, Write, track_update};
 use gantry_registry::access::AccessRule;
@@ -127,6 +128,7 @@ async fn missing<'a>(
 async fn write(server: &ApiServer, missing: &[PendingObject<'_>]) -> Result<(), Error> {
     // There are many bindings, and the objects of flow control take effect together. All other objects get a revision each, in the order in which Kubernetes creates them.
     let (own, shared): (Vec<_>, Vec<_>) = missing.iter().partition(|one| one.wanted.has_own_version());
+    let mut transactions = Vec::new();
     for some in own.chunks(1).chain(shared.chunks(OBJECTS_MAX)) {
         let mut transaction: Option<Transaction> = None;
         for one in some {
@@ -143,11 +145,11 @@ async fn write(server: &ApiServer, missing: &[PendingObject<'_>]) -> Result<(), 
             transaction =
                 Some(server.objects.with_allocations(object_ref, with_it, before, Some(&one.object)).await?);
         }
-        if let Some(transaction) = transaction {
-            server.objects.store.commit(transaction).await?;
-        }
+        transactions.extend(transaction);
     }
-    Ok(())
+    // Sent in this order and all at once, so that they share syncs of the disk.
+    let commits = join_all(transactions.into_iter().map(|some| server.objects.store.commit(some)));
+    commits.await.into_iter().try_for_each(|committed| committed.map(drop))
 }
 
 impl DefaultObject {

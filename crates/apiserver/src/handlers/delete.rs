@@ -55,7 +55,7 @@ impl Call<'_> {
             let deletions = join_all(some.iter().map(|item| self.delete_listed(item, &options))).await;
             deletions.into_iter().collect::<Result<(), _>>()?;
         }
-        Ok(self.with_orphan_warning(self.render_list(&found)?, &options))
+        Ok(self.with_orphan_warning(read::render(self, found).await?, &options))
     }
 
     /// Deletes an object of a collection. Most are removed as they were read: neither read again nor decoded.

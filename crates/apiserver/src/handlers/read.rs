@@ -54,7 +54,11 @@ pub(super) async fn collection(call: &Call<'_>) -> Result<ApiResponse, ApiError>
         return watch::begin(call, &options).await;
     }
     require_verb(call.kind, Verb::List)?;
-    let found = list(call, &options).await?;
+    render(call, list(call, &options).await?).await
+}
+
+/// Renders a list; a large one while it is sent.
+pub(super) async fn render(call: &Call<'_>, found: ListedObjects) -> Result<ApiResponse, ApiError> {
     let (bytes, is_plain) = (found.bytes(), matches!(call.view, View::Plain | View::Discovery));
     let is_yaml = call.info.wants_yaml();
     let is_indented = !is_yaml && call.info.wants_pretty() && bytes <= INDENTED_BYTES_MAX;

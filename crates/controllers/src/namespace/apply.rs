@@ -97,12 +97,15 @@ impl Namespaces {
     ) -> Result<(), RequestError> {
         let (api, resource) = (&self.context.api, &served.resource);
         let collection = ResourcePath::collection(resource, Some(namespace));
-        // Most kinds have no objects here, so listing first saves half of the requests and every write.
-        let present = self.list(resource, &collection).await?;
+        let has_delete_collection = served.verbs.contains("deletecollection");
+        // Most kinds have no objects here, so listing first saves half of the requests and every write. Of a collection that is deleted as
+        // a whole, one object is enough to know that there are any.
+        let query: &[_] = if has_delete_collection { &[("limit", "1")] } else { &[] };
+        let present = self.list(resource, &collection, query).await?;
         if present.is_empty() {
             return Ok(());
         }
-        if served.verbs.contains("deletecollection") {
+        if has_delete_collection {
             api.delete(&collection, &DeleteParams::background()).await?;
         } else {
             for object in &present {
@@ -114,16 +117,21 @@ impl Namespaces {
                 }
             }
         }
-        let left = self.list(resource, &collection).await?;
+        let left = self.list(resource, &collection, &[]).await?;
         if !left.is_empty() {
             count(resource, &left, remaining_content);
         }
         Ok(())
     }
 
-    async fn list(&self, resource: &Resource, collection: &ResourcePath) -> Result<Vec<Value>, RequestError> {
+    async fn list(
+        &self,
+        resource: &Resource,
+        collection: &ResourcePath,
+        query: &[(&'static str, &str)],
+    ) -> Result<Vec<Value>, RequestError> {
         let form = if is_pods(resource) { Form::Whole } else { Form::Metadata };
-        let mut list = self.context.api.list::<Value>(collection, form, &[]).await?;
+        let mut list = self.context.api.list::<Value>(collection, form, query).await?;
         Ok(list["items"].as_array_mut().map(std::mem::take).unwrap_or_default())
     }
 }

@@ -20,6 +20,9 @@ use crate::memory::delta::Delta;
 use crate::{Change, Event, Key, Revision, Versioned};
 
 /// The limits of history; records beyond either of them are dropped.
+///
+/// A tenth of the age is enough for a watcher to come back; records that are older have only a quarter of the memory. So much is kept
+/// while much changes, and little of it afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HistoryLimits {
     /// The maximum age of a record.
@@ -100,7 +103,7 @@ impl HistoryLimits {
 }
 
 impl Default for HistoryLimits {
-    /// Five minutes, as in Kubernetes, and at most 32 MiB.
+    /// Five minutes, as in Kubernetes, and at most 32 MiB: some sixty thousand changes of pods.
     fn default() -> Self {
         Self { age: Duration::from_mins(5), bytes: 32 << 20 }
     }
@@ -221,7 +224,10 @@ impl History {
     pub(crate) fn overdue(&self, limits: &HistoryLimits, now_millis: u64) -> Option<Revision> {
         let oldest = self.records.front()?;
         let age = Duration::from_millis(now_millis.saturating_sub(oldest.at_millis));
-        (age > limits.age || self.bytes > limits.bytes).then_some(oldest.revision)
+        let is_overdue = age > limits.age
+            || self.bytes > limits.bytes
+            || age > limits.age / 10 && self.bytes > limits.bytes / 4;
+        is_overdue.then_some(oldest.revision)
     }
 
     /// Drops records up to and including a revision.
@@ -358,6 +364,22 @@ mod tests {
         }
         let bytes = state.usage().history_bytes;
         assert!(bytes < 3000 + 200 * (RECORD_BYTES + 64), "{bytes}");
+    }
+
+    #[test]
+    fn little_is_kept_for_long_after_much_has_changed() {
+        let limits = HistoryLimits { age: Duration::from_secs(100), bytes: 40_000 };
+        let mut state = State::empty(limits);
+        for number in 0..100 {
+            write(&mut state, &format!("/pods/{number}"), Some(b"v".to_vec()));
+        }
+        state.forget(9_000);
+        assert_eq!(state.usage().changes, 100, "a watcher may come back for them");
+        state.forget(11_000);
+        let bytes = state.usage().history_bytes;
+        assert!((9_000..=10_000).contains(&bytes), "{bytes}");
+        state.forget(101_000);
+        assert_eq!(state.usage().changes, 0);
     }
 
     /// A hot key is written thousands of times in five minutes.

@@ -157,6 +157,15 @@ impl Live {
         self.state_mut().compact(through)
     }
 
+    /// Drops history beyond its limits, which writes do otherwise.
+    pub fn forget(&self, now_millis: u64) {
+        let mut before = usize::MAX;
+        while before > self.usage().changes {
+            before = self.usage().changes;
+            self.state_mut().forget(now_millis);
+        }
+    }
+
     /// Ends every watch, now and later, with this reason.
     pub fn close(&self, why: &str) -> Wakes {
         Wakes(self.watch_hub().close(why))
