@@ -52,9 +52,14 @@ impl Key {
         Self(bytes.into())
     }
 
+    /// The key with these bytes, which another key had.
+    pub(crate) fn copied(bytes: &[u8]) -> Self {
+        Self(Bytes::copy_from_slice(bytes))
+    }
+
     /// The same key in memory of its own, so that it pins no larger buffer it was cut from.
     pub fn detached(&self) -> Self {
-        Self(Bytes::copy_from_slice(&self.0))
+        Self::copied(&self.0)
     }
 }
 

@@ -66,9 +66,11 @@ impl Cursor {
             return Err(Error::Compacted { floor: bounds.floor });
         }
         for record in state.history().after(self.collected) {
-            if self.prefix.covers(&record.key) && record.key.as_bytes() >= self.start.as_slice() {
-                // The first change after `at` has the key's value at `at`; later ones do not.
-                self.past.entry(record.key.clone()).or_insert_with(|| state.previous(record));
+            let key = state.history().key(record);
+            let is_read = key.starts_with(self.prefix.as_bytes()) && key >= self.start.as_slice();
+            // The first change after `at` has the key's value at `at`; later ones do not.
+            if is_read && !self.past.contains_key(key) {
+                self.past.insert(Key::copied(key), state.previous(record));
             }
         }
         self.collected = bounds.current;

@@ -6,48 +6,38 @@
 use bytes::Bytes;
 
 /// The longest value that is written as a difference. Positions in the table have 16 bits.
-const VALUE_MAX: usize = 1 << 16;
+pub(crate) const VALUE_MAX: usize = 1 << 16;
 /// The length of the blocks by which equal parts are found.
 const BLOCK: usize = 16;
 /// The number of bits of a hash. Blocks of a large base share places; the last one is found.
 const HASH_BITS: u32 = 10;
 
-/// A difference from a base.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Delta(Box<[u8]>);
-
-impl Delta {
-    /// The difference from a base to a value, if it is worth it: at most half as long as the value.
-    pub(crate) fn between(base: &[u8], value: &[u8]) -> Option<Self> {
-        if base.len() > VALUE_MAX || value.len() > VALUE_MAX {
-            return None;
-        }
-        let mut delta = DeltaWriter { value, written: 0, out: Vec::with_capacity(value.len() / 4) };
-        let prefix = equal_start(base, value);
-        delta.copy(0, 0, prefix);
-        let suffix = equal_end(&base[prefix..], &value[prefix..]);
-        delta.find_copies(base, prefix..base.len() - suffix, value.len() - suffix);
-        delta.copy(base.len() - suffix, value.len() - suffix, suffix);
-        delta.literal(value.len());
-        (delta.out.len() <= value.len() / 2).then(|| Self(delta.out.as_slice().into()))
+/// The difference from a base to a value, if it is worth it: at most half as long as the value.
+pub(crate) fn between(base: &[u8], value: &[u8]) -> Option<Vec<u8>> {
+    if base.len() > VALUE_MAX || value.len() > VALUE_MAX {
+        return None;
     }
+    let mut delta = DeltaWriter { value, written: 0, out: Vec::with_capacity(value.len() / 4) };
+    let prefix = equal_start(base, value);
+    delta.copy(0, 0, prefix);
+    let suffix = equal_end(&base[prefix..], &value[prefix..]);
+    delta.find_copies(base, prefix..base.len() - suffix, value.len() - suffix);
+    delta.copy(base.len() - suffix, value.len() - suffix, suffix);
+    delta.literal(value.len());
+    (delta.out.len() <= value.len() / 2).then_some(delta.out)
+}
 
-    /// The value, given the base that the difference was made from.
-    pub(crate) fn apply_to(&self, base: &[u8]) -> Bytes {
-        let (mut delta, mut value) = (&self.0[..], Vec::new());
-        while !delta.is_empty() {
-            let literal = read_number(&mut delta);
-            value.extend_from_slice(&delta[..literal]);
-            delta = &delta[literal..];
-            let (from, length) = (read_number(&mut delta), read_number(&mut delta));
-            value.extend_from_slice(&base[from..from + length]);
-        }
-        value.into_boxed_slice().into()
+/// The value whose difference from a base this is.
+pub(crate) fn apply(base: &[u8], mut delta: &[u8]) -> Bytes {
+    let mut value = Vec::with_capacity(base.len());
+    while !delta.is_empty() {
+        let literal = read_number(&mut delta);
+        value.extend_from_slice(&delta[..literal]);
+        delta = &delta[literal..];
+        let (from, length) = (read_number(&mut delta), read_number(&mut delta));
+        value.extend_from_slice(&base[from..from + length]);
     }
-
-    pub(crate) fn len(&self) -> usize {
-        self.0.len()
-    }
+    value.into_boxed_slice().into()
 }
 
 struct DeltaWriter<'a> {
@@ -177,11 +167,11 @@ mod tests {
             let length = rng.between(0, 3000);
             let base = rng.bytes(length);
             let value = if rng.one_in(8) { rng.bytes(length) } else { edited(&mut rng, &base) };
-            if let Some(delta) = Delta::between(&base, &value) {
-                assert_eq!(delta.apply_to(&base), value, "seed {seed}");
+            if let Some(delta) = between(&base, &value) {
+                assert_eq!(apply(&base, &delta), value, "seed {seed}");
                 assert!(delta.len() <= value.len() / 2, "seed {seed}");
             } else {
-                assert!(length < 1000 || value.len() < 300 || Delta::between(&base, &base).is_some());
+                assert!(length < 1000 || value.len() < 300 || between(&base, &base).is_some());
             }
         }
     }
@@ -192,21 +182,21 @@ mod tests {
         let middle = rng.bytes(2000);
         let base = [b"one".as_slice(), &middle, b"tail"].concat();
         let value = [b"another start".as_slice(), &middle, b"end"].concat();
-        let delta = Delta::between(&base, &value).unwrap();
+        let delta = between(&base, &value).unwrap();
         assert!(delta.len() < 64, "{}", delta.len());
-        assert_eq!(delta.apply_to(&base), value);
+        assert_eq!(apply(&base, &delta), value);
     }
 
     #[test]
     fn a_value_that_has_nothing_in_common_has_no_difference() {
         let mut rng = Rng::new(2);
         let (one, other) = (rng.bytes(2000), rng.bytes(2000));
-        assert_eq!(Delta::between(&one, &other), None);
+        assert_eq!(between(&one, &other), None);
     }
 
     #[test]
     fn a_large_value_is_not_looked_at() {
         let large = vec![7; VALUE_MAX + 1];
-        assert_eq!(Delta::between(&large, &large), None);
+        assert_eq!(between(&large, &large), None);
     }
 }

@@ -12,11 +12,13 @@
 //! another one, which is most likely alike.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::memory::delta::Delta;
+use crate::memory::byte_log::{ByteLog, Span};
+use crate::memory::delta;
 use crate::{Change, Event, Key, Revision, Versioned};
 
 /// The limits of history; records beyond either of them are dropped.
@@ -32,12 +34,12 @@ pub struct HistoryLimits {
 }
 
 /// One change of one key.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Record {
     pub(crate) revision: Revision,
     /// System time of the write in milliseconds since 1970; used only for the age limit.
     at_millis: u64,
-    pub(crate) key: Key,
+    key: Span,
     written: Written,
     previous: Option<Replaced>,
 }
@@ -54,7 +56,7 @@ enum Written {
 }
 
 /// A value that was replaced.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Replaced {
     revision: Revision,
     kept: Kept,
@@ -62,34 +64,38 @@ struct Replaced {
     links: u8,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 enum Kept {
-    Whole(Bytes),
+    Whole(Span),
+    /// Too large to be copied.
+    Large(Bytes),
     /// The difference from the value that its record wrote.
-    FromWritten(Delta),
+    FromWritten(Span),
     /// The difference from the last value of another key.
-    FromSibling(Box<(Bytes, Delta)>),
+    FromSibling(Arc<[u8]>, Span),
 }
 
 /// Records in the order of their revisions.
 #[derive(Debug)]
 pub(crate) struct History {
     records: VecDeque<Record>,
+    /// The keys and values of the records.
+    contents: ByteLog,
     bytes: usize,
     /// The last revision whose records are dropped.
     forgotten: Revision,
     siblings: Siblings,
 }
 
-/// Last values of deleted keys, from which those of others are differences.
+/// Last values of deleted keys, by what these keys have in common with others, from which the last values of these are differences.
 #[derive(Debug, Default)]
-struct Siblings(VecDeque<(Key, Bytes)>);
+struct Siblings(VecDeque<(Box<[u8]>, Arc<[u8]>)>);
 
 /// The live values, in which histories find the last ones that they need.
 pub(crate) type LiveValues = BTreeMap<Key, Versioned>;
 
-/// The cost of a record beside its key and replaced value: the record itself and its share of allocations.
-const RECORD_BYTES: usize = 160;
+/// The cost of a record beside its key and replaced value.
+const RECORD_BYTES: usize = size_of::<Record>();
 /// The maximum number of differences between a value and one that is kept whole, so that reading one record is never expensive.
 const LINKS_MAX: u8 = 16;
 /// The number of deleted values that others may be differences from: kinds times namespaces in which much is deleted at a time.
@@ -112,16 +118,15 @@ impl Default for HistoryLimits {
 impl Record {
     fn bytes(&self) -> usize {
         let previous = self.previous.as_ref().map_or(0, |previous| previous.kept.bytes());
-        RECORD_BYTES + self.key.as_bytes().len() + previous
+        RECORD_BYTES + self.key.len() + previous
     }
 }
 
 impl Kept {
     fn bytes(&self) -> usize {
         match self {
-            Self::Whole(value) => value.len(),
-            Self::FromWritten(delta) => delta.len(),
-            Self::FromSibling(from) => from.1.len(),
+            Self::Large(value) => value.len(),
+            Self::Whole(bytes) | Self::FromWritten(bytes) | Self::FromSibling(_, bytes) => bytes.len(),
         }
     }
 }
@@ -129,7 +134,8 @@ impl Kept {
 impl History {
     /// A history that begins after a revision.
     pub(crate) fn after_revision(forgotten: Revision) -> Self {
-        Self { records: VecDeque::new(), bytes: 0, forgotten, siblings: Siblings::default() }
+        let (records, contents) = (VecDeque::new(), ByteLog::default());
+        Self { records, contents, bytes: 0, forgotten, siblings: Siblings::default() }
     }
 
     pub(crate) fn forgotten(&self) -> Revision {
@@ -139,13 +145,14 @@ impl History {
     /// Adds a change: the value that was written, none if the key was deleted, and the value that it replaced.
     pub(crate) fn push(
         &mut self,
-        (key, revision, at_millis): (Key, Revision, u64),
+        (key, revision, at_millis): (&Key, Revision, u64),
         value: Option<&Bytes>,
         previous: Option<Versioned>,
     ) {
         let written = if value.is_some() { Written::Live } else { Written::Nothing };
-        let previous = previous.map(|previous| self.replaced(&key, revision, value, previous));
-        let record = Record { revision, at_millis, key, written, previous };
+        let span = self.contents.push(key.as_bytes());
+        let previous = previous.map(|previous| self.replaced(key, revision, value, previous));
+        let record = Record { revision, at_millis, key: span, written, previous };
         self.bytes = self.bytes.saturating_add(record.bytes());
         self.records.push_back(record);
     }
@@ -158,30 +165,47 @@ impl History {
         value: Option<&Bytes>,
         Versioned { value: previous, revision }: Versioned,
     ) -> Replaced {
-        let links = match self.position(revision, key) {
+        let links = match self.position(revision, key.as_bytes()) {
             Some(writer) => {
                 self.records[writer].written = Written::ReplacedAt(at);
                 self.records[writer].previous.as_ref().map_or(0, |previous| previous.links)
             }
             None => 0,
         };
-        let kept = match value {
-            None => self.siblings.keep(key, previous),
-            Some(value) if links < LINKS_MAX => match Delta::between(value, &previous) {
-                Some(delta) => Kept::FromWritten(delta),
-                None => Kept::Whole(previous),
-            },
-            Some(_) => Kept::Whole(previous),
+        let from_written = value
+            .filter(|_| links < LINKS_MAX)
+            .and_then(|value| delta::between(value, &previous))
+            .map(|delta| Kept::FromWritten(self.contents.push(&delta)));
+        let kept = match from_written {
+            Some(kept) => return Replaced { revision, kept, links: links + 1 },
+            None if previous.len() > delta::VALUE_MAX => Kept::Large(previous),
+            None if value.is_none() => self.keep_last(key, &previous),
+            None => Kept::Whole(self.contents.push(&previous)),
         };
-        let links = if matches!(kept, Kept::FromWritten(_)) { links + 1 } else { 0 };
-        Replaced { revision, kept, links }
+        Replaced { revision, kept, links: 0 }
+    }
+
+    /// Keeps the last value of a key.
+    fn keep_last(&mut self, key: &Key, value: &[u8]) -> Kept {
+        let sibling = self.siblings.of(key);
+        let delta = sibling.as_ref().and_then(|sibling| delta::between(sibling, value));
+        if let Some((sibling, delta)) = sibling.zip(delta) {
+            return Kept::FromSibling(sibling, self.contents.push(&delta));
+        }
+        self.siblings.replace(key, value);
+        Kept::Whole(self.contents.push(value))
     }
 
     /// The place of the record of a key at a revision.
-    fn position(&self, revision: Revision, key: &Key) -> Option<usize> {
+    fn position(&self, revision: Revision, key: &[u8]) -> Option<usize> {
         let start = self.records.partition_point(|record| record.revision < revision);
         let records = self.records.range(start..).take_while(|record| record.revision == revision);
-        records.enumerate().find(|(_, record)| record.key == *key).map(|(place, _)| start + place)
+        records.enumerate().find(|(_, record)| self.key(record) == key).map(|(place, _)| start + place)
+    }
+
+    /// The key that a record changed.
+    pub(crate) fn key(&self, record: &Record) -> &[u8] {
+        self.contents.get(record.key)
     }
 
     /// The records after a revision, oldest first.
@@ -194,16 +218,17 @@ impl History {
     pub(crate) fn event(&self, record: &Record, live: &LiveValues) -> Event {
         let value = self.value(record, live);
         let previous = self.previous(record, live);
-        Event::new(record.key.clone(), record.revision, Change::of(record.revision, value, previous))
+        let change = Change::of(record.revision, value, previous);
+        Event::new(Key::copied(self.key(record)), record.revision, change)
     }
 
     /// The value that a record wrote.
     fn value(&self, record: &Record, live: &LiveValues) -> Option<Bytes> {
         match record.written {
             Written::Nothing => None,
-            Written::Live => live.get(&record.key).map(|version| version.value.clone()),
+            Written::Live => live.get(self.key(record)).map(|version| version.value.clone()),
             Written::ReplacedAt(revision) => {
-                let replacing = self.position(revision, &record.key)?;
+                let replacing = self.position(revision, self.key(record))?;
                 self.previous(&self.records[replacing], live).map(|previous| previous.value)
             }
         }
@@ -213,9 +238,10 @@ impl History {
     pub(crate) fn previous(&self, record: &Record, live: &LiveValues) -> Option<Versioned> {
         let Replaced { revision, kept, .. } = record.previous.as_ref()?;
         let value = match kept {
-            Kept::Whole(value) => value.clone(),
-            Kept::FromWritten(delta) => delta.apply_to(&self.value(record, live)?),
-            Kept::FromSibling(from) => from.1.apply_to(&from.0),
+            Kept::Whole(value) => Bytes::copy_from_slice(self.contents.get(*value)),
+            Kept::Large(value) => value.clone(),
+            Kept::FromWritten(delta) => delta::apply(&self.value(record, live)?, self.contents.get(*delta)),
+            Kept::FromSibling(sibling, delta) => delta::apply(sibling, self.contents.get(*delta)),
         };
         Some(Versioned { value, revision: *revision })
     }
@@ -236,6 +262,7 @@ impl History {
             self.bytes = self.bytes.saturating_sub(oldest.bytes());
             self.forgotten = oldest.revision;
         }
+        self.contents.drop_before(self.records.front().map(|oldest| oldest.key));
         if self.records.is_empty() {
             self.siblings = Siblings::default();
         }
@@ -254,20 +281,18 @@ impl History {
 }
 
 impl Siblings {
-    /// What is kept of the last value of a key.
-    fn keep(&mut self, key: &Key, value: Bytes) -> Kept {
-        let place = self.0.iter().position(|(sibling, _)| parent(sibling) == parent(key));
-        if let Some((_, sibling)) = place.map(|place| &self.0[place]) {
-            if let Some(delta) = Delta::between(sibling, &value) {
-                return Kept::FromSibling(Box::new((sibling.clone(), delta)));
-            }
-        }
+    /// The value that the last value of this key is most likely like.
+    fn of(&self, key: &Key) -> Option<Arc<[u8]>> {
+        self.0.iter().find(|(common, _)| **common == *parent(key)).map(|(_, value)| value.clone())
+    }
+
+    /// From now on, last values of such keys are differences from this one.
+    fn replace(&mut self, key: &Key, value: &[u8]) {
         if value.len() <= SIBLING_BYTES_MAX {
-            place.map(|place| self.0.remove(place));
+            self.0.retain(|(common, _)| **common != *parent(key));
             self.0.truncate(SIBLINGS_MAX - 1);
-            self.0.push_front((key.clone(), value.clone()));
+            self.0.push_front((parent(key).into(), value.into()));
         }
-        Kept::Whole(value)
     }
 }
 

@@ -3,6 +3,7 @@
 //! `State` is the revisioned map, `Live` shares it, `Staged` is a batch between decision and visibility, and
 //! `MemoryStore` is the port over them. Start at [`State`].
 
+mod byte_log;
 mod cursor;
 mod delta;
 mod history;

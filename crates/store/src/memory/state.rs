@@ -1,7 +1,6 @@
 //! The live keys and the recent history. No locks, no clock, no waiting.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -119,12 +118,12 @@ impl State {
     ) {
         self.current = self.current.next();
         for (key, op) in transaction.into_ops() {
-            let (key, previous) = self.apply_op(key, &op);
+            let previous = self.apply_op(&key, &op);
+            self.history.push((&key, self.current, at_millis), op.value(), previous.clone());
             if let Some(events) = &mut events {
-                let change = Change::of(self.current, op.value().cloned(), previous.clone());
-                events.push(Arc::new(Event::new(key.clone(), self.current, change)));
+                let change = Change::of(self.current, op.value().cloned(), previous);
+                events.push(Arc::new(Event::new(key, self.current, change)));
             }
-            self.history.push((key, self.current, at_millis), op.value(), previous);
         }
     }
 
@@ -187,29 +186,18 @@ impl State {
         self.history.forget(self.forgettable());
     }
 
-    /// Writes one key, and returns it as it is in the live map, so that all its records share its memory, with the value that was replaced.
-    fn apply_op(&mut self, key: Key, op: &Op) -> (Key, Option<Versioned>) {
-        let (key, previous) = match (op.value(), self.live.entry(key)) {
-            (Some(value), Entry::Occupied(mut entry)) => {
-                let version = Versioned { value: value.clone(), revision: self.current };
-                let previous = entry.insert(version);
-                (entry.key().clone(), Some(previous))
-            }
-            (Some(value), Entry::Vacant(entry)) => {
-                let key = entry.key().clone();
-                entry.insert(Versioned { value: value.clone(), revision: self.current });
-                (key, None)
-            }
-            (None, Entry::Occupied(entry)) => {
-                let (key, previous) = entry.remove_entry();
-                (key, Some(previous))
-            }
-            (None, Entry::Vacant(entry)) => (entry.into_key(), None),
+    /// Writes one key, and returns the value that was replaced.
+    fn apply_op(&mut self, key: &Key, op: &Op) -> Option<Versioned> {
+        let written = op.value().map(|value| Versioned { value: value.clone(), revision: self.current });
+        let previous = match (written, self.live.get_mut(key)) {
+            (Some(written), Some(present)) => Some(std::mem::replace(present, written)),
+            (Some(written), None) => self.live.insert(key.clone(), written),
+            (None, _) => self.live.remove(key),
         };
         let bytes = |value: Option<&Bytes>| value.map_or(0, |value| value.len() + key.as_bytes().len());
         self.live_bytes += bytes(op.value());
         self.live_bytes -= bytes(previous.as_ref().map(|previous| &previous.value));
-        (key, previous)
+        previous
     }
 
     /// The last revision whose records may be dropped: not after the floor, nor after a pinned revision.

@@ -76,7 +76,7 @@ impl Watcher {
                 return Ok(reached);
             }
             reached = record.revision;
-            if self.prefix.covers(&record.key) {
+            if state.history().key(record).starts_with(self.prefix.as_bytes()) {
                 let event = state.event(record);
                 bytes = bytes.saturating_add(event.bytes());
                 self.ready.push_back(Arc::new(event));
