@@ -24,7 +24,7 @@ use crate::{Change, Event, Key, Revision, Versioned};
 /// The limits of history; records beyond either of them are dropped.
 ///
 /// A tenth of the age is enough for a watcher to come back; records that are older have only a quarter of the memory. So much is kept
-/// while much changes, and little of it afterwards.
+/// while much changes, and little of it afterwards. The replaced values may have four times that size as a whole, as they are in a log on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HistoryLimits {
     /// The maximum age of a record.
@@ -60,6 +60,8 @@ enum Written {
 struct Replaced {
     revision: Revision,
     kept: Kept,
+    /// The size of the value.
+    length: usize,
     /// How many differences have to be applied at most, one after the other, to the value that the record wrote or any later one.
     links: u8,
 }
@@ -82,6 +84,8 @@ pub(crate) struct History {
     /// The keys and values of the records.
     contents: ByteLog,
     bytes: usize,
+    /// What the records would take with whole values.
+    whole_bytes: usize,
     /// The last revision whose records are dropped.
     forgotten: Revision,
     siblings: Siblings,
@@ -94,8 +98,8 @@ struct Siblings(VecDeque<(Box<[u8]>, Arc<[u8]>)>);
 /// The live values, in which histories find the last ones that they need.
 pub(crate) type LiveValues = BTreeMap<Key, Versioned>;
 
-/// The cost of a record beside its key and replaced value.
-const RECORD_BYTES: usize = size_of::<Record>();
+/// The cost of a record beside its key and replaced value: the record itself, and its share of what the queue has spare.
+const RECORD_BYTES: usize = 160;
 /// The maximum number of differences between a value and one that is kept whole, so that reading one record is never expensive.
 const LINKS_MAX: u8 = 16;
 /// The number of deleted values that others may be differences from: kinds times namespaces in which much is deleted at a time.
@@ -120,6 +124,10 @@ impl Record {
         let previous = self.previous.as_ref().map_or(0, |previous| previous.kept.bytes());
         RECORD_BYTES + self.key.len() + previous
     }
+
+    fn whole_bytes(&self) -> usize {
+        RECORD_BYTES + self.key.len() + self.previous.as_ref().map_or(0, |previous| previous.length)
+    }
 }
 
 impl Kept {
@@ -135,7 +143,7 @@ impl History {
     /// A history that begins after a revision.
     pub(crate) fn after_revision(forgotten: Revision) -> Self {
         let (records, contents) = (VecDeque::new(), ByteLog::default());
-        Self { records, contents, bytes: 0, forgotten, siblings: Siblings::default() }
+        Self { records, contents, bytes: 0, whole_bytes: 0, forgotten, siblings: Siblings::default() }
     }
 
     pub(crate) fn forgotten(&self) -> Revision {
@@ -154,6 +162,7 @@ impl History {
         let previous = previous.map(|previous| self.replaced(key, revision, value, previous));
         let record = Record { revision, at_millis, key: span, written, previous };
         self.bytes = self.bytes.saturating_add(record.bytes());
+        self.whole_bytes = self.whole_bytes.saturating_add(record.whole_bytes());
         self.records.push_back(record);
     }
 
@@ -172,17 +181,18 @@ impl History {
             }
             None => 0,
         };
+        let length = previous.len();
         let from_written = value
             .filter(|_| links < LINKS_MAX)
             .and_then(|value| delta::between(value, &previous))
             .map(|delta| Kept::FromWritten(self.contents.push(&delta)));
         let kept = match from_written {
-            Some(kept) => return Replaced { revision, kept, links: links + 1 },
+            Some(kept) => return Replaced { revision, kept, length, links: links + 1 },
             None if previous.len() > delta::VALUE_MAX => Kept::Large(previous),
             None if value.is_none() => self.keep_last(key, &previous),
             None => Kept::Whole(self.contents.push(&previous)),
         };
-        Replaced { revision, kept, links: 0 }
+        Replaced { revision, kept, length, links: 0 }
     }
 
     /// Keeps the last value of a key.
@@ -250,9 +260,9 @@ impl History {
     pub(crate) fn overdue(&self, limits: &HistoryLimits, now_millis: u64) -> Option<Revision> {
         let oldest = self.records.front()?;
         let age = Duration::from_millis(now_millis.saturating_sub(oldest.at_millis));
-        let is_overdue = age > limits.age
-            || self.bytes > limits.bytes
-            || age > limits.age / 10 && self.bytes > limits.bytes / 4;
+        let bytes = self.bytes.max(self.whole_bytes / 4);
+        let is_overdue =
+            age > limits.age || bytes > limits.bytes || age > limits.age / 10 && bytes > limits.bytes / 4;
         is_overdue.then_some(oldest.revision)
     }
 
@@ -260,6 +270,7 @@ impl History {
     pub(crate) fn forget(&mut self, through: Revision) {
         while let Some(oldest) = self.records.pop_front_if(|oldest| oldest.revision <= through) {
             self.bytes = self.bytes.saturating_sub(oldest.bytes());
+            self.whole_bytes = self.whole_bytes.saturating_sub(oldest.whole_bytes());
             self.forgotten = oldest.revision;
         }
         self.contents.drop_before(self.records.front().map(|oldest| oldest.key));
@@ -377,6 +388,17 @@ mod tests {
         let whole = 100 / usize::from(LINKS_MAX) + 1;
         let bytes = state.usage().history_bytes;
         assert!(bytes < whole * 3000 + 100 * (RECORD_BYTES + 64), "{bytes}");
+    }
+
+    /// The log on disk has whole values, and is kept for as long as history.
+    #[test]
+    fn large_values_that_hardly_differ_are_limited_by_their_size() {
+        let mut state = State::empty(HistoryLimits { age: Duration::MAX, bytes: 30_000 });
+        for number in 0..100 {
+            write(&mut state, "/maps/a", Some(numbered(1, number)));
+        }
+        let changes = state.usage().changes;
+        assert!((30..=40).contains(&changes), "{changes}");
     }
 
     #[test]
