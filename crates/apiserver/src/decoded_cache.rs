@@ -5,10 +5,11 @@
 //! another server, or past this cache, never makes it stale.
 
 use std::hash::{BuildHasher as _, RandomState};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use gantry_json::Value;
 use gantry_registry::{conversion, strategies};
+use gantry_schema::encode::TextParts;
 use gantry_schema::kinds::{Kind, Nature};
 use gantry_store::{Key, Revision};
 
@@ -24,24 +25,39 @@ pub(crate) struct DecodedCache {
 struct Entry {
     key: Key,
     revision: Revision,
-    object: Value,
+    decoded: DecodedObject,
+}
+
+/// A decoded object, and where its parts are in the stored bytes.
+#[derive(Clone)]
+pub(crate) struct DecodedObject {
+    pub(crate) object: Value,
+    pub(crate) parts: Arc<TextParts>,
 }
 
 impl DecodedCache {
     /// The object of a key at this revision, as it would be decoded.
-    pub(crate) fn get(&self, kind: &Kind, key: &Key, revision: Revision) -> Option<Value> {
+    pub(crate) fn get(&self, kind: &Kind, key: &Key, revision: Revision) -> Option<DecodedObject> {
         if !is_cached(kind) {
             return None;
         }
         let entry = self.place(key);
         let entry = entry.as_ref().filter(|entry| entry.revision == revision && entry.key == *key)?;
-        Some(entry.object.clone())
+        Some(entry.decoded.clone())
     }
 
     /// Keeps an object that was written at this revision.
-    pub(crate) fn insert(&self, kind: &Kind, key: &Key, revision: Revision, object: &Value) {
+    pub(crate) fn insert(
+        &self,
+        kind: &Kind,
+        key: &Key,
+        revision: Revision,
+        object: &Value,
+        parts: TextParts,
+    ) {
         if is_cached(kind) {
-            *self.place(key) = Some(Entry { key: key.clone(), revision, object: object.clone() });
+            let decoded = DecodedObject { object: object.clone(), parts: Arc::new(parts) };
+            *self.place(key) = Some(Entry { key: key.clone(), revision, decoded });
         }
     }
 
@@ -98,11 +114,12 @@ mod tests {
     fn an_entry_is_valid_for_one_revision_of_its_key() {
         let (cache, pods) = (DecodedCache::default(), kinds().resource("", "v1", "pods").unwrap());
         let pod = json!({"metadata": {"name": "a"}});
-        cache.insert(pods, &key("a"), revision(7), &pod);
-        assert_eq!(cache.get(pods, &key("a"), revision(7)), Some(pod));
-        assert_eq!(cache.get(pods, &key("a"), revision(8)), None);
+        let cached = |number| cache.get(pods, &key("a"), revision(number)).map(|decoded| decoded.object);
+        cache.insert(pods, &key("a"), revision(7), &pod, TextParts::default());
+        assert_eq!(cached(7), Some(pod));
+        assert_eq!(cached(8), None);
         cache.remove(&key("a"));
-        assert_eq!(cache.get(pods, &key("a"), revision(7)), None);
+        assert_eq!(cached(7), None);
     }
 
     #[test]
@@ -110,12 +127,12 @@ mod tests {
         let (cache, pods) = (DecodedCache::default(), kinds().resource("", "v1", "pods").unwrap());
         let names: Vec<_> = (0..2 * PLACES).map(|number| number.to_string()).collect();
         for name in &names {
-            cache.insert(pods, &key(name), revision(1), &json!(name));
+            cache.insert(pods, &key(name), revision(1), &json!(name), TextParts::default());
         }
         let found = names.iter().filter_map(|name| Some((name, cache.get(pods, &key(name), revision(1))?)));
         let found: Vec<_> = found.collect();
         assert!(!found.is_empty() && found.len() <= PLACES);
-        assert!(found.into_iter().all(|(name, object)| object == json!(name)));
+        assert!(found.into_iter().all(|(name, decoded)| decoded.object == json!(name)));
     }
 
     /// An event is written once, and a map of another version may be stored in another form.

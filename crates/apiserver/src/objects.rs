@@ -12,16 +12,17 @@ use gantry_registry::admission::services::AllocationMode;
 use gantry_registry::lifecycle::Deletion;
 use gantry_schema::decode;
 use gantry_schema::empties::{self, Form};
+use gantry_schema::encode::{PreviousText, TextParts};
 use gantry_schema::kinds::{Kind, Scope};
 use gantry_store::{Error, Item, Key, Op, Prefix, Revision, Store, Transaction, Versioned};
 
 use crate::admission::{self, Allocated, Preconditions, RejectedObject, is_allocation, needs_allocation};
 use crate::catalogue::Catalogues;
-use crate::decoded_cache::{DecodedCache, is_cached};
+use crate::decoded_cache::{DecodedCache, DecodedObject, is_cached};
 use crate::error::{ApiError, ExistingObject};
 use crate::heavy_work::HeavyWork;
 use crate::metadata::Metadata;
-use crate::storage_codec;
+use crate::storage_codec::{self, EncodedObject};
 
 /// The prefix of all keys.
 const ROOT: &str = "/registry";
@@ -119,19 +120,29 @@ impl Objects {
     pub(crate) async fn get(&self, object_ref: ObjectRef<'_>) -> Result<Value, ApiError> {
         let key = key(object_ref)?;
         let found = self.fetch_key(object_ref, &key).await?;
-        self.decode(object_ref.kind, &key, &found)
+        Ok(self.decode(object_ref.kind, &key, &found)?.object)
     }
 
     /// Decodes a stored object, unless it was written a moment ago.
-    fn decode(&self, kind: &Kind, key: &Key, stored: &Versioned) -> Result<Value, ApiError> {
+    fn decode(&self, kind: &Kind, key: &Key, stored: &Versioned) -> Result<DecodedObject, ApiError> {
         match self.decoded.get(kind, key, stored.revision) {
-            Some(object) => Ok(object),
-            None => storage_codec::decode(kind, &stored.value, stored.revision),
+            Some(decoded) => Ok(decoded),
+            None => {
+                let object = storage_codec::decode(kind, &stored.value, stored.revision)?;
+                Ok(DecodedObject { object, parts: Arc::default() })
+            }
         }
     }
 
     /// The response with an object that was stored, which the next write need not decode.
-    fn stored(&self, kind: &Kind, key: &Key, object: Value, stored: Versioned) -> ObjectResponse {
+    fn stored(
+        &self,
+        kind: &Kind,
+        key: &Key,
+        object: Value,
+        stored: Versioned,
+        parts: TextParts,
+    ) -> ObjectResponse {
         let Versioned { revision, .. } = stored;
         let mut object = storage_codec::with_version(object, revision);
         decode::complete_root(&mut object, &kind.nature);
@@ -141,7 +152,7 @@ impl Objects {
                     .is_ok_and(|decoded| decoded == object),
             "what is kept is what would be decoded: {object} {stored:?}"
         );
-        self.decoded.insert(kind, key, revision, &object);
+        self.decoded.insert(kind, key, revision, &object, parts);
         ObjectResponse { object, stored: Some(stored) }
     }
 
@@ -177,14 +188,16 @@ impl Objects {
                 let refused = RejectedObject { object: unallocated.unwrap_or(object), why };
                 return Err(self.refusal(object_ref, None, refused, AllocationMode::Real).await);
             }
-            let value = storage_codec::encode_new(object_ref.kind, &mut object);
+            let EncodedObject { bytes: value, parts } =
+                storage_codec::encode_new(object_ref.kind, &mut object);
             let transaction = Transaction::create(key.clone(), value.clone());
             let transaction = self.with_allocations(object_ref, transaction, None, Some(&object)).await;
             let transaction = transaction?;
             match self.store.commit(preconditions.apply_to(with(transaction, also)?)).await {
                 Ok(revision) => {
                     let stored = Versioned { value, revision };
-                    return Ok(CreateResult::Stored(self.stored(object_ref.kind, &key, object, stored)));
+                    let stored = self.stored(object_ref.kind, &key, object, stored, parts);
+                    return Ok(CreateResult::Stored(stored));
                 }
                 Err(Error::Conflict { key: conflicting, current }) if conflicting == key => {
                     return Err(already_exists(object_ref, current.as_ref()));
@@ -252,14 +265,15 @@ impl Objects {
         let mut allocated = Allocated::default();
         for _ in 0..ATTEMPTS_MAX {
             let found = current.take().ok_or_else(|| ApiError::not_found(object_ref))?;
-            let object = self.decode(object_ref.kind, key, &found)?;
-            let mut change = decide(&object)?;
+            let decoded = self.decode(object_ref.kind, key, &found)?;
+            let mut change = decide(&decoded.object)?;
             let mut charges = Vec::new();
             if let Change::Store(wanted) = &mut change {
-                self.allocate(object_ref, Some(&object), wanted, &allocated, AllocationMode::Real)?;
-                charges = admission::quota::differences(self, object_ref, &object, wanted).await?;
+                let before = &decoded.object;
+                self.allocate(object_ref, Some(before), wanted, &allocated, AllocationMode::Real)?;
+                charges = admission::quota::differences(self, object_ref, before, wanted).await?;
             }
-            match self.attempt(object_ref, key, found, object, change, &charges).await {
+            match self.attempt(object_ref, key, found, decoded, change, &charges).await {
                 Ok(outcome) => {
                     admission::quota::follow(self, object_ref, &outcome).await;
                     return Ok(outcome);
@@ -282,25 +296,29 @@ impl Objects {
         object_ref: ObjectRef<'_>,
         key: &Key,
         found: Versioned,
-        object: Value,
+        decoded: DecodedObject,
         change: Change,
         charges: &[(Key, Op)],
     ) -> Result<ChangeResult, Error> {
-        let seen = found.revision;
         match change {
-            Change::Keep => Ok(ChangeResult::Kept(ObjectResponse { object, stored: Some(found) })),
+            Change::Keep => {
+                Ok(ChangeResult::Kept(ObjectResponse { object: decoded.object, stored: Some(found) }))
+            }
             Change::Renew => {
+                let object = decoded.object.clone();
                 if storage_codec::encode(object_ref.kind, &mut object.clone()) == found.value {
                     return Ok(ChangeResult::Kept(ObjectResponse { object, stored: Some(found) }));
                 }
-                self.replace(object_ref, key, seen, &object, object.clone(), charges)
+                self.replace(object_ref, key, &found, &decoded, object, charges)
                     .await
                     .map(ChangeResult::Stored)
             }
-            Change::Store(wanted) => {
-                self.replace(object_ref, key, seen, &object, wanted, charges).await.map(ChangeResult::Stored)
-            }
+            Change::Store(wanted) => self
+                .replace(object_ref, key, &found, &decoded, wanted, charges)
+                .await
+                .map(ChangeResult::Stored),
             Change::Remove(before) => {
+                let (seen, object) = (found.revision, decoded.object);
                 let (transaction, last) = match before {
                     None => {
                         let last = ObjectResponse { object, stored: Some(found) };
@@ -324,21 +342,23 @@ impl Objects {
         &self,
         object_ref: ObjectRef<'_>,
         key: &Key,
-        seen: Revision,
-        before: &Value,
+        found: &Versioned,
+        before: &DecodedObject,
         mut object: Value,
         charges: &[(Key, Op)],
     ) -> Result<ObjectResponse, Error> {
-        let value = storage_codec::encode(object_ref.kind, &mut object);
-        let transaction = Transaction::update(key.clone(), value.clone(), seen);
+        let stored = PreviousText { text: &found.value, parts: &before.parts };
+        let EncodedObject { bytes: value, parts } =
+            storage_codec::encode_beside(object_ref.kind, &mut object, Some(stored));
+        let transaction = Transaction::update(key.clone(), value.clone(), found.revision);
         let mut transaction =
-            self.with_allocations(object_ref, transaction, Some(before), Some(&object)).await?;
+            self.with_allocations(object_ref, transaction, Some(&before.object), Some(&object)).await?;
         for (key, op) in charges {
             // The keys of quotas differ from those that are in the transaction already.
             transaction = transaction.clone().and(key.clone(), op.clone()).unwrap_or(transaction);
         }
         let revision = self.store.commit(transaction).await?;
-        Ok(self.stored(object_ref.kind, key, object, Versioned { value, revision }))
+        Ok(self.stored(object_ref.kind, key, object, Versioned { value, revision }, parts))
     }
 }
 

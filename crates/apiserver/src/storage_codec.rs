@@ -20,11 +20,12 @@ use gantry_schema::custom::Custom;
 use gantry_schema::decode::{self, Format, Gvk};
 use gantry_schema::empties::{self, Form};
 use gantry_schema::encode;
-use gantry_schema::encode::TypeMeta;
+use gantry_schema::encode::{PreviousText, TextParts, TypeMeta};
 use gantry_schema::kinds::{Kind, Nature};
 use gantry_store::Revision;
 use serde::Deserialize;
 
+use crate::decoded_cache::is_cached;
 use crate::error::ApiError;
 use crate::metadata::Metadata;
 
@@ -42,9 +43,28 @@ struct SplicePoints {
     version: usize,
 }
 
+/// The stored bytes of an object, and where its parts are in them if it is kept decoded.
+pub(crate) struct EncodedObject {
+    pub(crate) bytes: Bytes,
+    pub(crate) parts: TextParts,
+}
+
 /// Encodes an object without its version. Removes its empty lists and maps.
 pub(crate) fn encode(kind: &Kind, object: &mut Value) -> Bytes {
-    empties::drop_empties(Form::Stored, &kind.nature, object);
+    encode_beside(kind, object, None).bytes
+}
+
+/// Encodes an object as [`encode`] does. What it shares with the stored object that it replaces is neither looked at nor encoded again.
+pub(crate) fn encode_beside(
+    kind: &Kind,
+    object: &mut Value,
+    stored: Option<PreviousText<'_>>,
+) -> EncodedObject {
+    match stored {
+        Some(stored) => empties::drop_empties_beside(Form::Stored, &kind.nature, object, stored.parts),
+        None => empties::drop_empties(Form::Stored, &kind.nature, object),
+    }
+    let mut parts = TextParts::default();
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.remove("resourceVersion");
     }
@@ -60,23 +80,30 @@ pub(crate) fn encode(kind: &Kind, object: &mut Value) -> Bytes {
             defaults::apply(other, &mut object);
             encode::object_into(&object, &other.nature, TypeMeta::Written, &mut bytes);
         }
+        (Nature::BuiltIn(_), None) if is_cached(kind) => {
+            parts = encode::object_with_parts(object, &kind.nature, stored, &mut bytes);
+            debug_assert!(
+                bytes.trim_ascii() == encode::object(object, &kind.nature).trim_ascii(),
+                "what is copied is what would be encoded: {object}"
+            );
+        }
         (Nature::BuiltIn(_), None) => {
             encode::object_into(object, &kind.nature, TypeMeta::Written, &mut bytes);
         }
     }
     // Stored values live long: no spare capacity.
-    bytes.into_boxed_slice().into()
+    EncodedObject { bytes: bytes.into_boxed_slice().into(), parts }
 }
 
 /// Encodes a new object without the fields that Kubernetes adds after storing it and that defaulting adds on each read.
-pub(crate) fn encode_new(kind: &Kind, object: &mut Value) -> Bytes {
+pub(crate) fn encode_new(kind: &Kind, object: &mut Value) -> EncodedObject {
+    let Some(form) = strategies::of(kind).stored_when_new else { return encode_beside(kind, object, None) };
     empties::drop_empties(Form::Stored, &kind.nature, object);
-    let stored_when_new = strategies::of(kind).stored_when_new.and_then(|form| form(object));
-    let Some(mut incomplete) = stored_when_new else { return encode(kind, object) };
+    let Some(mut incomplete) = form(object) else { return encode_beside(kind, object, None) };
     let mut bytes = encode(kind, &mut incomplete).to_vec();
     // The trailing newline differs from the regular layout, so the object is defaulted when it is read.
     bytes.push(b'\n');
-    bytes.into_boxed_slice().into()
+    EncodedObject { bytes: bytes.into_boxed_slice().into(), parts: TextParts::default() }
 }
 
 /// Whether an unchanged object is written again if its encoding differs from the stored bytes.
@@ -428,7 +455,7 @@ mod tests {
             "kind": "Job", "apiVersion": "batch/v1", "metadata": {"name": "j", "uid": "u", "labels": labels},
             "spec": {"template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "i"}]}}},
         });
-        let first = encode_new(jobs, &mut job);
+        let first = encode_new(jobs, &mut job).bytes;
         let read = decode(jobs, &first, seven()).unwrap();
         assert_eq!(read["metadata"]["labels"], labels);
         assert_ne!(
@@ -447,7 +474,7 @@ mod tests {
             "kind": "PersistentVolumeClaim", "apiVersion": "v1", "metadata": {"name": "c"}, "spec": {},
             "status": {"phase": "Pending"},
         });
-        let first = encode_new(claims, &mut claim);
+        let first = encode_new(claims, &mut claim).bytes;
         for stored in [&first[..], first.trim_ascii_end()] {
             assert_eq!(decode(claims, stored, seven()).unwrap()["status"]["phase"], "Pending");
             assert_ne!(encode(claims, &mut claim), stored);

@@ -9,6 +9,9 @@ use crate::error::RequestError;
 /// The length of the number before a frame: that of the frame, in network order.
 const PREFIX: usize = 4;
 
+/// How many bytes are searched at once for the end of a line.
+const BLOCK: usize = 128;
+
 /// The events of a watch in a stream of bytes.
 pub struct WatchLines {
     stream: BoxStream<'static, Result<Bytes, RequestError>>,
@@ -77,8 +80,11 @@ impl WatchLines {
             let end = PREFIX + usize::try_from(length).ok()?;
             return (end <= bytes.len()).then_some(end);
         }
-        let end = bytes[scanned..].iter().position(|byte| *byte == b'\n')?;
-        Some(scanned + end + 1)
+        // Whole blocks are searched many bytes at a time.
+        let block = bytes[scanned..].chunks(BLOCK).position(|block| block.contains(&b'\n'))?;
+        let start = scanned + block * BLOCK;
+        let end = bytes[start..].iter().position(|byte| *byte == b'\n')?;
+        Some(start + end + 1)
     }
 }
 

@@ -49,14 +49,14 @@ impl Members {
 
     pub(crate) fn get(&self, name: &str) -> Option<&Value> {
         match self {
-            Self::Few(members) => position(members, name).ok().map(|position| &members[position].1),
+            Self::Few(members) => find(members, name).map(|position| &members[position].1),
             Self::Many(members) => members.get(name),
         }
     }
 
     pub(crate) fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
         match self {
-            Self::Few(members) => position(members, name).ok().map(|position| &mut members[position].1),
+            Self::Few(members) => find(members, name).map(|position| &mut members[position].1),
             Self::Many(members) => members.get_mut(name),
         }
     }
@@ -82,7 +82,7 @@ impl Members {
 
     pub(crate) fn remove(&mut self, name: &str) -> Option<Value> {
         match self {
-            Self::Few(members) => position(members, name).ok().map(|position| members.remove(position).1),
+            Self::Few(members) => find(members, name).map(|position| members.remove(position).1),
             Self::Many(members) => members.remove(name),
         }
     }
@@ -114,6 +114,18 @@ impl Members {
             Self::Many(members) => IntoIter::Many(members.into_iter()),
         }
     }
+}
+
+/// The most members that are looked at one after the other.
+const SCAN_MAX: usize = 16;
+
+/// The position of a member. Names mostly differ in length already, so that a scan of few members compares hardly any text, where a
+/// binary search compares three or four.
+fn find(members: &[(SmolStr, Value)], name: &str) -> Option<usize> {
+    if members.len() > SCAN_MAX {
+        return position(members, name).ok();
+    }
+    members.iter().position(|(member, _)| member.as_str() == name)
 }
 
 /// The position of a member, or where it would be inserted.

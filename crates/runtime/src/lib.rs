@@ -32,6 +32,7 @@ pub mod informer;
 mod latch;
 mod log_throttle;
 mod metrics;
+mod observed_pod;
 mod queue;
 mod request;
 mod shutdown;

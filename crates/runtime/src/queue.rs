@@ -140,6 +140,8 @@ impl<K: Ord + Clone + fmt::Display + Send + Sync + 'static> Queue<K> {
     /// Waits for the next key.
     async fn next(&self) -> K {
         loop {
+            // What is ready to run goes first: changes that have arrived reach the caches, and one sync sees all of them.
+            tokio::task::yield_now().await;
             let ready = self.shared.ready.notified();
             let mut ready = std::pin::pin!(ready);
             // Registers before checking: a key that is added in between is not missed.

@@ -17,7 +17,8 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use k8s_openapi::apimachinery::pkg::version::Info;
 use serde::{Deserialize, Serialize};
 
-use crate::zero_times;
+use crate::informer::without_managed_fields;
+use crate::{observed_pod, zero_times};
 
 /// What a response can be decoded to.
 pub trait Decode: Sized + Send + 'static {
@@ -81,6 +82,10 @@ pub trait Wire: Decode + Encode {
     }
     /// Decodes a list of such objects.
     fn decode_list(json: &[u8]) -> gantry_json::Result<ObjectList<Self>>;
+    /// Decodes what the rules look at, which may be a small part of the object. Managed fields are not.
+    fn decode_observed(json: &[u8]) -> gantry_json::Result<Self> {
+        Self::decode(&without_managed_fields(json))
+    }
 }
 
 /// An object of any wire type, so that code that does not look into objects is compiled once.
@@ -210,7 +215,7 @@ macro_rules! encode {
 }
 
 macro_rules! wire {
-    ($($kind:ty),* $(,)?) => {$(
+    ($($kind:ty $(: $decode_observed:path)?),* $(,)?) => {$(
         decode!($kind);
         encode!($kind);
 
@@ -227,6 +232,9 @@ macro_rules! wire {
                     None => Err(error),
                 })
             }
+            $(fn decode_observed(json: &[u8]) -> gantry_json::Result<Self> {
+                $decode_observed(json)
+            })?
         }
     )*};
 }
@@ -247,7 +255,7 @@ wire!(
     core::Node,
     core::PersistentVolume,
     core::PersistentVolumeClaim,
-    core::Pod,
+    core::Pod: observed_pod::decode,
     core::ReplicationController,
     core::Secret,
     core::Service,

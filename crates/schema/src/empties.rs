@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use gantry_json::{Map, Value};
 
 use crate::decode::complete::{absent, is_unset};
+use crate::encode::TextParts;
 use crate::kinds::Nature;
 use crate::schema::{Field, MessageId, Omit, Other, Type, schema};
 
@@ -25,7 +26,7 @@ pub enum Form {
 /// Objects of custom kinds keep their empty lists and maps.
 pub fn in_form<'a>(form: Form, nature: &Nature, object: &'a Value) -> Cow<'a, Value> {
     match nature {
-        Nature::BuiltIn(id) if message_has_any(form, *id, object) => {
+        Nature::BuiltIn(id) if message_has_any(form, *id, object, &TextParts::default()) => {
             let mut copy = object.clone();
             drop_from_message(form, *id, &mut copy);
             Cow::Owned(copy)
@@ -36,9 +37,14 @@ pub fn in_form<'a>(form: Form, nature: &Nature, object: &'a Value) -> Cow<'a, Va
 
 /// Brings an object into this form.
 pub fn drop_empties(form: Form, nature: &Nature, object: &mut Value) {
+    drop_empties_beside(form, nature, object, &TextParts::default());
+}
+
+/// Brings an object into this form; these parts of it are in this form already.
+pub fn drop_empties_beside(form: Form, nature: &Nature, object: &mut Value, done: &TextParts) {
     // Most objects have none. Those are not changed: parts that clones share would be copied for it.
     if let Nature::BuiltIn(id) = nature
-        && message_has_any(form, *id, object)
+        && message_has_any(form, *id, object, done)
     {
         drop_from_message(form, *id, object);
     }
@@ -70,26 +76,29 @@ fn is_dropped(form: Form, field: &Field, value: &Value) -> bool {
     is_empty && (form == Form::Stored || field.omit != Omit::Never)
 }
 
-fn message_has_any(form: Form, id: MessageId, value: &Value) -> bool {
-    value.as_object().into_iter().flatten().any(|(name, member)| {
+fn message_has_any(form: Form, id: MessageId, value: &Value, done: &TextParts) -> bool {
+    let members = value.as_object().filter(|_| !done.contains(value));
+    members.into_iter().flatten().any(|(name, member)| {
         // The fields of other values need not be looked up.
         matches!(member, Value::Array(_) | Value::Object(_))
             && schema().field(id, name).is_some_and(|field| {
-                is_dropped(form, field, member) || typed_has_any(form, &field.kind, member)
+                is_dropped(form, field, member) || typed_has_any(form, &field.kind, member, done)
             })
     })
 }
 
-fn typed_has_any(form: Form, kind: &Type, value: &Value) -> bool {
+fn typed_has_any(form: Form, kind: &Type, value: &Value, done: &TextParts) -> bool {
     match (kind, value) {
         (Type::Message(id) | Type::Inline(id) | Type::Or(_, id), Value::Object(_)) => {
-            message_has_any(form, *id, value)
+            message_has_any(form, *id, value, done)
         }
-        (Type::List(element), Value::Array(list)) => list.iter().any(|one| typed_has_any(form, element, one)),
+        (Type::List(element), Value::Array(list)) => {
+            list.iter().any(|one| typed_has_any(form, element, one, done))
+        }
         (Type::Or(Other::List, id), Value::Array(list)) => {
-            list.iter().any(|one| message_has_any(form, *id, one))
+            list.iter().any(|one| message_has_any(form, *id, one, done))
         }
-        (Type::Map(kind), Value::Object(map)) => map.values().any(|one| typed_has_any(form, kind, one)),
+        (Type::Map(kind), Value::Object(map)) => map.values().any(|one| typed_has_any(form, kind, one, done)),
         _ => false,
     }
 }

@@ -41,7 +41,7 @@ pub(super) fn creation(service: &Value, address: Ipv4Addr) -> Option<(Key, Op)> 
             "resource": "services", "namespace": service["metadata"]["namespace"], "name": metadata.name(),
         }},
     });
-    let value = storage_codec::encode_new(kind()?, &mut object);
+    let value = storage_codec::encode_new(kind()?, &mut object).bytes;
     Some((key_of(address)?, Op::Create { value }))
 }
 

@@ -27,6 +27,8 @@ pub trait Cached: Send + Sync + Sized + 'static {
     const FORM: Form;
     /// Whether it can be parsed from protobuf, too.
     const READS_PROTOBUF: bool = false;
+    /// Whether it looks at more of the wire object than [`Wire::decode_observed`] decodes.
+    const NEEDS_WHOLE: bool = true;
 
     /// Parses an object of this resource. The wire object is shared with other informers.
     fn parse(resource: &Resource, wire: &Arc<Self::Wire>) -> Result<Self, ParseError>;
@@ -241,6 +243,7 @@ impl Cached for Pod {
     type Wire = core::Pod;
     const FORM: Form = Form::Whole;
     const READS_PROTOBUF: bool = true;
+    const NEEDS_WHOLE: bool = false;
 
     fn parse(_: &Resource, wire: &Arc<core::Pod>) -> Result<Self, ParseError> {
         Self::parse(wire)
@@ -352,6 +355,7 @@ impl Cached for MetadataOnly {
     type Wire = PartialMetadata;
     const FORM: Form = Form::Metadata;
     const READS_PROTOBUF: bool = true;
+    const NEEDS_WHOLE: bool = false;
 
     fn parse(resource: &Resource, wire: &Arc<Self::Wire>) -> Result<Self, ParseError> {
         Self::of(resource, wire.meta())

@@ -36,6 +36,7 @@ pub use registry::Informers;
 pub use scope::InformerScope;
 pub use store::Store;
 pub use stored::{CachedDeployment, CachedReplicaSet, ProtobufNoun, Stored};
+pub(crate) use trimming::without_managed_fields;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};

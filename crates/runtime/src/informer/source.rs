@@ -6,7 +6,8 @@
 //!                                    └─► Informer<MetadataOnly>  (garbage collector)
 //! ```
 //!
-//! Protobuf is requested if all informers of a source read it; each then decodes what it looks at.
+//! Protobuf is requested if all informers of a source read it; each then decodes what it looks at. Of JSON, too, no more is
+//! decoded than they look at, unless one of them needs whole objects.
 //!
 //! A source keeps no objects but those of a list that has not ended. An informer that is attached while the source follows changes makes it list again; the
 //! others have these objects already and notify nothing.
@@ -50,6 +51,8 @@ type DecodedList = (ListMeta, Vec<Arc<dyn AnyWire>>);
 #[derive(Clone, Copy)]
 pub(super) struct Decoder {
     pub(super) object: fn(&[u8]) -> gantry_json::Result<Arc<dyn AnyWire>>,
+    /// Decodes what is looked at of an object; the rest of it is left empty.
+    observed: fn(&[u8]) -> gantry_json::Result<Arc<dyn AnyWire>>,
     list: fn(&[u8]) -> gantry_json::Result<DecodedList>,
     keeps_managed_fields: bool,
 }
@@ -69,6 +72,17 @@ struct Views {
     is_following: bool,
     /// How the last request asked for the objects.
     encoding: Encoding,
+    /// How much of the objects of the last request is decoded.
+    extent: Extent,
+}
+
+/// How much of an object is decoded from JSON.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    /// All of it, but for managed fields.
+    Whole,
+    /// What informers look at that need no more.
+    Observed,
 }
 
 /// What a line of a watch was, for the protocol.
@@ -87,6 +101,7 @@ pub(super) enum Received {
 trait View: Send + Sync {
     fn is_alive(&self) -> bool;
     fn reads_protobuf(&self) -> bool;
+    fn needs_whole(&self) -> bool;
     fn apply(&self, object: &WireObject);
     fn remove(&self, last: &WireObject);
     fn replace(&self, all: &[WireObject], version: &ResourceVersion);
@@ -104,6 +119,7 @@ impl Decoder {
     pub(super) fn of<W: Wire + Sync>() -> Self {
         Self {
             object: |json| Ok(Arc::new(W::decode(&without_managed_fields(json))?)),
+            observed: |json| Ok(Arc::new(W::decode_observed(json)?)),
             list: |json| {
                 let page = W::decode_list(json)?;
                 let trimmed = |mut object: W| {
@@ -120,6 +136,7 @@ impl Decoder {
     pub(super) fn with_managed_fields<W: Wire + Sync>() -> Self {
         Self {
             object: |json| Ok(Arc::new(W::decode(json)?)),
+            observed: |json| Ok(Arc::new(W::decode(json)?)),
             list: |json| {
                 let page = W::decode_list(json)?;
                 Ok((page.metadata, page.items.into_iter().map(|object| Arc::new(object) as _).collect()))
@@ -146,7 +163,9 @@ pub(super) fn parse<T: Cached>(informer: &Informer<T>, object: &WireObject) -> R
 
 impl Source {
     pub(super) fn new(resource: Resource, scope: InformerScope, form: Form, decoder: Decoder) -> Self {
-        let views = Mutex::new(Views { all: Vec::new(), is_following: false, encoding: Encoding::Json });
+        let views =
+            Views { all: Vec::new(), is_following: false, encoding: Encoding::Json, extent: Extent::Whole };
+        let views = Mutex::new(views);
         let watched = Watched { resource, scope, form, relist: Notify::new() };
         Self { watched, decoder, views, listed: Mutex::default() }
     }
@@ -159,7 +178,8 @@ impl Source {
     fn attach_view(&self, view: Box<dyn View>) {
         let mut views = self.views();
         views.all.retain(|view| view.is_alive());
-        let is_readable = view.reads_protobuf() || views.encoding == Encoding::Json;
+        let is_readable = (view.reads_protobuf() || views.encoding == Encoding::Json)
+            && (!view.needs_whole() || views.extent == Extent::Whole);
         views.all.push(view);
         if views.is_following || !is_readable {
             self.watched.relist.notify_one();
@@ -190,6 +210,8 @@ impl Source {
         let reads_protobuf =
             !self.decoder.keeps_managed_fields && views.all.iter().all(|view| view.reads_protobuf());
         views.encoding = if reads_protobuf { Encoding::PreferProtobuf } else { Encoding::Json };
+        let needs_whole = views.all.iter().any(|view| view.needs_whole());
+        views.extent = if needs_whole { Extent::Whole } else { Extent::Observed };
         views.encoding
     }
 
@@ -206,7 +228,11 @@ impl Source {
     }
 
     fn parse_line(&self, line: &Bytes, is_protobuf: bool) -> Line {
-        if is_protobuf { Line::parse_protobuf(line) } else { Line::parse(line, self.decoder.object) }
+        if is_protobuf {
+            return Line::parse_protobuf(line);
+        }
+        let extent = self.views().extent;
+        Line::parse(line, if extent == Extent::Whole { self.decoder.object } else { self.decoder.observed })
     }
 
     /// Adds the objects of a page; returns its metadata.
@@ -255,7 +281,9 @@ impl Source {
     pub(super) fn end_list(&self, version: &ResourceVersion) {
         let all = std::mem::take(&mut *self.listed());
         let mut views = self.views();
-        views.all.iter().for_each(|view| view.replace(&all, version));
+        // A view that was attached meanwhile and needs more than was decoded gets the next list.
+        let is_enough = |view: &&Box<dyn View>| views.extent == Extent::Whole || !view.needs_whole();
+        views.all.iter().filter(is_enough).for_each(|view| view.replace(&all, version));
         views.is_following = true;
     }
 
@@ -319,6 +347,10 @@ impl<T: Cached> View for ParsedView<T> {
 
     fn reads_protobuf(&self) -> bool {
         T::READS_PROTOBUF
+    }
+
+    fn needs_whole(&self) -> bool {
+        T::NEEDS_WHOLE
     }
 
     fn apply(&self, object: &WireObject) {

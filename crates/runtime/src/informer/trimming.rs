@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 /// Removes `metadata.managedFields` from the JSON of an object; anything unexpected is left to the decoder.
-pub(super) fn without_managed_fields(object: &[u8]) -> Cow<'_, [u8]> {
+pub(crate) fn without_managed_fields(object: &[u8]) -> Cow<'_, [u8]> {
     let found = find_member(object, 0, b"metadata")
         .and_then(|metadata| find_member(object, metadata.value, b"managedFields"));
     match found {

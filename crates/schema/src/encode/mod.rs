@@ -3,10 +3,12 @@
 //! Kind and version come first, then the fields in the order of the schema, keys of maps sorted. A field that is never
 //! omitted is written even if the object lacks it, so that objects made by the server look like stored ones.
 
+mod parts;
 mod pretty;
 mod text;
 mod yaml;
 
+pub use parts::{PreviousText, TextParts};
 pub use pretty::{pretty, pretty_within};
 pub use yaml::{indented_bytes_max, yaml, yaml_element, yaml_text};
 
@@ -16,6 +18,7 @@ use crate::decode::complete::absent;
 use crate::empties::is_omitted;
 use crate::kinds::Nature;
 use crate::schema::{Field, MessageId, Other, Type, schema};
+use parts::{PartKind, Writer};
 
 /// Whether kind and version are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,9 +39,26 @@ pub fn object(value: &Value, nature: &Nature) -> Vec<u8> {
 
 /// Appends an object without newline. Objects of custom kinds always have kind and version.
 pub fn object_into(value: &Value, nature: &Nature, type_meta: TypeMeta, bytes: &mut Vec<u8>) {
+    write_object(value, nature, type_meta, &mut Writer::new(bytes));
+}
+
+/// Appends an object with kind and version, without newline, and returns where its parts are. Parts that it shares with an object that
+/// was written before are copied from the text of that one.
+pub fn object_with_parts(
+    value: &Value,
+    nature: &Nature,
+    previous: Option<PreviousText<'_>>,
+    bytes: &mut Vec<u8>,
+) -> TextParts {
+    let mut writer = Writer { bytes, previous, parts: Some(TextParts::default()) };
+    write_object(value, nature, TypeMeta::Written, &mut writer);
+    writer.parts.unwrap_or_default()
+}
+
+fn write_object(value: &Value, nature: &Nature, type_meta: TypeMeta, writer: &mut Writer<'_>) {
     match nature {
-        Nature::BuiltIn(id) => message(value, *id, type_meta, bytes),
-        Nature::Custom(_) => anything(value, bytes),
+        Nature::BuiltIn(id) => message(value, *id, type_meta, writer),
+        Nature::Custom(_) => anything(value, writer),
     }
 }
 
@@ -52,9 +72,9 @@ pub fn list_start(kind: &str, api_version: &str, metadata: &Value, bytes: &mut V
     match schema().find("meta/v1.ListMeta") {
         // An empty continue is only there to be written.
         Some(list_meta) if metadata["continue"] != "" => {
-            message(metadata, list_meta, TypeMeta::LeftOut, bytes);
+            message(metadata, list_meta, TypeMeta::LeftOut, &mut Writer::new(bytes));
         }
-        _ => anything(metadata, bytes),
+        _ => anything(metadata, &mut Writer::new(bytes)),
     }
     bytes.extend_from_slice(b",\"items\":[");
 }
@@ -82,18 +102,18 @@ pub fn list<'a>(
 /// Writes a value without a schema, its members sorted by name, without newline.
 pub fn plain(value: &Value) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(256);
-    anything(value, &mut bytes);
+    anything(value, &mut Writer::new(&mut bytes));
     bytes
 }
 
-fn message(value: &Value, id: MessageId, type_meta: TypeMeta, bytes: &mut Vec<u8>) {
-    let Value::Object(members) = value else { return anything(value, bytes) };
-    let mut object = Members::open(bytes);
+fn message(value: &Value, id: MessageId, type_meta: TypeMeta, writer: &mut Writer<'_>) {
+    let Value::Object(members) = value else { return anything(value, writer) };
+    let mut object = Members::open(writer);
     if type_meta == TypeMeta::Written {
         for key in ["kind", "apiVersion"] {
             if let Some(Value::String(value)) = members.get(key).filter(|_| schema().field(id, key).is_none())
             {
-                text::string(value, object.member(key));
+                text::string(value, object.member(key).bytes);
             }
         }
     }
@@ -116,59 +136,59 @@ fn message(value: &Value, id: MessageId, type_meta: TypeMeta, bytes: &mut Vec<u8
 }
 
 /// Writes a field that the object lacks, if it is written nevertheless.
-fn absent_field(field: &Field, object: &mut Members<'_>) {
+fn absent_field(field: &Field, object: &mut Members<'_, '_>) {
     if let Some(value) = absent(field) {
-        typed(&value, &field.kind, object.field(field.json));
+        // It is dropped at once: none of its parts is shared.
+        typed(&value, &field.kind, &mut Writer::new(object.field(field.json).bytes));
     }
 }
 
-fn typed(value: &Value, kind: &Type, bytes: &mut Vec<u8>) {
+fn typed(value: &Value, kind: &Type, writer: &mut Writer<'_>) {
     match (value, kind) {
         (Value::Object(_), Type::Message(id) | Type::Inline(id) | Type::Or(_, id)) => {
-            message(value, *id, TypeMeta::Written, bytes);
+            writer.part(value, PartKind::Message(*id), |writer| {
+                message(value, *id, TypeMeta::Written, writer);
+            });
         }
         (Value::Array(elements), Type::List(element)) => {
-            bytes.push(b'[');
-            for (index, value) in elements.iter().enumerate() {
-                if index > 0 {
-                    bytes.push(b',');
-                }
-                typed(value, element, bytes);
-            }
-            bytes.push(b']');
+            list_of(elements, writer, |value, writer| typed(value, element, writer));
         }
         (Value::Array(_), Type::Or(Other::List, id)) => {
-            typed(value, &Type::List(Box::new(Type::Message(*id))), bytes);
+            typed(value, &Type::List(Box::new(Type::Message(*id))), writer);
         }
         (Value::Object(entries), Type::Map(kind)) => {
-            map(entries, bytes, |value, bytes| typed(value, kind, bytes));
+            map(entries, writer, |value, writer| typed(value, kind, writer));
         }
-        _ => anything(value, bytes),
+        _ => anything(value, writer),
     }
 }
 
-fn anything(value: &Value, bytes: &mut Vec<u8>) {
+fn anything(value: &Value, writer: &mut Writer<'_>) {
     match value {
-        Value::Null => bytes.extend_from_slice(b"null"),
-        Value::Bool(truth) => bytes.extend_from_slice(if *truth { b"true" } else { b"false" }),
-        Value::Number(number) => text::number(number, bytes),
-        Value::String(value) => text::string(value, bytes),
-        Value::Array(elements) => {
-            bytes.push(b'[');
-            for (index, value) in elements.iter().enumerate() {
-                if index > 0 {
-                    bytes.push(b',');
-                }
-                anything(value, bytes);
-            }
-            bytes.push(b']');
+        Value::Null => writer.bytes.extend_from_slice(b"null"),
+        Value::Bool(truth) => writer.bytes.extend_from_slice(if *truth { b"true" } else { b"false" }),
+        Value::Number(number) => text::number(number, writer.bytes),
+        Value::String(value) => text::string(value, writer.bytes),
+        Value::Array(elements) => list_of(elements, writer, anything),
+        Value::Object(entries) => {
+            writer.part(value, PartKind::Anything, |writer| map(entries, writer, anything));
         }
-        Value::Object(entries) => map(entries, bytes, anything),
     }
 }
 
-fn map(entries: &Map, bytes: &mut Vec<u8>, write: impl Fn(&Value, &mut Vec<u8>)) {
-    let mut object = Members::open(bytes);
+fn list_of(elements: &[Value], writer: &mut Writer<'_>, write: impl Fn(&Value, &mut Writer<'_>)) {
+    writer.bytes.push(b'[');
+    for (index, value) in elements.iter().enumerate() {
+        if index > 0 {
+            writer.bytes.push(b',');
+        }
+        write(value, writer);
+    }
+    writer.bytes.push(b']');
+}
+
+fn map(entries: &Map, writer: &mut Writer<'_>, write: impl Fn(&Value, &mut Writer<'_>)) {
+    let mut object = Members::open(writer);
     for (key, value) in entries {
         write(value, object.member(key));
     }
@@ -176,43 +196,44 @@ fn map(entries: &Map, bytes: &mut Vec<u8>, write: impl Fn(&Value, &mut Vec<u8>))
 }
 
 /// Writes the members of an object.
-struct Members<'a> {
-    bytes: &'a mut Vec<u8>,
+struct Members<'w, 'a> {
+    writer: &'w mut Writer<'a>,
     first: bool,
 }
 
-impl<'a> Members<'a> {
-    fn open(bytes: &'a mut Vec<u8>) -> Self {
-        bytes.push(b'{');
-        Self { bytes, first: true }
+impl<'w, 'a> Members<'w, 'a> {
+    fn open(writer: &'w mut Writer<'a>) -> Self {
+        writer.bytes.push(b'{');
+        Self { writer, first: true }
     }
 
     /// Starts a member; its value is written next.
-    fn member(&mut self, key: &str) -> &mut Vec<u8> {
+    fn member(&mut self, key: &str) -> &mut Writer<'a> {
         self.separate();
-        text::string(key, self.bytes);
-        self.bytes.push(b':');
-        self.bytes
+        text::string(key, self.writer.bytes);
+        self.writer.bytes.push(b':');
+        self.writer
     }
 
     /// Starts a member that is a field of the schema: its name has nothing to escape.
-    fn field(&mut self, name: &'static str) -> &mut Vec<u8> {
+    fn field(&mut self, name: &'static str) -> &mut Writer<'a> {
         self.separate();
-        self.bytes.reserve(name.len() + 3);
-        self.bytes.push(b'"');
-        self.bytes.extend_from_slice(name.as_bytes());
-        self.bytes.extend_from_slice(b"\":");
-        self.bytes
+        let bytes = &mut *self.writer.bytes;
+        bytes.reserve(name.len() + 3);
+        bytes.push(b'"');
+        bytes.extend_from_slice(name.as_bytes());
+        bytes.extend_from_slice(b"\":");
+        self.writer
     }
 
     fn separate(&mut self) {
         if !std::mem::replace(&mut self.first, false) {
-            self.bytes.push(b',');
+            self.writer.bytes.push(b',');
         }
     }
 
     fn close(self) {
-        self.bytes.push(b'}');
+        self.writer.bytes.push(b'}');
     }
 }
 
