@@ -46,6 +46,7 @@ mod sandbox_config;
 mod security;
 mod server;
 mod termination;
+mod trust_bundles;
 mod usage;
 mod volume_dirs;
 mod volume_payload;
