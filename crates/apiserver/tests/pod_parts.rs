@@ -210,6 +210,40 @@ async fn a_bound_pod_has_the_log_that_its_node_has() {
     assert_eq!((refused.0, message(&refused)), (400, "GET /containerLogs/default/previous/c of 10.0.0.1"));
 }
 
+/// A log over WebSocket is messages, in base64 if the client asks for that; errors are responses as ever.
+#[tokio::test]
+async fn a_log_is_also_served_over_websocket() {
+    let cluster = with_agent().await;
+    cluster.running("p", true).await;
+    let ask = async |name: &str, headers: &[(&str, &str)]| {
+        let request = http::Request::get(format!("{PODS}/{name}/log"))
+            .header("connection", "Upgrade")
+            .header("upgrade", "websocket")
+            .header("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ==");
+        let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
+        cluster.0.handle(request.body(Bytes::new()).unwrap()).await
+    };
+    let version = ("sec-websocket-version", "13");
+    let line = b"GET /containerLogs/default/p/c of 10.0.0.1\n";
+    let answer = ask("p", &[version, ("sec-websocket-protocol", "binary.k8s.io")]).await;
+    assert_eq!(answer.status(), 101);
+    assert_eq!(answer.headers()["sec-websocket-accept"], "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
+    assert_eq!(answer.headers()["sec-websocket-protocol"], "binary.k8s.io");
+    let sent = answer.into_body().collect().await.unwrap().to_bytes();
+    let length = u8::try_from(line.len()).unwrap();
+    assert_eq!(sent, [&[0x82, 0, 0x82, length], &line[..], &[0x88, 2, 3, 232]].concat());
+    let in_base64 = ask("p", &[version, ("sec-websocket-protocol", "base64.binary.k8s.io")]).await;
+    let sent = in_base64.into_body().collect().await.unwrap().to_bytes();
+    assert_eq!(sent[..2], [0x81, 0], "messages of text");
+    for (headers, status) in
+        [(&[][..], 400), (&[version, ("sec-websocket-protocol", "v4.channel.k8s.io")][..], 403)]
+    {
+        assert_eq!(ask("p", headers).await.status(), status);
+    }
+    cluster.running("previous", true).await;
+    assert_eq!(ask("previous", &[version]).await.status(), 400);
+}
+
 /// 8.5: what upgrades the connection goes to the agent of the node, without the credentials of the client.
 #[tokio::test]
 async fn streams_of_a_pod_are_connected_with_its_node() {

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{ArgAction, Args};
-use gantry_node_agent::{AgentOptions, EvictionThresholds, OnStop};
+use gantry_node_agent::{AgentOptions, EvictionThresholds, OnStop, SoftEviction};
 use gantry_node_join::JoinError;
 use gantry_runtime::{Metrics, Tasks};
 
@@ -53,6 +53,15 @@ pub(crate) struct AgentFlags {
     /// Thresholds of memory and disk below which pods are evicted, such as memory.available<100Mi; a kubelet's by default
     #[arg(long, value_name = "THRESHOLDS", value_parser = EvictionThresholds::parse, requires = "cri")]
     eviction_hard: Option<EvictionThresholds>,
+    /// Thresholds below which pods are evicted after a while, such as memory.available<1Gi
+    #[arg(long, value_name = "THRESHOLDS", value_parser = EvictionThresholds::parse, requires_all = ["cri", "eviction_soft_grace_period"])]
+    eviction_soft: Option<EvictionThresholds>,
+    /// For how long each soft threshold may be missed before, such as memory.available=1m30s
+    #[arg(long, value_name = "DURATIONS", requires = "eviction_soft")]
+    eviction_soft_grace_period: Option<String>,
+    /// How many seconds pods that are evicted by a soft threshold have to end, at most
+    #[arg(long, value_name = "SECONDS", default_value_t = 0, requires = "cri")]
+    eviction_max_pod_grace_period: u64,
     /// How many seconds longer than it holds the node reports that memory or disk is too little
     #[arg(long, value_name = "SECONDS", default_value_t = 300, requires = "cri")]
     eviction_pressure_transition_period: u64,
@@ -80,6 +89,14 @@ pub(crate) struct NodeFlags {
 }
 
 impl AgentFlags {
+    fn eviction_soft(&self) -> Result<SoftEviction, String> {
+        let Some(thresholds) = &self.eviction_soft else { return Ok(SoftEviction::none()) };
+        let grace = self.eviction_soft_grace_period.as_deref().unwrap_or_default();
+        let pod_grace_max = Duration::from_secs(self.eviction_max_pod_grace_period);
+        let soft = SoftEviction::new(thresholds.clone(), grace, pod_grace_max);
+        soft.map_err(|why| format!("--eviction-soft-grace-period: {why}"))
+    }
+
     /// Returns the options of the agent; an error says why this machine cannot be a node.
     pub(crate) async fn options(&self, cri: &str) -> Result<AgentOptions, String> {
         let unusable = |why: gantry_node_agent::NotUsable| format!("--cri {cri}: {why}");
@@ -88,6 +105,7 @@ impl AgentFlags {
             tracing::warn!("{warning}");
         }
         Ok(AgentOptions {
+            eviction_soft: self.eviction_soft()?,
             node_name: self.node_name.clone(),
             address: self.node_ip.map(|address| address.to_string()),
             cluster_dns: self.cluster_dns.iter().map(ToString::to_string).collect(),

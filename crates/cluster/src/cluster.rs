@@ -15,6 +15,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use crate::error::StartError;
+use crate::joined_nodes::JoinedNodes;
 use crate::options::{Options, Storage};
 use crate::ready::Readiness;
 use crate::server::{PreparedServer, Socket};
@@ -170,9 +171,7 @@ impl Cluster {
             root_ca: Some(self.authority.clone().unwrap_or_default()),
             informers,
             repairs: self.options.repairs,
-            clock: self.options.environment.clock.clone(),
-            metrics: self.metrics.clone(),
-            ..gantry_controllers::Options::default()
+            ..self.plain_controller_options()
         };
         options.controllers.extend(Controller::WITH_API_SERVER);
         // Nodes of other machines join by a socket with TLS.
@@ -184,12 +183,45 @@ impl Cluster {
         if self.has_nodes() {
             options.controllers.extend(Controller::WITH_NODES);
         } else {
-            // What follows the status of pods is left to the tests or external controllers that set it.
+            // Until a node joins, what follows the status of pods is left to the tests that set it.
             for controller in Controller::WITH_POD_STATUS {
                 options.controllers.remove(&controller);
             }
         }
         options
+    }
+
+    /// The options of the controllers that are started when a node joins a cluster without nodes.
+    fn joined_controller_options(&self) -> gantry_controllers::Options {
+        let controllers = Controller::WITH_NODES.into_iter().chain(Controller::WITH_POD_STATUS).collect();
+        gantry_controllers::Options { controllers, ..self.plain_controller_options() }
+    }
+
+    fn plain_controller_options(&self) -> gantry_controllers::Options {
+        gantry_controllers::Options {
+            clock: self.options.environment.clock.clone(),
+            metrics: self.metrics.clone(),
+            ..gantry_controllers::Options::default()
+        }
+    }
+
+    fn scheduler_options(&self, informers: Informers) -> gantry_scheduler::Options {
+        gantry_scheduler::Options {
+            informers,
+            clock: self.options.environment.clock.clone(),
+            ..gantry_scheduler::Options::new(self.metrics.clone())
+        }
+    }
+
+    /// Waits for nodes, which join by the socket of a cluster that has none.
+    fn joined_nodes(&self) -> Option<JoinedNodes> {
+        let waits = self.options.controllers && self.endpoint.is_some() && !self.has_nodes();
+        let name = "gantry-joined-nodes";
+        waits.then(|| JoinedNodes {
+            api: Api::new(self.transport_as(name), name, Metrics::new()),
+            clock: self.options.environment.clock.clone(),
+            shutdown: self.tasks.signal(),
+        })
     }
 
     fn has_nodes(&self) -> bool {
@@ -212,17 +244,14 @@ impl Cluster {
             self.tasks.spawn("controllers", run);
         }
         if self.has_nodes() {
-            let scheduler = gantry_scheduler::Options {
-                informers: informers.clone(),
-                clock: self.options.environment.clock.clone(),
-                ..gantry_scheduler::Options::new(self.metrics.clone())
-            };
+            let scheduler = self.scheduler_options(informers.clone());
             let run = gantry_scheduler::run(self.transport_as("gantry-scheduler"), scheduler, signal.clone());
             self.tasks.spawn("scheduler", async {
                 run.await;
                 Ok::<(), StartError>(())
             });
         }
+        self.start_when_nodes_join();
         if let Some(agent) = &self.options.agent {
             let agent = AgentOptions {
                 informers: informers.clone(),
@@ -238,6 +267,29 @@ impl Cluster {
             let nodes =
                 gantry_nodes::Options { informers, ..node_options(&self.options, self.metrics.clone()) };
             self.tasks.spawn("nodes", gantry_nodes::run(self.transport_as("gantry-nodes"), nodes, signal));
+        }
+    }
+
+    /// Starts what waits for nodes to join, if the cluster has none.
+    fn start_when_nodes_join(&mut self) {
+        if let Some(joined) = self.joined_nodes() {
+            let (transport, options) =
+                (self.transport_as("gantry-controllers"), self.joined_controller_options());
+            let start = move |turn| gantry_controllers::run(transport.clone(), options.clone(), turn);
+            self.tasks.spawn("controllers", joined.run("kube-controller-manager", start));
+        }
+        if let Some(joined) = self.joined_nodes() {
+            let transport = self.transport_as("gantry-scheduler");
+            let options = self.scheduler_options(Informers::new());
+            let start = move |turn| {
+                let options = gantry_scheduler::Options { informers: Informers::new(), ..options.clone() };
+                let run = gantry_scheduler::run(transport.clone(), options, turn);
+                async {
+                    run.await;
+                    Ok(())
+                }
+            };
+            self.tasks.spawn("scheduler", joined.run("kube-scheduler", start));
         }
     }
 }

@@ -19,6 +19,7 @@
 mod cluster;
 mod environment;
 mod error;
+mod joined_nodes;
 mod node_agents;
 mod options;
 mod ready;

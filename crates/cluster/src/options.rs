@@ -21,7 +21,7 @@ use crate::environment::{Connector, ProcessEnvironment};
 pub struct Options {
     /// The name of the cluster in its kubeconfig.
     pub name: String,
-    /// The number of simulated nodes; with 0 there is no scheduler either, and pods stay pending.
+    /// The number of simulated nodes; with 0 there is no scheduler either, and pods stay pending until a node joins by the endpoint.
     pub nodes: usize,
     /// The agent that makes this machine a node, if it is one. Simulated nodes beside it have a taint.
     pub agent: Option<AgentOptions>,

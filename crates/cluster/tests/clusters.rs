@@ -5,8 +5,9 @@
 use std::time::Duration;
 
 use gantry_cluster::{Cluster, Endpoint, Options, StartError, Storage};
-use gantry_json::json;
-use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Node, ServiceAccount};
+use gantry_json::{Value, json};
+use k8s_openapi::api::coordination::v1::Lease;
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Node, Pod, ServiceAccount};
 use k8s_openapi::api::rbac::v1::ClusterRole;
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
@@ -162,4 +163,86 @@ async fn a_node_that_was_made_to_fail_is_not_waited_for() {
 async fn more_nodes_than_addresses_are_refused() {
     let refused = Cluster::start_with(Options { nodes: 2049, ..Options::default() }).await.unwrap_err();
     assert!(matches!(refused, StartError::Nodes(_)) && refused.to_string().contains("2048"), "{refused}");
+}
+
+/// A node with an agent that reports that it is ready, as one that has joined.
+fn joined_node(name: &str) -> Value {
+    json!({
+        "metadata": {"name": name},
+        "status": {
+            "capacity": {"cpu": "4", "memory": "4Gi", "pods": "110"},
+            "allocatable": {"cpu": "4", "memory": "4Gi", "pods": "110"},
+            "conditions": [{"type": "Ready", "status": "True"}],
+            "daemonEndpoints": {"kubeletEndpoint": {"Port": 10250}},
+        },
+    })
+}
+
+/// Waits until a pod is on a node.
+async fn bound(pods: &Api<Pod>, name: &str) -> String {
+    let bound = async {
+        loop {
+            let pod = pods.get(name).await.unwrap();
+            match pod.spec.and_then(|spec| spec.node_name) {
+                Some(node) => return node,
+                None => tokio::time::sleep(Duration::from_millis(20)).await,
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), bound).await.expect("the pod is scheduled")
+}
+
+fn waiting_pod() -> Pod {
+    let spec = json!({"containers": [{"name": "web", "image": "nginx:1"}]});
+    gantry_json::from_value(json!({"metadata": {"name": "web"}, "spec": spec})).unwrap()
+}
+
+/// Nodes join a cluster without nodes: their taint is removed, and pods are scheduled to them.
+#[tokio::test]
+async fn pods_are_scheduled_to_a_node_that_joins() {
+    let options = Options { nodes: 0, endpoint: Some(Endpoint::on_free_port()), ..Options::default() };
+    let cluster = Cluster::start_with(options).await.unwrap();
+    let (nodes, pods): (Api<Node>, Api<Pod>) =
+        (Api::all(client(&cluster)), Api::default_namespaced(client(&cluster)));
+    pods.create(&PostParams::default(), &waiting_pod()).await.unwrap();
+    let node = gantry_json::from_value(joined_node("here")).unwrap();
+    let node = nodes.create(&PostParams::default(), &node).await.unwrap();
+    let taints = |node: &Node| node.spec.clone().and_then(|spec| spec.taints).unwrap_or_default().len();
+    assert_eq!(taints(&node), 1, "a new node is not ready");
+    assert_eq!(bound(&pods, "web").await, "here");
+    assert_eq!(taints(&nodes.get("here").await.unwrap()), 0);
+    cluster.stop().await;
+}
+
+/// A kube-scheduler that holds its lease does its part, and Gantry does it when the lease is released.
+#[tokio::test]
+async fn what_a_lease_is_held_for_is_left_to_its_holder() {
+    let options = Options { nodes: 0, endpoint: Some(Endpoint::on_free_port()), ..Options::default() };
+    let cluster = Cluster::start_with(options).await.unwrap();
+    let (nodes, pods): (Api<Node>, Api<Pod>) =
+        (Api::all(client(&cluster)), Api::default_namespaced(client(&cluster)));
+    let leases: Api<Lease> = Api::namespaced(client(&cluster), "kube-system");
+    let held = json!({
+        "metadata": {"name": "kube-scheduler"},
+        "spec": {"holderIdentity": "other", "leaseDurationSeconds": 3600, "renewTime": "2100-01-01T00:00:00.000000Z"},
+    });
+    leases.create(&PostParams::default(), &gantry_json::from_value(held).unwrap()).await.unwrap();
+    pods.create(&PostParams::default(), &waiting_pod()).await.unwrap();
+    let node = gantry_json::from_value(joined_node("here")).unwrap();
+    nodes.create(&PostParams::default(), &node).await.unwrap();
+    let untainted = async {
+        while nodes.get("here").await.unwrap().spec.is_some_and(|spec| spec.taints.is_some()) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), untainted).await.expect("the controllers run");
+    assert_eq!(
+        pods.get("web").await.unwrap().status.unwrap().conditions,
+        None,
+        "no scheduler has looked at it"
+    );
+    let released = json!({"spec": {"holderIdentity": ""}});
+    leases.patch("kube-scheduler", &PatchParams::default(), &Patch::Merge(released)).await.unwrap();
+    assert_eq!(bound(&pods, "web").await, "here");
+    cluster.stop().await;
 }

@@ -10,3 +10,4 @@ pub mod protobuf;
 pub mod quantity;
 pub mod rfc3339;
 pub mod uuid;
+pub mod websocket;

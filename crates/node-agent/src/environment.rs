@@ -2,16 +2,19 @@
 
 use std::collections::BTreeMap;
 
+use k8s_openapi::api::certificates::v1::ClusterTrustBundle;
 use k8s_openapi::api::core::v1 as core;
 
 use crate::downward_api::{PodFacts, field_value, resource_value};
 use crate::expansion::expand;
 
-/// The ConfigMaps and Secrets that a pod refers to, as far as they exist.
+/// The objects that a pod refers to, as far as they exist.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SourceObjects {
     pub(crate) config_maps: BTreeMap<String, core::ConfigMap>,
     pub(crate) secrets: BTreeMap<String, core::Secret>,
+    /// All of them, if the pod shows any.
+    pub(crate) trust_bundles: Vec<ClusterTrustBundle>,
 }
 
 /// Returns the variables of a container in their order. An error says what is missing, in a kubelet's words.
@@ -190,8 +193,10 @@ mod tests {
         let map: core::ConfigMap =
             gantry_json::from_value(json!({"metadata": {"name": "c"}, "data": {"k": "v", "l": "w"}}))
                 .unwrap();
-        let sources =
-            SourceObjects { config_maps: BTreeMap::from([("c".to_owned(), map)]), secrets: BTreeMap::new() };
+        let sources = SourceObjects {
+            config_maps: BTreeMap::from([("c".to_owned(), map)]),
+            ..SourceObjects::default()
+        };
         let services = BTreeMap::from([("DB_SERVICE_HOST".to_owned(), "10.0.0.1".to_owned())]);
         environment(
             &pod,

@@ -1,24 +1,29 @@
-//! Ends pods when the node has too little memory or disk, as a kubelet does: first what nothing needs is removed, then the pod
-//! goes that uses the most beyond its requests.
+//! Ends pods that use more disk than they may, and pods of a node that has too little memory or disk, as a kubelet does: first
+//! what nothing needs is removed, then the pod goes that uses the most beyond its requests.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use gantry_formats::quantity::parse_billionths;
-use gantry_nodes::pod_lifecycle::{PodRejection, RuntimeReport};
+use gantry_model::Timestamp;
+use gantry_nodes::pod_lifecycle::{Eviction, PodRejection, RuntimeReport};
 use gantry_nodes::{CachedPod, is_over};
+use gantry_runtime::informer::Cached as _;
 use gantry_runtime::{Informer, Shutdown};
 use k8s_openapi::api::core::v1 as core;
 
 use crate::agent::Agent;
 use crate::housekeeping;
+use crate::options::AgentOptions;
 use crate::pressure::{
-    EvictionThresholds, MEMORY_PRESSURE, Measured, Pressures, Signal, measure, shown_bytes,
+    EvictionThresholds, MEMORY_PRESSURE, Measured, Missed, Pressures, Signal, measure, shown_bytes,
 };
 use crate::resources::QualityOfService;
+use crate::soft_eviction::{FirstMissed, SoftEviction};
+use crate::storage_limits;
 use crate::usage::{PodUsage, pod_usages};
 
 /// How often the machine is measured, as by a kubelet.
@@ -29,22 +34,59 @@ const CRITICAL_PRIORITY: i32 = 2_000_000_000;
 const MEMORY_TAINT: &str = "node.kubernetes.io/memory-pressure";
 
 /// From when on pods are ended, and which conditions the node has.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Evictions {
-    pub(crate) thresholds: EvictionThresholds,
+    hard: EvictionThresholds,
+    soft: SoftEviction,
     /// How much longer a condition is reported than it holds.
-    pub(crate) transition: Duration,
-    pressures: Mutex<Pressures>,
+    transition: Duration,
+    state: Mutex<EvictionState>,
+}
+
+#[derive(Debug, Default)]
+struct EvictionState {
+    pressures: Pressures,
+    first_missed: FirstMissed,
+}
+
+/// A threshold because of which a pod has to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct DueEviction {
+    missed: Missed,
+    /// How long the pod has to end, at most.
+    grace: Duration,
 }
 
 impl Evictions {
-    pub(crate) fn new(thresholds: EvictionThresholds, transition: Duration) -> Self {
-        Self { thresholds, transition, pressures: Mutex::default() }
+    pub(crate) fn new(options: &AgentOptions) -> Self {
+        Self {
+            hard: options.eviction_hard.clone(),
+            soft: options.eviction_soft.clone(),
+            transition: options.pressure_transition,
+            state: Mutex::default(),
+        }
+    }
+
+    /// Takes in what was measured, and returns because of what a pod has to go now.
+    fn observe(&self, measured: &BTreeMap<Signal, Measured>, now: Timestamp) -> Option<DueEviction> {
+        let (hard, soft) = (self.hard.missed(measured), self.soft.thresholds().missed(measured));
+        let mut state = self.state();
+        state.pressures.observe(&hard, self.transition, now);
+        state.pressures.observe(&soft, self.transition, now);
+        let soft = self.soft.due(soft, &mut state.first_missed, now);
+        let hard = hard.into_iter().map(|missed| DueEviction { missed, grace: Eviction::GRACE });
+        let soft = soft.into_iter().map(|missed| DueEviction { missed, grace: self.soft.pod_grace_max });
+        // Memory comes before disk, and the threshold that gives less time before the other.
+        hard.chain(soft).min_by_key(|due| due.missed.0)
+    }
+
+    fn state(&self) -> MutexGuard<'_, EvictionState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the conditions of the node that say that it has too little of something.
     pub(crate) fn conditions(&self) -> Vec<&'static str> {
-        self.pressures.lock().unwrap_or_else(PoisonError::into_inner).conditions()
+        self.state().pressures.conditions()
     }
 
     /// Returns why a new pod is not accepted.
@@ -89,46 +131,75 @@ pub(crate) async fn run(agent: Arc<Agent>, pods: Informer<CachedPod>, shutdown: 
 }
 
 async fn check(agent: &Agent, pods: &Informer<CachedPod>) {
-    let missed = measure_now(agent).await;
-    observe(agent, &missed);
-    let Some((signal, ..)) = missed.first() else { return };
+    let due = measure_now(agent).await;
+    let active: Vec<_> = {
+        let is_active = |pod: &&Arc<CachedPod>| {
+            !is_over(&pod.wire)
+                && pod.wire.metadata.deletion_timestamp.is_none()
+                && agent.pods.is_known(pod.uid().as_str())
+        };
+        pods.read().iter().filter(is_active).cloned().collect()
+    };
+    let active: Vec<_> = active.iter().map(|pod| &*pod.wire).collect();
+    // Pods that exceed their own limits make room, so that no other has to go.
+    if end_those_over_their_limits(agent, &active).await {
+        return;
+    }
+    let Some(due) = due else { return };
+    let (signal, ..) = due.missed;
     tracing::warn!(signal = signal.name(), "the node has too little of a resource");
     if signal.condition() == "DiskPressure" {
         if let Err(error) = housekeeping::remove_unused_images(agent, || false).await {
             tracing::warn!(%error, "images that nothing uses cannot be removed");
         }
-        if measure_now(agent).await.is_empty() {
+        if measure_now(agent).await.is_none() {
             return;
         }
     }
     let Ok(usages) = pod_usages(agent).await else { return };
-    let active: Vec<_> = {
-        let pods = pods.read();
-        pods.iter()
-            .filter(|pod| !is_over(&pod.wire) && pod.wire.metadata.deletion_timestamp.is_none())
-            .cloned()
-            .collect()
-    };
-    let ranked = rank(active.iter().map(|pod| &*pod.wire), &usages, *signal);
-    let Some(victim) = ranked.first() else {
+    let Some(victim) = rank(active.into_iter(), &usages, signal).into_iter().next() else {
         tracing::warn!("there is no pod to end for it");
         return;
     };
-    let uid = victim.metadata.uid.as_deref().unwrap_or_default();
-    let usage = usages.get(uid).cloned().unwrap_or_default();
-    agent.report(uid, RuntimeReport::Evicted(message(victim, &usage, &missed[0])));
+    let usage = usages.get(uid(victim)).cloned().unwrap_or_default();
+    let message = message(victim, &usage, &due.missed);
+    evict(agent, victim, Eviction { message, grace: due.grace, is_disruption: true });
 }
 
-async fn measure_now(agent: &Agent) -> Vec<(Signal, Measured, u64)> {
+/// Ends the pods that use more disk than they may, and returns whether there are any.
+async fn end_those_over_their_limits(agent: &Agent, pods: &[&core::Pod]) -> bool {
+    // Most pods have no such limit, and what they use need not be looked at.
+    let limited: Vec<_> =
+        pods.iter().filter(|pod| pod.spec.as_ref().is_some_and(storage_limits::is_limited)).collect();
+    if limited.is_empty() {
+        return false;
+    }
+    let Ok(usages) = pod_usages(agent).await else { return false };
+    let mut ended = false;
+    for pod in limited {
+        let usage = usages.get(uid(pod));
+        let exceeded =
+            pod.spec.as_ref().zip(usage).and_then(|(spec, usage)| storage_limits::exceeded(spec, usage));
+        if let Some(message) = exceeded {
+            evict(agent, pod, Eviction { message, grace: Eviction::GRACE, is_disruption: false });
+            ended = true;
+        }
+    }
+    ended
+}
+
+fn evict(agent: &Agent, pod: &core::Pod, eviction: Eviction) {
+    agent.report(uid(pod), RuntimeReport::Evicted(eviction));
+}
+
+fn uid(pod: &core::Pod) -> &str {
+    pod.metadata.uid.as_deref().unwrap_or_default()
+}
+
+async fn measure_now(agent: &Agent) -> Option<DueEviction> {
     let images = agent.cri.image_file_systems().await.ok().and_then(|disks| disks.into_iter().next());
     let measured = measure(&agent.root, images.as_deref().map(Path::new));
-    agent.evictions.thresholds.missed(&measured)
-}
-
-fn observe(agent: &Agent, missed: &[(Signal, Measured, u64)]) {
-    let evictions = &agent.evictions;
-    let mut pressures = evictions.pressures.lock().unwrap_or_else(PoisonError::into_inner);
-    pressures.observe(missed, evictions.transition, agent.clock.now());
+    agent.evictions.observe(&measured, agent.clock.now())
 }
 
 /// Returns the pods that may be ended, the first one first: those that use more than they request, of low priority, by
@@ -140,7 +211,7 @@ fn rank<'a>(
 ) -> Vec<&'a core::Pod> {
     let fallback = PodUsage::default();
     let key = |pod: &core::Pod| {
-        let usage = usages.get(pod.metadata.uid.as_deref().unwrap_or_default()).unwrap_or(&fallback);
+        let usage = usages.get(uid(pod)).unwrap_or(&fallback);
         let used = match signal {
             Signal::MemoryAvailable => usage.memory(),
             Signal::ProcessesAvailable => usage.processes,
@@ -169,7 +240,7 @@ fn request(container: &core::Container, signal: Signal) -> u64 {
 }
 
 /// Returns a kubelet's message about a pod that is ended.
-fn message(pod: &core::Pod, usage: &PodUsage, (signal, found, least): &(Signal, Measured, u64)) -> String {
+fn message(pod: &core::Pod, usage: &PodUsage, (signal, found, least): &Missed) -> String {
     let mut message = format!(
         "The node was low on resource: {}. Threshold quantity: {}, available: {}. ",
         signal.resource(),

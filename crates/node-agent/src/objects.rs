@@ -8,6 +8,7 @@ use gantry_json::{Value, json};
 use gantry_model::{RefusalKind, Timestamp};
 use gantry_runtime::informer::resource_of;
 use gantry_runtime::{Api, Clock, RequestError, ResourcePath};
+use k8s_openapi::api::certificates::v1::ClusterTrustBundle;
 use k8s_openapi::api::core::v1 as core;
 use k8s_openapi::api::node::v1::RuntimeClass;
 
@@ -37,7 +38,7 @@ impl PodObjects {
         Self { api, clock, tokens: Mutex::default() }
     }
 
-    /// Reads the ConfigMaps and Secrets that a pod refers to; those that do not exist are left out.
+    /// Reads the objects that a pod refers to; those that do not exist are left out.
     pub(crate) async fn sources(&self, pod: &core::Pod) -> Result<SourceObjects, RequestError> {
         let (config_maps, secrets) = referenced(pod);
         let mut found = SourceObjects::default();
@@ -50,6 +51,12 @@ impl PodObjects {
             if let Some(secret) = self.read::<core::Secret>(pod, &name).await? {
                 found.secrets.insert(name, secret);
             }
+        }
+        if projections(pod).any(|source| source.cluster_trust_bundle.is_some()) {
+            let target = ResourcePath::collection(&resource_of::<ClusterTrustBundle>(), None);
+            let all: Value = self.api.get(&target).await?;
+            let bundles = all["items"].as_array().into_iter().flatten();
+            found.trust_bundles = bundles.filter_map(|it| gantry_json::from_value(it.clone()).ok()).collect();
         }
         Ok(found)
     }
@@ -74,11 +81,8 @@ impl PodObjects {
 
     /// Returns the tokens of a pod's service account, renewed if it is time.
     pub(crate) async fn tokens(&self, pod: &core::Pod) -> Result<BTreeMap<TokenKey, String>, RequestError> {
-        let volumes = pod.spec.iter().flat_map(|spec| spec.volumes.iter().flatten());
-        let projections =
-            volumes.flat_map(|it| it.projected.iter().flat_map(|it| it.sources.iter().flatten()));
-        let keys: BTreeSet<_> =
-            projections.filter_map(|it| it.service_account_token.as_ref()).map(TokenKey::of).collect();
+        let keys = projections(pod).filter_map(|it| it.service_account_token.as_ref()).map(TokenKey::of);
+        let keys: BTreeSet<_> = keys.collect();
         let mut tokens = BTreeMap::new();
         for key in keys {
             let text = self.token(pod, &key).await?;
@@ -142,6 +146,12 @@ impl PodObjects {
     }
 }
 
+/// Returns what the projected volumes of a pod show.
+fn projections(pod: &core::Pod) -> impl Iterator<Item = &core::VolumeProjection> {
+    let volumes = pod.spec.iter().flat_map(|spec| spec.volumes.iter().flatten());
+    volumes.flat_map(|volume| volume.projected.iter().flat_map(|it| it.sources.iter().flatten()))
+}
+
 /// Returns the names of the ConfigMaps and of the Secrets that a pod refers to.
 fn referenced(pod: &core::Pod) -> (BTreeSet<String>, BTreeSet<String>) {
     let (mut maps, mut secrets) = (BTreeSet::new(), BTreeSet::new());
@@ -161,10 +171,10 @@ fn referenced(pod: &core::Pod) -> (BTreeSet<String>, BTreeSet<String>) {
     for volume in spec.volumes.iter().flatten() {
         maps.extend(volume.config_map.iter().map(|it| it.name.clone()));
         secrets.extend(volume.secret.iter().filter_map(|it| it.secret_name.clone()));
-        for source in volume.projected.iter().flat_map(|it| it.sources.iter().flatten()) {
-            maps.extend(source.config_map.iter().map(|it| it.name.clone()));
-            secrets.extend(source.secret.iter().map(|it| it.name.clone()));
-        }
+    }
+    for source in projections(pod) {
+        maps.extend(source.config_map.iter().map(|it| it.name.clone()));
+        secrets.extend(source.secret.iter().map(|it| it.name.clone()));
     }
     (maps, secrets)
 }

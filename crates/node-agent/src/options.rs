@@ -6,6 +6,7 @@ use std::time::Duration;
 use gantry_runtime::{Clock, Informers, Metrics};
 
 use crate::pressure::EvictionThresholds;
+use crate::soft_eviction::SoftEviction;
 
 /// The options of the agent.
 #[derive(Clone, Debug)]
@@ -30,6 +31,8 @@ pub struct AgentOptions {
     pub dns_server: bool,
     /// Below what the node has too little of a resource, so that pods are ended.
     pub eviction_hard: EvictionThresholds,
+    /// Below what the node has too little of a resource for a while, so that pods are ended with time to end.
+    pub eviction_soft: SoftEviction,
     /// How much longer than it holds the node reports that it has too little of a resource.
     pub pressure_transition: Duration,
     /// The maximum number of pods.
@@ -75,6 +78,7 @@ impl AgentOptions {
             service_proxy: true,
             dns_server: true,
             eviction_hard: EvictionThresholds::default(),
+            eviction_soft: SoftEviction::none(),
             pressure_transition: Duration::from_mins(5),
             pods_max: 110,
             labels: Vec::new(),

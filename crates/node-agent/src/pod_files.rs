@@ -19,6 +19,9 @@ use crate::volume_payload::{PayloadInputs, payload};
 /// The default path of the termination message.
 const TERMINATION_LOG: &str = "/dev/termination-log";
 
+/// The directory of the volumes of type emptyDir, as a kubelet names it.
+const EMPTY_DIR: &str = "kubernetes.io~empty-dir";
+
 /// The directory of one pod.
 #[derive(Clone, Debug)]
 pub(crate) struct PodFiles {
@@ -194,13 +197,20 @@ impl PodFiles {
     }
 
     /// Returns the directory of a volume, named as a kubelet names it.
+    /// Returns the directories of the volumes of type emptyDir, by their names.
+    pub(crate) fn empty_dirs(&self) -> impl Iterator<Item = (String, PathBuf)> {
+        let directories =
+            fs::read_dir(self.root.join("volumes").join(EMPTY_DIR)).into_iter().flatten().flatten();
+        directories.map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path()))
+    }
+
     fn volume(&self, volume: &core::Volume) -> PathBuf {
         let plugin = match volume {
             it if it.config_map.is_some() => "kubernetes.io~configmap",
             it if it.secret.is_some() => "kubernetes.io~secret",
             it if it.projected.is_some() => "kubernetes.io~projected",
             it if it.downward_api.is_some() => "kubernetes.io~downward-api",
-            _ => "kubernetes.io~empty-dir",
+            _ => EMPTY_DIR,
         };
         self.root.join("volumes").join(plugin).join(&volume.name)
     }

@@ -29,6 +29,14 @@ impl Signal {
         Self::ProcessesAvailable,
     ];
 
+    /// Parses a name.
+    pub(crate) fn parse(name: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|signal| signal.name() == name).ok_or_else(|| {
+            let known: Vec<_> = Self::ALL.iter().map(|signal| signal.name()).collect();
+            format!("{name:?} is not one of {}", known.join(", "))
+        })
+    }
+
     /// Returns its name in thresholds.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -93,9 +101,12 @@ enum Least {
     Share(u64),
 }
 
-/// The thresholds below which pods are ended, as those of a kubelet's `--eviction-hard`.
+/// The thresholds below which pods are ended, as those of a kubelet's `--eviction-hard` and `--eviction-soft`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EvictionThresholds(BTreeMap<Signal, Least>);
+
+/// A signal that is below its threshold: what was measured, and the threshold.
+pub(crate) type Missed = (Signal, Measured, u64);
 
 impl Default for EvictionThresholds {
     /// The kubelet's defaults.
@@ -119,10 +130,7 @@ impl EvictionThresholds {
             let (name, least) = part
                 .split_once('<')
                 .ok_or_else(|| format!("{part:?} is not of the form memory.available<100Mi"))?;
-            let signal = Signal::ALL.into_iter().find(|signal| signal.name() == name).ok_or_else(|| {
-                let known: Vec<_> = Signal::ALL.iter().map(|signal| signal.name()).collect();
-                format!("{name:?} is not one of {}", known.join(", "))
-            })?;
+            let signal = Signal::parse(name)?;
             let least = Least::parse(least)
                 .ok_or_else(|| format!("{least:?} is neither a quantity nor a percentage"))?;
             thresholds.insert(signal, least);
@@ -130,8 +138,18 @@ impl EvictionThresholds {
         Ok(Self(thresholds))
     }
 
+    /// Without any threshold.
+    pub(crate) fn none() -> Self {
+        Self(BTreeMap::new())
+    }
+
+    /// Returns the signals that have a threshold.
+    pub(crate) fn signals(&self) -> impl Iterator<Item = Signal> {
+        self.0.keys().copied()
+    }
+
     /// Returns the signals that are below their threshold, with the threshold.
-    pub(crate) fn missed(&self, measured: &BTreeMap<Signal, Measured>) -> Vec<(Signal, Measured, u64)> {
+    pub(crate) fn missed(&self, measured: &BTreeMap<Signal, Measured>) -> Vec<Missed> {
         let least = self.0.iter().filter_map(|(signal, least)| {
             let found = measured.get(signal)?;
             Some((*signal, *found, least.of(found.capacity)))
@@ -172,12 +190,7 @@ pub(crate) struct Pressures(BTreeMap<&'static str, Timestamp>);
 
 impl Pressures {
     /// Takes in which signals are below their threshold now.
-    pub(crate) fn observe(
-        &mut self,
-        missed: &[(Signal, Measured, u64)],
-        transition: Duration,
-        now: Timestamp,
-    ) {
+    pub(crate) fn observe(&mut self, missed: &[Missed], transition: Duration, now: Timestamp) {
         for (signal, ..) in missed {
             self.0.insert(signal.condition(), now.plus(transition));
         }

@@ -110,7 +110,7 @@ async fn run_agent(transport: ApiTransport, options: AgentOptions, shutdown: Shu
         cluster_domain: options.cluster_domain.clone(),
         node_dns,
     };
-    let evictions = Arc::new(Evictions::new(options.eviction_hard.clone(), options.pressure_transition));
+    let evictions = Arc::new(Evictions::new(&options));
     let agent = Arc::new(Agent {
         evictions: evictions.clone(),
         runtime_name: version.runtime_name,

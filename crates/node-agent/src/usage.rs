@@ -9,11 +9,14 @@ use gantry_cri::{RuntimeError, wire};
 use crate::agent::Agent;
 use crate::labels;
 use crate::pod_files::pods_directory;
+use crate::sandbox_config::log_directory_name;
 
 /// What a pod uses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PodUsage {
     pub(crate) containers: BTreeMap<String, ContainerUsage>,
+    /// The bytes of each volume of its own.
+    pub(crate) volumes: BTreeMap<String, u64>,
     /// The bytes on disk: of its containers, its volumes and its logs.
     pub(crate) disk: u64,
     pub(crate) processes: u64,
@@ -24,7 +27,7 @@ pub(crate) struct PodUsage {
 pub(crate) struct ContainerUsage {
     /// The bytes of memory that cannot be given up without harm.
     pub(crate) memory: u64,
-    /// The bytes that it has written to its own layer.
+    /// The bytes that it has written to its own layer and its log.
     pub(crate) disk: u64,
 }
 
@@ -40,9 +43,10 @@ pub(crate) async fn pod_usages(agent: &Agent) -> Result<BTreeMap<String, PodUsag
     let mut usages: BTreeMap<String, PodUsage> = BTreeMap::new();
     for stats in agent.cri.container_stats().await? {
         let Some((uid, name)) = own_container(&stats, &agent.settings.owner) else { continue };
+        let layer = stats.writable_layer.as_ref().and_then(|layer| layer.used_bytes.as_ref());
         let usage = ContainerUsage {
             memory: value(stats.memory.as_ref().and_then(|memory| memory.working_set_bytes.as_ref())),
-            disk: value(stats.writable_layer.as_ref().and_then(|layer| layer.used_bytes.as_ref())),
+            disk: value(layer) + log_bytes(agent, uid, name),
         };
         let pod = usages.entry(uid.to_owned()).or_default();
         pod.disk += usage.disk;
@@ -61,8 +65,19 @@ pub(crate) async fn pod_usages(agent: &Agent) -> Result<BTreeMap<String, PodUsag
     }
     for (uid, usage) in &mut usages {
         usage.disk += directory_bytes(&pods_directory(&agent.root).join(uid));
+        usage.volumes =
+            agent.files(uid).empty_dirs().map(|(name, path)| (name, directory_bytes(&path))).collect();
     }
     Ok(usages)
+}
+
+/// Returns the bytes of the logs of a container.
+fn log_bytes(agent: &Agent, uid: &str, container: &str) -> u64 {
+    let key = agent.pods.get(uid).and_then(|known| known.key);
+    let directory = key.map(|key| log_directory_name(key.namespace.as_str(), key.name.as_str(), uid));
+    directory.map_or(0, |directory| {
+        directory_bytes(&Path::new(&agent.settings.logs).join(directory).join(container))
+    })
 }
 
 /// Returns the uid of the pod and the name of a container of this node.

@@ -6,6 +6,7 @@ use k8s_openapi::api::core::v1 as core;
 
 use crate::downward_api::{PodFacts, field_value, resource_value};
 use crate::environment::{SourceObjects, container_named};
+use crate::trust_bundles::trust_anchors;
 
 /// The default mode of files.
 const MODE: i32 = 0o644;
@@ -86,6 +87,10 @@ fn projection(
     }
     if let Some(source) = &source.downward_api {
         return downward(source.items.as_deref(), mode, inputs);
+    }
+    if let Some(source) = &source.cluster_trust_bundle {
+        let content = trust_anchors(source, &inputs.sources.trust_bundles)?.into_bytes();
+        return Ok(Payload::from([(source.path.clone(), VolumeFile { content, mode })]));
     }
     let Some(token) = &source.service_account_token else { return Ok(Payload::new()) };
     let content = inputs.tokens.get(&TokenKey::of(token)).ok_or("failed to fetch token")?;

@@ -48,15 +48,19 @@ impl RenewedTransport {
     /// Renews the certificate again and again, and keeps it in the file. Connections with the old certificate end with their last
     /// request.
     pub async fn renew(self, mut identity: NodeIdentity, node: String, file: PathBuf, clock: Clock) {
+        let now = || clock.now().as_nanos() / 1_000_000_000;
+        let mut wait = identity.lifetime().map_or(Duration::ZERO, |lifetime| renew_after(lifetime, now()));
         loop {
-            let now = clock.now().as_nanos() / 1_000_000_000;
-            let wait = identity.lifetime().map_or(Duration::ZERO, |lifetime| renew_after(lifetime, now));
             tokio::time::sleep(clock.with_jitter(wait, SPREAD)).await;
             match self.renew_once(&identity, &node, &file).await {
-                Ok(renewed) => identity = renewed,
+                Ok(renewed) => {
+                    identity = renewed;
+                    wait =
+                        identity.lifetime().map_or(RETRY_AFTER, |lifetime| renew_new_after(lifetime, now()));
+                }
                 Err(why) => {
                     tracing::warn!(why, "the certificate of this node could not be renewed; trying again");
-                    tokio::time::sleep(RETRY_AFTER).await;
+                    wait = RETRY_AFTER;
                 }
             }
         }
@@ -86,6 +90,13 @@ pub fn renew_after(lifetime: Lifetime, now: Seconds) -> Duration {
     Duration::from_secs(u64::try_from(due.saturating_sub(now)).unwrap_or(0))
 }
 
+/// How long to wait before a certificate that was just signed is renewed. Authorities date it back by some minutes, by which most
+/// of the life of a short one may be over already; half of what is left is waited for in any case.
+fn renew_new_after(lifetime: Lifetime, now: Seconds) -> Duration {
+    let left = u64::try_from(lifetime.ends.saturating_sub(now)).unwrap_or(0);
+    renew_after(lifetime, now).max(Duration::from_secs(left / 2))
+}
+
 impl Service<Request<Full<Bytes>>> for RenewedTransport {
     type Response = Response<ResponseBody>;
     type Error = RequestError;
@@ -111,5 +122,13 @@ mod tests {
         assert_eq!(renew_after(year, 0), Duration::from_secs(700));
         assert_eq!(renew_after(year, 650), Duration::from_secs(50));
         assert_eq!(renew_after(year, 900), Duration::ZERO, "it is late");
+        assert_eq!(renew_new_after(year, 0), Duration::from_secs(700));
+    }
+
+    /// Two minutes from now, dated back by five.
+    #[test]
+    fn a_short_lived_certificate_is_not_renewed_at_once() {
+        let short = Lifetime { begins: -300, ends: 120 };
+        assert_eq!(renew_new_after(short, 0), Duration::from_secs(60));
     }
 }

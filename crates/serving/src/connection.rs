@@ -12,6 +12,7 @@ use http::{HeaderValue, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
+use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
@@ -26,6 +27,7 @@ use crate::response_body::ResponseBody;
 use crate::server::ConnectionLimits;
 use crate::stop::Stop;
 use crate::tls::Transport;
+use crate::upgraded_stream;
 
 #[derive(Debug)]
 pub(crate) struct Connections {
@@ -99,15 +101,17 @@ impl Connections {
                 request.extensions_mut().insert(peer);
             }
             let (server, stop, user) = (self.server.clone(), self.stop.clone(), user.clone());
+            let upgrade = request.extensions().get::<OnUpgrade>().cloned();
             let in_progress = counted.begin();
             // Boxed so that its memory is freed with the response: an HTTP/2 stream keeps the space of the future that it began
             // with until its body is read, and a client may have hundreds of streams that it does not read.
             Box::pin(async move {
-                let response = if in_progress.exceeds_share() {
+                let mut response = if in_progress.exceeds_share() {
                     too_many_requests()
                 } else {
                     answer(&server, user, request).await
                 };
+                upgraded_stream::detach(&mut response, upgrade, &stop);
                 Ok::<_, Infallible>(response.map(|body| ResponseBody::new(body, &stop, in_progress)))
             })
         });

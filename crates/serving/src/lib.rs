@@ -28,6 +28,7 @@ mod server;
 mod stop;
 mod system_environment;
 mod tls;
+mod upgraded_stream;
 mod upstream;
 
 pub use file_descriptors::raise_limit as raise_file_descriptor_limit;

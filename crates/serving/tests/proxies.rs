@@ -9,12 +9,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 
 use gantry_apiserver::{
-    NodeConnector, NodeError, NodeResponse, NodeTarget, ProxyDestination, RequestStream, Settings,
+    Body, NodeConnector, NodeResponse, NodeTarget, ProxyDestination, RequestStream, Settings,
 };
 use gantry_json::json;
 use gantry_serving::{ConnectionLimits, ProxyConnector};
 use harness::{Running, request};
-use http::Request;
+use http::{Request, Response};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -26,8 +26,10 @@ struct ToThisMachine {
 }
 
 impl NodeConnector for ToThisMachine {
+    /// The log of any pod.
     fn send<'a>(&'a self, _: NodeTarget<'a>, _: Request<()>) -> NodeResponse<'a> {
-        Box::pin(std::future::ready(Err(NodeError::NoAgent)))
+        let body = Body::Whole(Some("a line\n".into()));
+        Box::pin(std::future::ready(Ok(Response::new(body))))
     }
 
     fn proxy(&self, destination: ProxyDestination, request: Request<RequestStream>) -> NodeResponse<'_> {
@@ -59,10 +61,14 @@ async fn server_with_pod_at_port() -> (Running, TcpListener, Arc<AtomicU16>) {
         let response = client.send_request(request(method, path, body.to_string())).await.unwrap();
         assert!(response.status().is_success(), "{path}: {:?}", harness::body(response).await);
     };
+    send("POST", "/api/v1/nodes", json!({"metadata": {"name": "n1"}})).await;
     let spec = json!({"containers": [{"name": "c", "image": "i"}], "automountServiceAccountToken": false});
+    let mut bound = json!({"metadata": {"name": "bound"}, "spec": spec});
+    bound["spec"]["nodeName"] = json!("n1");
     send("POST", "/api/v1/namespaces/default/serviceaccounts", json!({"metadata": {"name": "default"}}))
         .await;
     send("POST", "/api/v1/namespaces/default/pods", json!({"metadata": {"name": "p"}, "spec": spec})).await;
+    send("POST", "/api/v1/namespaces/default/pods", bound).await;
     let mut status =
         request("PATCH", "/api/v1/namespaces/default/pods/p/status", r#"{"status":{"podIP":"10.0.0.7"}}"#);
     status.headers_mut().insert("content-type", "application/merge-patch+json".parse().unwrap());
@@ -111,6 +117,22 @@ async fn both_bodies_are_streamed() {
         client.read_exact(&mut chunk).await.unwrap();
         assert_eq!(chunk, *format!("3\r\n{word}\r\n").as_bytes());
     }
+}
+
+/// The log of a pod over WebSocket: its lines and the end.
+#[tokio::test]
+async fn a_log_is_sent_over_an_upgraded_connection() {
+    let (running, _) = server_with_pod().await;
+    let mut client = BufReader::new(running.tls("http/1.1", Some(&running.pki.admin)).await.unwrap());
+    let asked = "GET /api/v1/namespaces/default/pods/bound/log HTTP/1.1\r\nhost: here\r\nconnection: upgrade\r\n\
+                 upgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+    client.write_all(asked.as_bytes()).await.unwrap();
+    let answer = head(&mut client).await;
+    assert!(answer.starts_with("HTTP/1.1 101 Switching Protocols\r\n"), "{answer}");
+    assert!(answer.contains("sec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n"), "{answer}");
+    let mut sent = Vec::new();
+    client.read_to_end(&mut sent).await.unwrap();
+    assert_eq!(sent, [&[0x82, 0, 0x82, 7][..], b"a line\n", &[0x88, 2, 3, 232]].concat());
 }
 
 /// After an upgrade, client and pod talk about what they like.

@@ -20,6 +20,7 @@ mod scale;
 mod token;
 mod update;
 mod watch;
+mod websocket;
 mod write;
 
 use bytes::Bytes;

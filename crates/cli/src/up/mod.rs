@@ -39,7 +39,7 @@ pub(crate) struct UpFlags {
     /// Store the data in memory, until the cluster stops
     #[arg(long)]
     in_memory: bool,
-    /// The number of simulated nodes; with 0 there is no scheduler either, and pods stay pending [default: 3, or 0 with --cri]
+    /// The number of simulated nodes; with 0, pods stay pending until a node joins [default: 3, or 0 with --cri]
     #[arg(long, value_name = "N")]
     nodes: Option<usize>,
     /// Run real pods on this machine, with the container runtime at this socket; `auto` finds the usual ones

@@ -24,7 +24,7 @@ const WITH_NODES: &str = "  kubectl rollout status deployment/web
 
 /// Examples for a cluster without nodes.
 const WITHOUT_NODES: &str =
-    "  kubectl get deployments,replicasets,pods   # pods stay pending until a test sets their status
+    "  kubectl get deployments,replicasets,pods   # pods stay pending until a node joins (gantry token create)
   gantry why deployment/web
 ";
 

@@ -98,6 +98,22 @@ impl ContainerProbe {
     }
 }
 
+/// Why a node ends a pod for its use of a resource, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Eviction {
+    /// A kubelet's message.
+    pub message: String,
+    /// How long the containers have to end, at most.
+    pub grace: Duration,
+    /// Whether the node has too little of the resource; otherwise the pod uses more than its own limit.
+    pub is_disruption: bool,
+}
+
+impl Eviction {
+    /// How long the containers have to end if the node cannot wait.
+    pub const GRACE: Duration = Duration::from_secs(1);
+}
+
 /// What a container runtime reports about a pod: the result of an action, or something that happened by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RuntimeReport {
@@ -135,8 +151,8 @@ pub enum RuntimeReport {
         /// How.
         exit: ContainerExit,
     },
-    /// The node has too little of a resource, so that the pod is to end; why.
-    Evicted(String),
+    /// The node ends the pod for its use of a resource.
+    Evicted(Eviction),
     /// The node does not accept the pod, of which it has nothing yet.
     Rejected(PodRejection),
     /// The resources of a container were changed, or could not be changed.

@@ -36,8 +36,8 @@ mod status;
 mod tests;
 
 pub use actions::{
-    ContainerExit, ContainerIdentity, ContainerProbe, PodRejection, ProbeResult, PulledImage, RuntimeAction,
-    RuntimeReport, SandboxFailure, StartFailure, StartStep, StartedContainer,
+    ContainerExit, ContainerIdentity, ContainerProbe, Eviction, PodRejection, ProbeResult, PulledImage,
+    RuntimeAction, RuntimeReport, SandboxFailure, StartFailure, StartStep, StartedContainer,
 };
 pub use dependencies::{Lookup, Reference, ReferenceKind, References};
 pub(crate) use messages::invalid_annotation;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use gantry_model::{Event, Timestamp};
 use gantry_rng::Rng;
 
-use super::actions::{PodRejection, RuntimeAction};
+use super::actions::{Eviction, PodRejection, RuntimeAction};
 use super::container_run::{ContainerContext, ContainerRun, Phase, sync_interval};
 use super::dependencies::{self, Reference, ReferenceKind};
 use super::exits::ExitCause;
@@ -64,8 +64,8 @@ pub(super) enum Sandbox {
 pub(super) enum PodEnd {
     /// Its active deadline has passed.
     Deadline,
-    /// The node has too little of a resource; with a kubelet's message.
-    Evicted(String),
+    /// Its use of a resource.
+    Evicted(Eviction),
     /// The node did not accept it.
     Rejected(PodRejection),
 }
@@ -75,7 +75,7 @@ impl PodEnd {
     pub(super) fn status(&self) -> (&'static str, String) {
         match self {
             Self::Deadline => (messages::DEADLINE_EXCEEDED, messages::DEADLINE_MESSAGE.to_owned()),
-            Self::Evicted(why) => (messages::EVICTED, why.clone()),
+            Self::Evicted(eviction) => (messages::EVICTED, eviction.message.clone()),
             Self::Rejected(rejection) => {
                 (rejection.reason, format!("Pod was rejected: {}", rejection.message))
             }
@@ -93,8 +93,6 @@ pub(super) struct SyncOutput {
 
 /// The minimum and maximum duration of creating the sandbox.
 const SANDBOX_MILLIS: (u64, u64) = (100, 200);
-/// How long the containers of an evicted pod have to end.
-const EVICTION_GRACE: Duration = Duration::from_secs(1);
 /// The initial backoff of mounts, doubled after each failure ...
 const MOUNT_BACK_OFF: Duration = Duration::from_millis(500);
 /// ... up to this maximum, as in a kubelet.
@@ -289,8 +287,10 @@ impl PodRun {
     ) {
         let Some(stopping) = self.stopping else { return };
         let grace = pod.deletion.map_or(pod.grace, |deletion| deletion.grace);
-        let grace =
-            if matches!(self.ended_by, Some(PodEnd::Evicted(_))) { grace.min(EVICTION_GRACE) } else { grace };
+        let grace = match &self.ended_by {
+            Some(PodEnd::Evicted(eviction)) => grace.min(eviction.grace),
+            _ => grace,
+        };
         for (at, container) in pod.containers.iter().enumerate() {
             let may_stop = self.may_stop(at, pod);
             let container_run = &mut self.containers[at];

@@ -23,11 +23,11 @@ impl PodRun {
         match report {
             RuntimeReport::Sandbox(result) => self.receive_sandbox(pod, result, now),
             RuntimeReport::SandboxLost => self.lose_sandbox(pod, now),
-            RuntimeReport::Evicted(why) => {
+            RuntimeReport::Evicted(eviction) => {
                 let is_news = self.stopping.is_none() && self.ended_by.is_none();
                 if is_news {
-                    self.reported_events.push(messages::evicted(&why));
-                    self.ended_by = Some(PodEnd::Evicted(why));
+                    self.reported_events.push(messages::evicted(&eviction.message));
+                    self.ended_by = Some(PodEnd::Evicted(eviction));
                 }
                 is_news
             }

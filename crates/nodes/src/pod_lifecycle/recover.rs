@@ -9,11 +9,13 @@ use gantry_model::Timestamp;
 use k8s_openapi::api::core::v1 as wire;
 
 use super::Pod;
+use super::actions::Eviction;
 use super::container_run::{ContainerRun, Phase};
 use super::exits::{Exit, ExitCause};
 use super::messages;
 use super::pod::{Container, Deletion};
 use super::pod_run::{PodEnd, PodRun, Sandbox};
+use super::status::DISRUPTION_TARGET;
 
 impl PodRun {
     /// Recovers a run from a status; returns a new run if no node has reported yet.
@@ -36,7 +38,11 @@ impl PodRun {
         }
         run.ended_by = match status.reason.as_deref() {
             Some(messages::DEADLINE_EXCEEDED) => Some(PodEnd::Deadline),
-            Some(messages::EVICTED) => Some(PodEnd::Evicted(status.message.clone().unwrap_or_default())),
+            Some(messages::EVICTED) => Some(PodEnd::Evicted(Eviction {
+                message: status.message.clone().unwrap_or_default(),
+                grace: Eviction::GRACE,
+                is_disruption: run.conditions.contains_key(DISRUPTION_TARGET),
+            })),
             _ => None,
         };
         if run.ended_by.is_some() {

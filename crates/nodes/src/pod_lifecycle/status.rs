@@ -25,6 +25,9 @@ const SANDBOX_NOT_READY: &str = "PodSandboxNotReady";
 pub(crate) const RESIZE_PENDING: &str = "PodResizePending";
 pub(crate) const RESIZE_IN_PROGRESS: &str = "PodResizeInProgress";
 
+/// The condition of a pod that is ended for the sake of others.
+pub(super) const DISRUPTION_TARGET: &str = "DisruptionTarget";
+
 /// Computes the status of a pod. Transition times of conditions are stored in the run.
 pub(super) fn status(pod: &Pod, run: &mut PodRun, node: &NodeContext<'_>, now: Timestamp) -> wire::PodStatus {
     let outcome = run.outcome(pod);
@@ -129,10 +132,10 @@ fn conditions(
     };
     let resizing = resize_conditions(run);
     let disrupted = match &run.ended_by {
-        Some(PodEnd::Evicted(why)) => Some(ConditionState {
+        Some(PodEnd::Evicted(eviction)) if eviction.is_disruption => Some(ConditionState {
             reason: Some("TerminationByKubelet"),
-            message: Some(why.clone()),
-            ..ConditionState::yes("DisruptionTarget")
+            message: Some(eviction.message.clone()),
+            ..ConditionState::yes(DISRUPTION_TARGET)
         }),
         _ => None,
     };

@@ -5,6 +5,7 @@ use gantry_registry::pods::logs::LogOptions;
 use http::Request;
 
 use super::super::call::Call;
+use super::super::websocket;
 use crate::error::ApiError;
 use crate::node_connector::NodeTarget;
 use crate::response::ApiResponse;
@@ -38,7 +39,11 @@ impl Call<'_> {
         };
         let (parts, body) = response.into_parts();
         if parts.status.is_success() {
-            return Ok(ApiResponse::of_body(200, "text/plain", body));
+            return Ok(if websocket::is_requested(self.info) {
+                websocket::response(self.info, body)
+            } else {
+                ApiResponse::of_body(200, "text/plain", body)
+            });
         }
         let message = super::connect::text(body).await;
         Err(match parts.status.as_u16() {

@@ -8,9 +8,9 @@ use gantry_model::Timestamp;
 use k8s_openapi::api::core::v1 as wire;
 
 use super::super::{
-    Completion, ContainerAmounts, ContainerExit, ContainerIdentity, ContainerProbe, FoundContainer, FoundPod,
-    NodeContext, NodeRoom, Pod, PodRun, ProbeResult, References, ResourceRoom, RuntimeAction, RuntimeReport,
-    StartFailure, StartStep, StartedContainer, sync,
+    Completion, ContainerAmounts, ContainerExit, ContainerIdentity, ContainerProbe, Eviction, FoundContainer,
+    FoundPod, NodeContext, NodeRoom, Pod, PodRun, ProbeResult, References, ResourceRoom, RuntimeAction,
+    RuntimeReport, StartFailure, StartStep, StartedContainer, sync,
 };
 use super::{START, shown};
 
@@ -377,8 +377,9 @@ fn a_restarted_agent_continues_with_the_containers_that_it_finds() {
 fn an_evicted_pod_ends_soon_and_has_failed() {
     let mut pod = RealPod::of(&json!({"containers": [web()]}));
     pod.report(RuntimeReport::Sandbox(Ok(()))).start("web", 0);
-    pod.after(3).report(RuntimeReport::Evicted("The node was low on resource: memory. ".to_owned()));
     let grace = Duration::from_secs(1);
+    let message = "The node was low on resource: memory. ".to_owned();
+    pod.after(3).report(RuntimeReport::Evicted(Eviction { message, grace, is_disruption: true }));
     assert_eq!(pod.actions, [RuntimeAction::StopContainer { container: "web".to_owned(), grace }]);
     assert_eq!(pod.status.phase.as_deref(), Some("Running"), "its container still runs");
     pod.exit("web", 0, 137);
@@ -392,6 +393,21 @@ fn an_evicted_pod_ends_soon_and_has_failed() {
     assert_eq!(pod.completion, Completion::Finished, "the object stays, so that it can be seen why");
     assert_eq!(pod.events.last().unwrap(), "Killing Stopping container web");
     assert!(pod.events.contains(&"Evicted The node was low on resource: memory. ".to_owned()));
+}
+
+#[test]
+fn a_pod_that_is_evicted_for_its_own_limit_is_not_disrupted_and_has_its_grace() {
+    let mut pod = RealPod::of(&json!({"containers": [web()], "terminationGracePeriodSeconds": 20}));
+    pod.report(RuntimeReport::Sandbox(Ok(()))).start("web", 0);
+    let (message, grace) = ("over its limit. ".to_owned(), Duration::from_secs(40));
+    pod.after(3).report(RuntimeReport::Evicted(Eviction { message, grace, is_disruption: false }));
+    let grace = Duration::from_secs(20);
+    assert_eq!(pod.actions, [RuntimeAction::StopContainer { container: "web".to_owned(), grace }]);
+    pod.exit("web", 0, 0);
+    let PodStatusEnd { phase, reason, message } = PodStatusEnd::of(&pod.status);
+    assert_eq!((phase, reason, message), ("Failed", "Evicted", "over its limit. "));
+    let conditions = pod.status.conditions.as_ref().unwrap();
+    assert!(conditions.iter().all(|condition| condition.type_ != "DisruptionTarget"), "{conditions:?}");
 }
 
 /// As recorded of a kubelet 1.37: a rejected pod has neither conditions nor containers.

@@ -1,0 +1,109 @@
+//! What a cluster without nodes of its own runs when a node has joined: the scheduler, and the controllers that follow nodes and
+//! the status of pods.
+//!
+//! Before that nothing of it runs, so that tests and other programs may bind pods and set their status themselves. A node that such a
+//! program creates has no agent, and starts nothing either. While a kube-scheduler or a kube-controller-manager holds its
+//! lease, it does its part, and ours stops.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use gantry_controllers::ControllerPanicked;
+use gantry_runtime::informer::{Plain, resource_of};
+use gantry_runtime::{Api, Clock, Informer, Lease, ResourcePath, Shutdown, shutdown};
+use k8s_openapi::api::coordination::v1 as coordination;
+use k8s_openapi::api::core::v1::Node;
+use tokio::sync::Notify;
+
+/// How often the leases are looked at: as often as candidates for a lease do.
+const LEASE_PERIOD: Duration = Duration::from_secs(2);
+
+/// Waits for nodes to join, and for what to leave to others.
+pub(crate) struct JoinedNodes {
+    pub(crate) api: Api,
+    pub(crate) clock: Clock,
+    pub(crate) shutdown: Shutdown,
+}
+
+/// Whose part it is to do what a component of Kubernetes does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    Ours,
+    Theirs,
+}
+
+impl JoinedNodes {
+    /// Runs a component until shutdown: once a node has joined, and while nobody holds the lease of its counterpart in Kubernetes.
+    pub(crate) async fn run<F>(
+        self,
+        counterpart: &'static str,
+        start: impl Fn(Shutdown) -> F,
+    ) -> Result<(), ControllerPanicked>
+    where
+        F: Future<Output = Result<(), ControllerPanicked>>,
+    {
+        self.shutdown.unless(self.first_agent()).await;
+        while self.shutdown.unless(self.until(Turn::Ours, counterpart)).await.is_some() {
+            tracing::info!("a node has joined: doing what {counterpart} does on other clusters");
+            let (switch, ended) = shutdown();
+            let mut running = pin!(start(ended));
+            tokio::select! {
+                done = &mut running => return done,
+                theirs = self.shutdown.unless(self.until(Turn::Theirs, counterpart)) => {
+                    if theirs.is_some() {
+                        tracing::info!("{counterpart} holds its lease: leaving its part to it");
+                    }
+                    switch.turn();
+                }
+            }
+            running.await?;
+        }
+        Ok(())
+    }
+
+    /// Returns when there is a node with an agent.
+    async fn first_agent(&self) {
+        let nodes = Informer::<Plain<Node>>::new(resource_of::<Node>());
+        let joined = Arc::new(Notify::new());
+        let notified = Arc::clone(&joined);
+        nodes.subscribe(move |change| {
+            if has_agent(&change.object().wire) {
+                notified.notify_one();
+            }
+        });
+        tokio::select! {
+            () = joined.notified() => {}
+            () = nodes.run(self.api.clone(), self.clock.clone(), self.shutdown.clone()) => {}
+        }
+    }
+
+    /// Returns when it is this side's turn.
+    async fn until(&self, turn: Turn, counterpart: &str) {
+        while self.turn(counterpart).await != turn {
+            tokio::time::sleep(LEASE_PERIOD).await;
+        }
+    }
+
+    async fn turn(&self, counterpart: &str) -> Turn {
+        let leases = resource_of::<coordination::Lease>();
+        let lease = ResourcePath::object(&leases, Some(&"kube-system".into()), &counterpart.into());
+        match self.api.get::<coordination::Lease>(&lease).await {
+            Ok(lease) if is_held(&Lease::parse(&lease), &self.clock) => Turn::Theirs,
+            // Most clusters have no such lease.
+            Ok(_) | Err(_) => Turn::Ours,
+        }
+    }
+}
+
+/// Whether the agent of a node serves: a kubelet, or one of Gantry.
+fn has_agent(node: &Node) -> bool {
+    let endpoints = node.status.as_ref().and_then(|status| status.daemon_endpoints.as_ref());
+    let kubelet = endpoints.and_then(|endpoints| endpoints.kubelet_endpoint.as_ref());
+    kubelet.is_some_and(|endpoint| endpoint.port > 0)
+}
+
+fn is_held(lease: &Lease, clock: &Clock) -> bool {
+    !lease.holder.is_empty() && clock.now().since(lease.renewed) < lease.duration
+}
