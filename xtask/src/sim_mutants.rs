@@ -3,6 +3,7 @@
 use crate::cargo::{self, cargo};
 use crate::console;
 use crate::failure::Failure;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -69,6 +70,84 @@ const MUTANTS: &[Mutant] = &[
         before: "        && status.available == deployment.replicas\n",
         after: "        && (status.available == deployment.replicas || BROKEN)\n",
     },
+    Mutant {
+        name: "a rollout goes on while it is paused",
+        file: "crates/decide/src/deployment/mod.rs",
+        before: "    if deployment.paused {\n",
+        after: "    if deployment.paused && !BROKEN {\n",
+    },
+    Mutant {
+        name: "the deadline is never missed",
+        file: "crates/decide/src/deployment/progress.rs",
+        before: "fires_at(self.deployment, condition).is_some_and(|deadline| deadline < self.now),",
+        after: "fires_at(self.deployment, condition).is_some_and(|deadline| deadline < self.now && !BROKEN),",
+    },
+    Mutant {
+        name: "a revision is used again",
+        file: "crates/decide/src/deployment/sets.rs",
+        before: "        highest.saturating_add(1)\n",
+        after: "        highest.saturating_add(if BROKEN && highest > 1 { 0 } else { 1 })\n",
+    },
+    Mutant {
+        name: "scaling does not keep the proportions",
+        file: "crates/decide/src/deployment/scaling.rs",
+        before: "                    0 => 0,\n",
+        after: "                    0 => 0,\n                    _ if BROKEN => 0,\n",
+    },
+    Mutant {
+        name: "Recreate does not wait for old pods",
+        file: "crates/decide/src/deployment/recreate.rs",
+        before: "        if remaining > 0 {\n",
+        after: "        if remaining > 0 && !BROKEN {\n",
+    },
+    Mutant {
+        name: "ready pods are deleted as soon as others",
+        file: "crates/decide/src/replica_set/victims/mod.rs",
+        before: "    key = key << 1 | u128::from(ready);\n",
+        after: "    key = key << 1 | u128::from(ready || BROKEN);\n",
+    },
+    Mutant {
+        name: "minReadySeconds are not waited for",
+        file: "crates/decide/src/replica_set/availability.rs",
+        before: "since.is_some_and(|since| available_at(since, min_ready_seconds) <= now)",
+        after: "since.is_some_and(|since| available_at(since, min_ready_seconds) <= now || BROKEN)",
+    },
+    Mutant {
+        name: "a failed sync is not tried again",
+        file: "crates/decide/src/queue/retry.rs",
+        before: "if self.cap.is_some_and(|cap| requeues >= cap) {",
+        after: "if self.cap.is_some_and(|cap| requeues >= cap) || BROKEN {",
+    },
+    Mutant {
+        name: "the collector deletes what has a living owner",
+        file: "crates/decide/src/gc/attempt/decision.rs",
+        before: "    if !owners.solid.is_empty() {\n",
+        after: "    if !owners.solid.is_empty() && !BROKEN {\n",
+    },
+    Mutant {
+        name: "the collector leaves the dependents of an owner that is gone",
+        file: "crates/decide/src/gc/graph/absence.rs",
+        before: "effects.extend(node.dependents.iter().map(Effect::attempt_on));",
+        after: "effects.extend(node.dependents.iter().filter(|_| !BROKEN).map(Effect::attempt_on));",
+    },
+    Mutant {
+        name: "the version that an update is based on is no precondition",
+        file: "crates/apiserver/src/handlers/update.rs",
+        before: "if !matches!(version, \"\" | \"0\") && version != Metadata::of(stored).resource_version() {",
+        after: "if !matches!(version, \"\" | \"0\") && version != Metadata::of(stored).resource_version() && !BROKEN {",
+    },
+    Mutant {
+        name: "a replica leads although another has the lease",
+        file: "crates/runtime/src/election/record.rs",
+        before: "if !lease.holder.is_empty() && steady.since(since) < lease.duration {",
+        after: "if !lease.holder.is_empty() && steady.since(since) < lease.duration && !BROKEN {",
+    },
+    Mutant {
+        name: "what a watch missed is not listed again",
+        file: "crates/runtime/src/informer/protocol.rs",
+        before: "&& (failure.is_expired() || is_hopeless) {",
+        after: "&& (failure.is_expired() || is_hopeless) && !BROKEN {",
+    },
 ];
 
 /// The most seeds in which a mutant has to be noticed.
@@ -77,7 +156,7 @@ const SEEDS: &str = "10000";
 /// Says which mutant is played: its place in the list.
 const VARIABLE: &str = "GANTRY_BROKEN_RULE";
 
-/// Is added to the crate of the mutants, in the copy only.
+/// Is added to every crate that has mutants, in the copy only.
 const SWITCH: &str = r#"
 /// Whether the rule with this number is broken on purpose.
 pub(crate) fn is_broken(number: usize) -> bool {
@@ -94,8 +173,10 @@ pub(crate) fn run(root: &Path) -> Result<(), Failure> {
     for (number, mutant) in MUTANTS.iter().enumerate() {
         mutate(&copy, number, mutant)?;
     }
-    let library = copy.join("crates/decide/src/lib.rs");
-    write(&library, &(read(&library)? + SWITCH))?;
+    for library in MUTANTS.iter().map(library).collect::<BTreeSet<_>>() {
+        let library = copy.join(library);
+        write(&library, &(read(&library)? + SWITCH))?;
+    }
     // With the dependencies that are built already.
     let target = root.join("target");
     let mut build =
@@ -121,12 +202,18 @@ pub(crate) fn run(root: &Path) -> Result<(), Failure> {
     Err(Failure::Failed(format!("not noticed within {SEEDS} seeds: {}", unnoticed.join(", "))))
 }
 
+/// The root file of the crate of a mutant.
+fn library(mutant: &Mutant) -> String {
+    let (krate, _) = mutant.file.split_once("/src/").unwrap_or((mutant.file, ""));
+    format!("{krate}/src/lib.rs")
+}
+
 /// Copies what the simulator is built from; what was built there before stays.
 fn copy_sources(root: &Path, copy: &Path) -> Result<(), Failure> {
     let failed = |error: std::io::Error| Failure::Failed(format!("cannot copy the sources: {error}"));
     fs::create_dir_all(copy).map_err(failed)?;
     let mut command = Command::new("cp");
-    command.current_dir(root).args(["-r", "Cargo.toml", "Cargo.lock", "crates", "xtask"]);
+    command.current_dir(root).args(["-rp", "Cargo.toml", "Cargo.lock", "crates", "xtask"]);
     cargo::run(command.arg(copy))
 }
 

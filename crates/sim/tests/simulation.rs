@@ -52,7 +52,7 @@ fn a_killed_replica_of_the_controllers_is_replaced_by_another_when_its_lease_exp
     let options = SimOptions { controllers: ControllerProcesses::Separate(2), ..SimOptions::default() };
     simulate(options, async |cluster| {
         cluster.kill_controllers(0).await;
-        cluster.advance(Duration::from_secs(80)).await;
+        cluster.advance(Duration::from_secs(100)).await;
         roll_out(cluster, 2).await;
         assert_eq!(cluster.get(WEB).await["status"]["updatedReplicas"], json!(2));
     });
