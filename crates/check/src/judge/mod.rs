@@ -108,6 +108,8 @@ struct FollowedPod {
     view: PodView,
     since: Duration,
     ready_since: Option<Duration>,
+    /// Since when it was ready, if it is unready only because the controllers have lost its node.
+    declared_unready: Option<Duration>,
     unready_since: Option<Duration>,
 }
 
@@ -271,7 +273,7 @@ impl Judge {
         }
         match view {
             Some(view) => {
-                let followed = FollowedPod::after(known.as_ref(), view, at);
+                let followed = FollowedPod::after(known.as_ref(), view, at, write.by);
                 self.pods.insert(name.to_owned(), followed)
             }
             None => self.pods.remove(name),

@@ -102,11 +102,20 @@ impl Judge {
 
 impl FollowedPod {
     /// The pod after a write.
-    pub(super) fn after(before: Option<&Self>, view: PodView, at: Duration) -> Self {
+    ///
+    /// A node goes on with what it knows of a pod when it is back after an outage: its pods are ready since they were before the
+    /// controllers declared them unready.
+    pub(super) fn after(before: Option<&Self>, view: PodView, at: Duration, by: Writer) -> Self {
         let kept = |since: Option<Duration>, holds: bool| holds.then(|| since.unwrap_or(at));
         Self {
             since: before.map_or(at, |before| before.since),
-            ready_since: kept(before.and_then(|before| before.ready_since), view.is_ready),
+            ready_since: kept(
+                before.and_then(|before| before.ready_since.or(before.declared_unready)),
+                view.is_ready,
+            ),
+            declared_unready: before.filter(|_| !view.is_ready).and_then(|before| {
+                if by == Writer::Controller { before.ready_since.or(before.declared_unready) } else { None }
+            }),
             unready_since: kept(before.and_then(|before| before.unready_since), !view.is_ready),
             view,
         }

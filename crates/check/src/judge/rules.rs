@@ -17,8 +17,10 @@ impl Judge {
         let name = &after.name;
         // A cache that does not show the latest set yet makes the controller take the one before for the new one, here as in Kubernetes.
         let is_stale = !before.history.revision.is_constant(self.from());
-        // When it is deleted in the foreground, its sets go one by one, and its revision is that of a set that is left.
-        if after.revision < before.history.highest_revision && !is_stale && !after.is_deleting {
+        // Revisions are counted by the sets that are there, here as in Kubernetes: when those with the latest are deleted in the
+        // foreground one by one, or none is kept of a paused Deployment without a set of its present template, the count starts over.
+        let is_latest = self.sets_of(after).all(|set| set.view.revision <= after.revision);
+        if after.revision < before.history.highest_revision && !is_stale && !after.is_deleting && !is_latest {
             let (from, to) = (before.history.highest_revision, after.revision);
             self.find("the revision of a Deployment never decreases", format!("{name}: {from} -> {to}"));
         }
@@ -60,7 +62,9 @@ impl Judge {
         let size_before = before.map_or(0, |before| before.view.size);
         if after.size > size_before {
             self.check_ceiling(after);
-            self.check_recreate(after);
+            if size_before == 0 {
+                self.check_recreate(after);
+            }
         }
         let Some(before) = before else {
             self.check_new_set(after);
@@ -161,15 +165,16 @@ impl Judge {
         }
     }
 
-    /// With Recreate, the set of the present template is raised only when the pods of all others have ended.
+    /// With Recreate, the set of the present template is raised from zero only when the pods of all others have ended.
     ///
-    /// A rollback by annotation is left out, as in `check_ceiling`. What a set had all the time counts: a cache may show less.
+    /// A rollback by annotation is left out, as in `check_ceiling`, and so is a paused Deployment, whose latest set is scaled whatever
+    /// else there is. What the other sets had all the time counts: a cache may show less.
     fn check_recreate(&mut self, set: &SetView) {
         let from = self.from();
         let Some(owner) = self.owner_of(set) else { return };
-        let DeploymentHistory { generation, rolling, rollback, .. } = &owner.history;
-        let is_settled = generation.is_constant(from) && rolling.most(from) == 0 && rollback.most(from) == 0;
-        if !is_settled || set.template != owner.view.template {
+        let DeploymentHistory { paused, rolling, rollback, .. } = &owner.history;
+        let is_excepted = [paused, rolling, rollback].iter().any(|recent| recent.most(from) > 0);
+        if is_excepted || set.template != owner.view.template {
             return;
         }
         let others = self.sets_of(&owner.view).filter(|other| other.view.uid != set.uid);
@@ -182,8 +187,8 @@ impl Judge {
 
     /// Scaling up in the middle of a rolling update keeps the proportions of the sets.
     ///
-    /// A set records the most pods that all sets may have together, so its share before and after is known from itself. Each of the
-    /// sets may get a pod less by rounding, and what remains goes to one of them, so a set that grows beyond its share breaks no
+    /// A set records the most pods that all sets may have together, so its share before and after is known from itself. Shares
+    /// are rounded, and what remains goes to one of the sets, so a set that grows beyond its share breaks no
     /// rule. Nor does one set that is scaled alone, to the size of the Deployment, or to zero when the new set is complete. If the
     /// limits were changed meanwhile, the shares do not add up, and nothing is judged.
     fn check_proportion(&mut self, before: &SetView, after: &SetView) {
@@ -209,10 +214,11 @@ impl Judge {
             }
             (sets, total) = (sets + i64::from(size > 0), total + size);
         }
-        let share = before.size * most / most_before.max(1);
-        if total <= most_before && after.size < share - sets {
+        // Twice the sizes: half a pod is rounded up or down for this set, and for each that got its share before.
+        let is_too_small = 2 * after.size * most_before < 2 * before.size * most - sets * most_before;
+        if total <= most_before && is_too_small {
             let found = format!(
-                "{} {} -> {}, its share is {share}: of at most {most_before} -> {most} pods in {sets} sets",
+                "{} {} -> {} in {sets} sets of at most {most_before} -> {most} pods",
                 after.name, before.size, after.size
             );
             self.find("scaling in the middle of a rollout keeps the proportions", found);

@@ -127,7 +127,11 @@ fn scaling_in_the_middle_of_a_rollout_keeps_proportions() {
         history.controller("replicasets", "v1", &set("v1", old, [20, 23]))
     };
     assert_eq!(scaled(14), [""; 0]);
-    assert_eq!(scaled(12), [""; 0], "rounded");
+    assert_eq!(
+        scaled(13),
+        ["scaling in the middle of a rollout keeps the proportions"],
+        "rounded by more than a half each"
+    );
     assert_eq!(scaled(8), ["scaling in the middle of a rollout keeps the proportions"]);
 }
 
@@ -221,20 +225,46 @@ fn unready_pods_of_an_old_set_are_removed_below_the_floor() {
     assert_eq!(broken, ["no set is scaled down below the availability floor"]);
 }
 
-/// The image was set back while the Deployment was deleted in the foreground, after the set with the latest revision had gone.
+/// The image was set back while the Deployment was deleted in the foreground, after the set with the latest revision had gone. And a
+/// paused Deployment that keeps no old sets got another image: all sets were old, and went.
 #[test]
-fn a_deployment_that_is_deleted_has_the_revision_of_a_set_that_is_left() {
-    let revised = |revision: &str| {
-        let mut object = web(1, rolling(1, 1, 0));
+fn the_revision_of_a_deployment_decreases_only_with_that_of_its_sets() {
+    let annotated = |mut object: Value, revision: &str| {
         object["metadata"]["annotations"] = json!({"deployment.kubernetes.io/revision": revision});
         object
     };
-    let lowered = |after: Value| {
+    let revised = |revision: &str| annotated(web(1, rolling(1, 1, 0)), revision);
+    let lowered = |revision_left: &str, after: Value| {
         let mut history = History::of(rolling(1, 1, 0));
+        history.controller("replicasets", "v1", &annotated(set("v1", 0, [1, 1]), revision_left));
         history.controller("deployments", "web", &revised("2"));
         history.later();
         history.controller("deployments", "web", &after)
     };
-    assert_eq!(lowered(revised("1")), ["the revision of a Deployment never decreases"]);
-    assert_eq!(lowered(deleted(revised("1"))), [""; 0]);
+    assert_eq!(lowered("2", revised("1")), ["the revision of a Deployment never decreases"]);
+    assert_eq!(lowered("2", deleted(revised("1"))), [""; 0]);
+    assert_eq!(lowered("1", revised("1")), [""; 0], "the set of the latest revision is gone");
+}
+
+/// A node that was lost for a while reports its pods as ready since they were.
+#[test]
+fn pods_of_a_lost_node_are_available_as_soon_as_it_is_back() {
+    let reported = |available: u64| {
+        let mut set = set("v1", 1, [1, 1]);
+        set["spec"]["minReadySeconds"] = json!(30);
+        set["status"] = json!({
+            "observedGeneration": 1, "replicas": 1, "readyReplicas": available, "availableReplicas": available,
+        });
+        set
+    };
+    let mut history = History::of(rolling(1, 1, 0));
+    history.controller("replicasets", "v1", &set("v1", 1, [1, 1]));
+    history.controller("pods", "v1-a", &pod("v1", true));
+    history.now += Duration::from_secs(60);
+    assert_eq!(history.controller("replicasets", "v1", &reported(1)), [""; 0]);
+    history.controller("pods", "v1-a", &pod("v1", false));
+    assert_eq!(history.controller("replicasets", "v1", &reported(0)), [""; 0]);
+    history.later();
+    history.user("pods", "v1-a", &pod("v1", true));
+    assert_eq!(history.controller("replicasets", "v1", &reported(1)), [""; 0]);
 }
