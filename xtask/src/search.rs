@@ -32,12 +32,13 @@ is measured and does not count.
   --memory-limit MB    How much memory the server may take (default: 512)
 
 `explore` visits every state of small rollouts: whatever acts next, with a crash, a delayed watch or a failed write between any
-two writes. Prints the number of states, or the shortest path to a violated property; exit status 1 then.
+two writes. Prints the number of states, or the shortest path to a violated property; exit status 1 then. Worlds with more states
+than allowed are cut off, and counted apart.
 
   --quick              Only the worlds of the tests
   --only TEXT          Only the worlds whose line contains this
   --jobs N             How many worlds to explore at a time (default: 2)
-  --states-max N       The most states of a world
+  --states-max N       The most states of a world (default: 200000)
 
 `noisy` measures how long a quiet client waits alone and beside one that lists, creates, watches and reads slowly, and
 how long a rollout takes; exit status 1 if the 99th percentile of the waits grows more than fivefold.

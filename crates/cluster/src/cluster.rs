@@ -329,6 +329,7 @@ fn node_options(options: &Options, metrics: Metrics) -> gantry_nodes::Options {
         is_tainted: options.agent.is_some(),
         profile: options.profile.clone(),
         resolution: options.resolution,
+        renew_every: options.renew_every,
         clock: options.environment.clock.clone(),
         ..gantry_nodes::Options::new(options.nodes, metrics)
     }

@@ -31,6 +31,8 @@ pub struct Options {
     pub profile: Profile,
     /// The steps of pods happen at multiples of this duration; zero for any time.
     pub resolution: Duration,
+    /// How often simulated nodes renew their leases.
+    pub renew_every: Duration,
     /// Whether the controllers run. Without them (and with no nodes) this is an API server alone.
     pub controllers: bool,
     /// The repairs of Kubernetes' defects that are on.
@@ -97,6 +99,7 @@ impl Default for Options {
             capacity: Capacity::default(),
             profile: Profile::built_in(),
             resolution: Duration::ZERO,
+            renew_every: gantry_nodes::lease::RENEW_EVERY,
             controllers: true,
             repairs: Repairs::default(),
             storage: Storage::Memory,

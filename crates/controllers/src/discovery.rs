@@ -8,24 +8,28 @@ use std::collections::BTreeSet;
 use gantry_decide::gc::discovery::{Discovery, ServedResource, VersionPreference};
 use gantry_decide::gc::{Resource, ResourceScope};
 use gantry_json::Value;
+use gantry_model::RefusalKind;
 use gantry_runtime::{Api, RequestError, ResourcePath};
 
-/// Fails only if nothing could be discovered.
+/// Fails if one of the two documents cannot be read, as client-go does: what it lists is still served, for all we know.
+///
+/// A caller that took the other document for everything would stop watching kinds and miss their deletions. A server without core
+/// resources has no `/api`.
 pub(crate) async fn discover(api: &Api) -> Result<Discovery, RequestError> {
     let (core, groups) = futures::join!(roots(api, "/api"), roots(api, "/apis"));
     let mut found = Discovery::default();
-    let mut failure = None;
-    for root in [core, groups] {
-        match root {
-            Ok(document) if document["kind"] == "APIGroupDiscoveryList" => aggregated(&document, &mut found),
-            Ok(document) => one_by_one(api, &document, &mut found).await,
-            Err(error) => failure = Some(error),
+    let core = match core {
+        Err(failure) if failure.kind() == RefusalKind::NotFound => None,
+        core => Some(core?),
+    };
+    for document in core.into_iter().chain([groups?]) {
+        if document["kind"] == "APIGroupDiscoveryList" {
+            aggregated(&document, &mut found);
+        } else {
+            one_by_one(api, &document, &mut found).await;
         }
     }
-    match failure {
-        Some(failure) if found.resources.is_empty() => Err(failure),
-        _ => Ok(found),
-    }
+    Ok(found)
 }
 
 async fn roots(api: &Api, path: &str) -> Result<Value, RequestError> {

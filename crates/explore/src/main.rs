@@ -11,13 +11,19 @@ const USAGE: &str = "\
 Usage: explore [--quick] [--only TEXT] [--jobs N] [--states-max N]
 
 Visit every state of small rollouts: whatever acts next, with every fault between any two writes. Exit status 1 if a
-property is violated, which is printed with a shortest path to it, or if a world has too many states.
+property is violated, which is printed with a shortest path to it.
+
+A world with more states than allowed is cut off: those nearest to its beginning are checked, but not that all of them come to
+rest. The last line says how many worlds were explored completely.
 
   --quick          Only the worlds of the tests
   --only TEXT      Only the worlds whose line contains this
   --jobs N         How many worlds to explore at a time (default: 2)
-  --states-max N   The most states of a world (default: 5000000)
+  --states-max N   The most states of a world (default: 200000)
 ";
+
+/// The most states of a world, unless another number is asked for: all worlds together then take minutes, not days.
+const STATES_MAX: usize = 200_000;
 
 struct Arguments {
     worlds: Vec<SmallWorld>,
@@ -35,19 +41,16 @@ fn main() -> ExitCode {
     };
     let explored = explore_all(&arguments);
     let sum = |count: fn(&Exploration) -> usize| explored.iter().map(count).sum::<usize>();
+    let completely = explored.iter().filter(|exploration| exploration.is_complete).count();
+    let violated = explored.iter().filter(|exploration| exploration.violation.is_some()).count();
     println!(
-        "{} worlds, {} distinct states, {} transitions, depth up to {}",
+        "{} worlds, {completely} of them completely, {violated} with violations: {} distinct states, {} transitions, depth up to {}",
         explored.len(),
         sum(|exploration| exploration.states),
         sum(|exploration| exploration.transitions),
         explored.iter().map(|exploration| exploration.depth).max().unwrap_or(0),
     );
-    let failed = explored.iter().filter(|exploration| !exploration.is_complete).count();
-    if failed == 0 {
-        return ExitCode::SUCCESS;
-    }
-    println!("{failed} worlds failed");
-    ExitCode::FAILURE
+    if violated == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Explores the worlds, several at a time.
@@ -70,7 +73,7 @@ fn explore_all(arguments: &Arguments) -> Vec<Exploration> {
 }
 
 fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
-    let mut arguments = Arguments { worlds: suites::thorough(), jobs: 2, states_max: 5_000_000 };
+    let mut arguments = Arguments { worlds: suites::thorough(), jobs: 2, states_max: STATES_MAX };
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or_else(|| format!("{word} needs a value\n\n{USAGE}"));
         match word.as_str() {

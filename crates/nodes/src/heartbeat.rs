@@ -15,7 +15,7 @@ use gantry_runtime::informer::{Cached as _, Plain, resource_of};
 use gantry_runtime::{Api, Clock, DeleteParams, Informer, Queue, RequestError, ResourcePath};
 use k8s_openapi::api::core::v1 as core;
 
-use crate::lease::{self, RENEW_EVERY, REPORT_EVERY};
+use crate::lease::{self, REPORT_EVERY};
 use crate::node_spec::{self, NodeSpec};
 use crate::node_state::NodeState;
 use crate::pod_lifecycle;
@@ -32,6 +32,7 @@ pub(crate) struct Heartbeats {
     pub(crate) pod_queue: Queue<ObjectKey>,
     pub(crate) node_states: Arc<BTreeMap<String, NodeState>>,
     pub(crate) prefix: String,
+    pub(crate) renew_every: Duration,
     pub(crate) api: Api,
     pub(crate) clock: Clock,
     pub(crate) states: Mutex<BTreeMap<Name, HeartbeatState>>,
@@ -118,7 +119,8 @@ impl Heartbeats {
         if state.renew_at <= steady {
             // If the renewal fails, the next one reads the lease first.
             let known = self.states().get_mut(name).and_then(|state| state.lease.take());
-            let interval = if known.is_some() { RENEW_EVERY } else { first_interval(spec) };
+            let interval =
+                if known.is_some() { self.renew_every } else { first_interval(spec, self.renew_every) };
             let renewed = lease::renew(&self.api, &spec.name, object.uid(), known, self.clock.now());
             state.lease = Some(renewed.await?);
             state.renew_at = steady.plus(interval);
@@ -191,8 +193,8 @@ fn subject(node: &CachedNode) -> Subject {
 }
 
 /// Returns a random interval, so that nodes that start together do not renew their leases together from then on.
-fn first_interval(spec: &NodeSpec) -> Duration {
-    let most = u64::try_from(RENEW_EVERY.as_millis()).unwrap_or(u64::MAX);
+fn first_interval(spec: &NodeSpec, renew_every: Duration) -> Duration {
+    let most = u64::try_from(renew_every.as_millis()).unwrap_or(u64::MAX);
     Duration::from_millis(Rng::keyed(&spec.name, "lease").below(most))
 }
 

@@ -7,7 +7,7 @@ use gantry_formats::quantity::parse_billionths;
 use gantry_runtime::{Clock, Informers, Metrics};
 
 use crate::behaviour::Profile;
-use crate::node_spec;
+use crate::{lease, node_spec};
 
 /// The options of a simulation.
 #[derive(Clone, Debug)]
@@ -26,6 +26,8 @@ pub struct Options {
     /// The steps of pods happen at multiples of this duration; zero for any time. Fewer distinct times make large simulations
     /// cheaper: what happens at one time is handled at once.
     pub resolution: Duration,
+    /// How often nodes renew their leases.
+    pub renew_every: Duration,
     /// The maximum number of pods that are synced concurrently.
     pub reports_max: usize,
     /// The informers of the process, which other components may share.
@@ -73,6 +75,7 @@ impl Options {
             is_tainted: false,
             profile: Profile::built_in(),
             resolution: Duration::ZERO,
+            renew_every: lease::RENEW_EVERY,
             reports_max: 32,
             informers: Informers::new(),
             clock: Clock::system(),

@@ -62,6 +62,7 @@ async fn simulate(
         pod_queue: pod_queue.clone(),
         node_states: node_states.clone(),
         prefix: options.prefix.clone(),
+        renew_every: options.renew_every,
         api: api.clone(),
         clock: clock.clone(),
         states: Mutex::default(),

@@ -1,9 +1,9 @@
 //! Plays scenarios of many seeds and reports those in which a rule is broken. Started by `cargo xtask sim`; never part of the product.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::process::ExitCode;
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use clap::Parser;
@@ -36,9 +36,21 @@ struct Command {
     broken: usize,
 }
 
+/// How often the summary is printed: a run that is ended by force can be taken up again where it was.
+const SAY_EVERY: Duration = Duration::from_secs(60);
+
 /// What was played so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Progress {
+    began: Instant,
+    /// When the summary was last printed.
+    said_at: Instant,
+    /// The first seed.
+    from: u64,
+    /// The seeds that have begun and not ended.
+    playing: BTreeSet<u64>,
+    /// The seed after the last that has begun.
+    next: u64,
     played: u64,
     simulated: Duration,
     writes: u64,
@@ -54,60 +66,95 @@ fn main() -> ExitCode {
 }
 
 fn play_many(command: &Command) -> ExitCode {
-    let began = Instant::now();
-    let until = command.minutes.map(|minutes| began + Duration::from_secs(60 * minutes));
-    let last = if until.is_some() { u64::MAX } else { command.from.saturating_add(command.seeds) };
-    let (next, progress) = (Mutex::new(command.from), Mutex::new(Progress::default()));
+    let progress = Mutex::new(Progress::new(command.from));
     std::thread::scope(|scope| {
         for _ in 0..command.jobs.max(1) {
             scope.spawn(|| {
                 loop {
-                    let seed = {
-                        let mut next = next.lock().unwrap_or_else(PoisonError::into_inner);
-                        *next += 1;
-                        *next - 1
-                    };
-                    let is_late = until.is_some_and(|until| Instant::now() >= until);
-                    if seed >= last || is_late || count(&progress).broken.len() >= command.broken {
-                        return;
-                    }
-                    note(&progress, seed, &play(&SimScenario::of_seed(seed)), began);
+                    let Some(seed) = locked(&progress).begin(command) else { return };
+                    let played = play(&SimScenario::of_seed(seed));
+                    locked(&progress).end(seed, &played);
                 }
             });
         }
     });
-    let progress = count(&progress);
-    say(&summary(&progress, began));
+    let progress = locked(&progress);
+    say(&progress.summary());
     if progress.broken.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn count(progress: &Mutex<Progress>) -> std::sync::MutexGuard<'_, Progress> {
+fn locked(progress: &Mutex<Progress>) -> MutexGuard<'_, Progress> {
     progress.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn note(progress: &Mutex<Progress>, seed: u64, played: &Played, began: Instant) {
-    let mut progress = count(progress);
-    progress.played += 1;
-    progress.simulated += played.simulated;
-    progress.writes += played.writes;
-    if let Some((at, finding)) = &played.violation {
-        progress.broken.push(seed);
-        say(&format!("seed {seed}, after {:.3} s: {finding}", at.as_secs_f64()));
-        say(&format!("  again: cargo xtask sim --seed {seed}"));
+impl Progress {
+    fn new(from: u64) -> Self {
+        Self {
+            began: Instant::now(),
+            said_at: Instant::now(),
+            from,
+            playing: BTreeSet::new(),
+            next: from,
+            played: 0,
+            simulated: Duration::ZERO,
+            writes: 0,
+            broken: Vec::new(),
+        }
     }
-    if progress.played.is_multiple_of(1000) {
-        say(&summary(&progress, began));
+
+    /// The next seed to play, if there is one.
+    fn begin(&mut self, command: &Command) -> Option<u64> {
+        let is_last = match command.minutes {
+            Some(minutes) => self.began.elapsed() >= Duration::from_secs(60 * minutes),
+            None => self.next >= self.from.saturating_add(command.seeds),
+        };
+        if is_last || self.broken.len() >= command.broken {
+            return None;
+        }
+        let seed = self.next;
+        self.next += 1;
+        self.playing.insert(seed);
+        Some(seed)
+    }
+
+    fn end(&mut self, seed: u64, played: &Played) {
+        self.playing.remove(&seed);
+        self.played += 1;
+        self.simulated += played.simulated;
+        self.writes += played.writes;
+        if let Some((at, finding)) = &played.violation {
+            self.broken.push(seed);
+            say(&format!("seed {seed}, after {:.3} s: {finding}", at.as_secs_f64()));
+            say(&format!("  again: cargo xtask sim --seed {seed}"));
+        }
+        if self.said_at.elapsed() >= SAY_EVERY {
+            self.said_at = Instant::now();
+            say(&self.summary());
+        }
+    }
+
+    /// What was played, how long it took, and where to go on: all seeds before that one have been played.
+    fn summary(&self) -> String {
+        let Self { from, played, simulated, writes, broken, .. } = self;
+        let (real, hours) = (self.began.elapsed().as_secs_f64(), simulated.as_secs_f64() / 3600.0);
+        let times = simulated.as_secs_f64() / real.max(0.001);
+        let cpu = cpu_seconds().map_or_else(String::new, |cpu| format!(", {cpu:.1} s of CPU"));
+        let next = self.playing.first().unwrap_or(&self.next);
+        format!(
+            "{played} seeds from {from} on: {} violations, {writes} writes, {hours:.1} simulated hours in {real:.1} s{cpu}, \
+             {times:.0} times real time; to go on: --from {next}",
+            broken.len()
+        )
     }
 }
 
-fn summary(progress: &Progress, began: Instant) -> String {
-    let Progress { played, simulated, writes, broken } = progress;
-    let (took, hours) = (began.elapsed().as_secs_f64(), simulated.as_secs_f64() / 3600.0);
-    let times = simulated.as_secs_f64() / took.max(0.001);
-    format!(
-        "{played} seeds in {took:.1} s: {hours:.0} simulated hours ({times:.0} times real time), {writes} writes, {} broken",
-        broken.len()
-    )
+/// The time that this process has spent computing, where the system says so.
+fn cpu_seconds() -> Option<f64> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // After the name of the program: the user and the system time are the 12th and 13th field, in hundredths of a second.
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
+    let mut hundredths = || fields.next()?.parse::<f64>().ok();
+    Some((hundredths()? + hundredths()?) / 100.0)
 }
 
 fn play_one(seed: u64) -> ExitCode {

@@ -56,26 +56,37 @@ fn a_pod_becomes_ready_although_patches_of_its_status_conflict() {
         duration: Duration::from_secs(112),
         rest: Duration::from_mins(20),
         scope: SimScope::Everything,
+        deadline_seconds: None,
     });
 }
 
 /// The informer of the node showed its own report and that of the node controller at once.
 #[test]
 fn a_pod_becomes_ready_again_although_its_node_and_the_node_controller_report_at_the_same_time() {
-    let rest = Duration::from_mins(20);
-    holds(&SimScenario { rest, scope: SimScope::Everything, ..SimScenario::of_seed(485) });
-}
-
-/// Pods that had just become unready were removed from an old set first, and the judge counted them as available.
-#[test]
-fn unready_pods_of_an_old_set_are_removed_below_the_floor() {
-    holds(&SimScenario::of_seed(1006));
-}
-
-/// The image was set back while the Deployment was deleted in the foreground, after the set with the latest revision had gone.
-#[test]
-fn a_deployment_that_is_deleted_has_the_revision_of_a_set_that_is_left() {
-    holds(&SimScenario::of_seed(5052));
+    holds(&SimScenario {
+        seed: 485,
+        nodes: 2,
+        replicas: 2,
+        faults: Faults {
+            delay_ms: 500,
+            refused: 5,
+            conflicts: 50,
+            watch_delay_ms: 3000,
+            stalled: 20,
+            stall_seconds: 60,
+            ..Faults::default()
+        },
+        steps: vec![
+            at(26, SimStep::Create("web", 7)),
+            at(292, SimStep::Crash(1, Duration::from_secs(27))),
+            at(320, SimStep::Create("api", 4)),
+            at(524, SimStep::Restart(0, Duration::from_secs(264))),
+        ],
+        duration: Duration::from_secs(608),
+        rest: Duration::from_mins(20),
+        scope: SimScope::Everything,
+        deadline_seconds: None,
+    });
 }
 
 #[test]

@@ -4,9 +4,12 @@
 //! favourable values that the objects have had within the *staleness*, the time by which a cache may be late at most, including the
 //! time that the requests of one sync take. In a calm cluster this is a second or two, and the rules are exact.
 
+mod pod_rules;
 mod recent;
 mod rules;
 mod settled;
+#[cfg(test)]
+mod tests;
 mod views;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -49,7 +52,7 @@ pub struct Judge {
     now: Duration,
     deployments: BTreeMap<String, Followed<DeploymentView, DeploymentHistory>>,
     sets: BTreeMap<String, Followed<SetView, SetHistory>>,
-    pods: BTreeMap<String, PodView>,
+    pods: BTreeMap<String, FollowedPod>,
     /// The owners of every object of these kinds, by key, for the garbage collector.
     owners: BTreeMap<String, Vec<String>>,
     /// When the response to the creation of a pod was lost.
@@ -77,6 +80,12 @@ struct DeploymentHistory {
     rolling: Recent,
     highest_revision: i64,
     revision: Recent,
+    /// 1 while it is paused.
+    paused: Recent,
+    /// 1 while an annotation asks for a rollback.
+    rollback: Recent,
+    /// When its spec, or what it says about its progress, last changed.
+    progress_at: Duration,
 }
 
 #[derive(Clone, Debug)]
@@ -85,8 +94,23 @@ struct SetHistory {
     size: Recent,
     available: Recent,
     active_pods: Recent,
+    /// Also those that are terminating.
+    unfinished_pods: Recent,
+    /// Its size and `sized_max` before it was last sized for another size of its Deployment.
+    scaled_from: Option<(i64, Option<i64>)>,
     /// When its pods ended, or were deleted, by other writers than the controllers.
     ended: VecDeque<Duration>,
+}
+
+/// A pod, and since when it is what it is.
+#[derive(Clone, Debug)]
+struct FollowedPod {
+    view: PodView,
+    since: Duration,
+    ready_since: Option<Duration>,
+    /// Since when it was ready, if it is unready only because the controllers have lost its node.
+    declared_unready: Option<Duration>,
+    unready_since: Option<Duration>,
 }
 
 impl Judge {
@@ -159,6 +183,10 @@ impl Judge {
             self.orphaned.extend(owned.map(|set| set.view.uid.clone()));
         }
         let rolling = i64::from(view.is_rolling);
+        let (paused, rollback) = (i64::from(view.is_paused), i64::from(view.is_rolled_back));
+        let is_same = known.as_ref().is_some_and(|known| {
+            known.view.generation == view.generation && known.view.progress == view.progress
+        });
         let mut history = known.map_or_else(
             || DeploymentHistory {
                 generation: Recent::new(at, view.generation),
@@ -167,6 +195,9 @@ impl Judge {
                 rolling: Recent::new(at, rolling),
                 highest_revision: 0,
                 revision: Recent::new(at, view.revision),
+                paused: Recent::new(at, paused),
+                rollback: Recent::new(at, rollback),
+                progress_at: at,
             },
             |known| known.history,
         );
@@ -176,6 +207,9 @@ impl Judge {
         history.rolling.set(at, rolling, from);
         history.highest_revision = history.highest_revision.max(view.revision);
         history.revision.set(at, view.revision, from);
+        history.paused.set(at, paused, from);
+        history.rollback.set(at, rollback, from);
+        history.progress_at = if is_same { history.progress_at } else { at };
         self.deployments.insert(name.to_owned(), Followed { view, history });
     }
 
@@ -195,10 +229,15 @@ impl Judge {
                 size: Recent::new(at, 0),
                 available: Recent::new(at, 0),
                 active_pods: Recent::new(at, 0),
+                unfinished_pods: Recent::new(at, 0),
+                scaled_from: None,
                 ended: VecDeque::new(),
             },
             |known| known.history.clone(),
         );
+        if let Some(known) = known.as_ref().filter(|known| known.view.sized_for != view.sized_for) {
+            history.scaled_from = Some((known.view.size, known.view.sized_max));
+        }
         if known.is_some_and(|known| known.view.owner != view.owner) {
             history.size.set(at, 0, from);
             // Another Deployment may adopt it, and be deleted with it.
@@ -213,14 +252,18 @@ impl Judge {
         let view = write.object.map(PodView::of);
         let known = self.pods.get(name).cloned();
         self.check_pod(known.as_ref(), view.as_ref(), write.by);
-        let was_active = known.as_ref().is_some_and(|pod| pod.is_active);
-        let is_active = view.as_ref().is_some_and(|pod| pod.is_active);
-        let owner = view.as_ref().or(known.as_ref()).map(|pod| pod.owner.clone()).unwrap_or_default();
+        let (before, after) = (known.as_ref().map(|known| &known.view), view.as_ref());
+        let is = |state: fn(&PodView) -> bool, pod: Option<&PodView>| pod.is_some_and(state);
+        let (was_active, is_active) = (is(|pod| pod.is_active, before), is(|pod| pod.is_active, after));
+        let unfinished = |pod| i64::from(is(|pod| pod.is_unfinished, pod));
+        let owner = after.or(before).map(|pod| pod.owner.clone()).unwrap_or_default();
         let (at, from) = (self.now, self.from());
         if let Some(set) = self.sets.values_mut().find(|set| set.view.uid == owner) {
             let active = set.history.active_pods.last() + i64::from(is_active) - i64::from(was_active);
             set.history.active_pods.set(at, active, from);
-            let is_evicted = view.as_ref().or(known.as_ref()).is_some_and(|pod| pod.is_evicted);
+            let existing = set.history.unfinished_pods.last() + unfinished(after) - unfinished(before);
+            set.history.unfinished_pods.set(at, existing, from);
+            let is_evicted = is(|pod| pod.is_evicted, after.or(before));
             if was_active && !is_active && (write.by != Writer::Controller || is_evicted) {
                 set.history.ended.push_back(at);
             }
@@ -229,7 +272,10 @@ impl Judge {
             }
         }
         match view {
-            Some(view) => self.pods.insert(name.to_owned(), view),
+            Some(view) => {
+                let followed = FollowedPod::after(known.as_ref(), view, at, write.by);
+                self.pods.insert(name.to_owned(), followed)
+            }
             None => self.pods.remove(name),
         };
     }

@@ -1,6 +1,6 @@
-//! The rules about single writes.
+//! The rules about single writes of Deployments and ReplicaSets.
 
-use super::views::{DeploymentView, PodView, SetView};
+use super::views::{DeploymentView, SetView};
 use super::{DeploymentHistory, Followed, Judge, ObservedWrite, SetHistory, Writer};
 
 impl Judge {
@@ -17,8 +17,10 @@ impl Judge {
         let name = &after.name;
         // A cache that does not show the latest set yet makes the controller take the one before for the new one, here as in Kubernetes.
         let is_stale = !before.history.revision.is_constant(self.from());
-        // When it is deleted in the foreground, its sets go one by one, and its revision is that of a set that is left.
-        if after.revision < before.history.highest_revision && !is_stale && !after.is_deleting {
+        // Revisions are counted by the sets that are there, here as in Kubernetes: when those with the latest are deleted in the
+        // foreground one by one, or none is kept of a paused Deployment without a set of its present template, the count starts over.
+        let is_latest = self.sets_of(after).all(|set| set.view.revision <= after.revision);
+        if after.revision < before.history.highest_revision && !is_stale && !after.is_deleting && !is_latest {
             let (from, to) = (before.history.highest_revision, after.revision);
             self.find("the revision of a Deployment never decreases", format!("{name}: {from} -> {to}"));
         }
@@ -60,8 +62,15 @@ impl Judge {
         let size_before = before.map_or(0, |before| before.view.size);
         if after.size > size_before {
             self.check_ceiling(after);
+            if size_before == 0 {
+                self.check_recreate(after);
+            }
         }
-        let Some(before) = before else { return };
+        let Some(before) = before else {
+            self.check_new_set(after);
+            return;
+        };
+        self.check_proportion(&before.view, after);
         if after.size < size_before {
             self.check_floor(after, size_before);
         }
@@ -88,6 +97,7 @@ impl Judge {
                 let found = format!("{name}: {replicas} pods reported, {least} to {most} were there");
                 self.find("a ReplicaSet reports as many pods as it had lately", found);
             }
+            self.check_available(after, most);
         }
     }
 
@@ -145,6 +155,76 @@ impl Judge {
         }
     }
 
+    /// A Deployment that has been paused for a while gets no new set: its rollout waits.
+    fn check_new_set(&mut self, set: &SetView) {
+        let from = self.from();
+        let Some(owner) = self.owner_of(set) else { return };
+        if owner.history.paused.least(from) == 1 {
+            let found = format!("{} is created for {}", set.name, owner.view.name);
+            self.find("a paused Deployment gets no new set", found);
+        }
+    }
+
+    /// With Recreate, the set of the present template is raised from zero only when the pods of all others have ended.
+    ///
+    /// A rollback by annotation is left out, as in `check_ceiling`, and so is a paused Deployment, whose latest set is scaled whatever
+    /// else there is. What the other sets had all the time counts: a cache may show less.
+    fn check_recreate(&mut self, set: &SetView) {
+        let from = self.from();
+        let Some(owner) = self.owner_of(set) else { return };
+        let DeploymentHistory { paused, rolling, rollback, .. } = &owner.history;
+        let is_excepted = [paused, rolling, rollback].iter().any(|recent| recent.most(from) > 0);
+        if is_excepted || set.template != owner.view.template {
+            return;
+        }
+        let others = self.sets_of(&owner.view).filter(|other| other.view.uid != set.uid);
+        let pods: i64 = others.map(|other| other.history.unfinished_pods.least(from)).sum();
+        if pods > 0 {
+            let found = format!("{} to {}, beside {pods} pods of other sets", set.name, set.size);
+            self.find("Recreate creates no pod before the old ones have ended", found);
+        }
+    }
+
+    /// Scaling up in the middle of a rolling update keeps the proportions of the sets.
+    ///
+    /// A set records the most pods that all sets may have together, so its share before and after is known from itself. Shares
+    /// are rounded, and what remains goes to one of the sets, so a set that grows beyond its share breaks no
+    /// rule. Nor does one set that is scaled alone, to the size of the Deployment, or to zero when the new set is complete. If the
+    /// limits were changed meanwhile, the shares do not add up, and nothing is judged.
+    fn check_proportion(&mut self, before: &SetView, after: &SetView) {
+        let from = self.from();
+        let (Some(most_before), Some(most)) = (before.sized_max, after.sized_max) else { return };
+        let is_scaled = before.sized_for != after.sized_for && before.size > 0 && most > most_before;
+        let is_alone = after.sized_for == Some(after.size) || after.size == 0;
+        let Some(owner) = self.owner_of(after) else { return };
+        if !is_scaled || is_alone || owner.history.rolling.least(from) == 0 {
+            return;
+        }
+        let (mut sets, mut total) = (1, before.size);
+        for other in self.sets_of(&owner.view).filter(|other| other.view.uid != after.uid) {
+            let Followed { view, history } = other;
+            let (size, sized_max) = match history.scaled_from {
+                Some(scaled_from) if view.sized_for == after.sized_for => scaled_from,
+                _ => (view.size, view.sized_max),
+            };
+            let is_known = history.size.least(from) >= size.min(view.size)
+                && history.size.most(from) <= size.max(view.size);
+            if !is_known || size > 0 && sized_max != Some(most_before) {
+                return;
+            }
+            (sets, total) = (sets + i64::from(size > 0), total + size);
+        }
+        // Twice the sizes: half a pod is rounded up or down for this set, and for each that got its share before.
+        let is_too_small = 2 * after.size * most_before < 2 * before.size * most - sets * most_before;
+        if total <= most_before && is_too_small {
+            let found = format!(
+                "{} {} -> {} in {sets} sets of at most {most_before} -> {most} pods",
+                after.name, before.size, after.size
+            );
+            self.find("scaling in the middle of a rollout keeps the proportions", found);
+        }
+    }
+
     /// What a status says to have been observed exists, and is never older than what it said before.
     fn check_observed(&mut self, name: &str, before: i64, after: i64, generation: i64) {
         if after < before || after > generation {
@@ -179,55 +259,6 @@ impl Judge {
                 "{name} of size {size} with {pods} pods, {old} old sets are left of {kept}; new: {is_new}"
             );
             self.find("only empty old sets beyond the history limit are removed", found);
-        }
-    }
-
-    /// Rules about a pod that was created, changed, deleted or removed.
-    pub(super) fn check_pod(&mut self, before: Option<&PodView>, after: Option<&PodView>, by: Writer) {
-        if by != Writer::Controller {
-            return;
-        }
-        match (before, after) {
-            (None, Some(pod)) => self.check_new_pod(pod),
-            (Some(before), after) if before.is_active && !after.is_some_and(|after| after.is_active) => {
-                self.check_deleted_pod(before);
-            }
-            _ => {}
-        }
-    }
-
-    /// A set has no more active pods than it was sized for, but for creations whose response was lost.
-    fn check_new_pod(&mut self, pod: &PodView) {
-        let from = self.from();
-        while self.lost_creations.front().is_some_and(|lost| *lost < from) {
-            self.lost_creations.pop_front();
-        }
-        let lost = i64::try_from(self.lost_creations.len()).unwrap_or(i64::MAX);
-        let Some(set) = self.sets.values().find(|set| set.view.uid == pod.owner) else { return };
-        let (pods, size) = (set.history.active_pods.last() + 1, set.history.size.most(from));
-        if pods > size + lost {
-            let found = format!(
-                "{} of size {size} gets its pod number {pods}; {lost} responses were lost",
-                set.view.name
-            );
-            self.find("no set gets more pods than its size", found);
-        }
-    }
-
-    /// A set deletes a pod only if it has more than it was sized for. Pods that ended meanwhile may be unknown to it.
-    fn check_deleted_pod(&mut self, pod: &PodView) {
-        let from = self.from();
-        if pod.is_evicted {
-            return;
-        }
-        let Some(set) = self.sets.values().find(|set| set.view.uid == pod.owner) else { return };
-        let ended =
-            i64::try_from(set.history.ended.iter().filter(|ended| **ended >= from).count()).unwrap_or(0);
-        let (pods, size) = (set.history.active_pods.last(), set.history.size.least(from));
-        if !set.view.is_deleting && pods + ended <= size {
-            let found =
-                format!("{} of size {size} deletes one of {pods} pods; {ended} ended lately", set.view.name);
-            self.find("no set deletes a pod unless it has too many", found);
         }
     }
 

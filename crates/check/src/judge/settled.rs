@@ -1,9 +1,10 @@
 //! What holds when nothing has changed or failed for a while and every pod is healthy.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
-use super::Judge;
 use super::views::{DeploymentView, SetView};
+use super::{DeploymentHistory, Followed, Judge};
 use crate::Finding;
 
 impl Judge {
@@ -16,6 +17,25 @@ impl Judge {
         self.counted(&mut findings);
         self.owned(&mut findings);
         findings
+    }
+
+    /// Judges a cluster in which nothing has failed or changed for a while, but whose pods may be broken: a rollout that has made no
+    /// progress within its deadline, and for this long after it, is reported as such.
+    pub fn overdue(&self, now: Duration, margin: Duration) -> Vec<Finding> {
+        let is_overdue = |deployment: &&Followed<DeploymentView, DeploymentHistory>| {
+            let Followed { view, history } = deployment;
+            let is_judged = !view.is_paused && !view.is_deleting && !view.is_rolled_back;
+            let is_done =
+                ["NewReplicaSetAvailable", "ProgressDeadlineExceeded"].contains(&view.progress.0.as_str());
+            let is_late = |deadline| history.progress_at + deadline + margin < now;
+            is_judged && !is_done && view.deadline.is_some_and(is_late)
+        };
+        let overdue = self.deployments.values().filter(is_overdue);
+        let find = |deployment: &Followed<DeploymentView, DeploymentHistory>| Finding {
+            broken: "a rollout that makes no progress within its deadline is reported",
+            found: format!("{}: {}", deployment.view.name, deployment.view.progress.0),
+        };
+        overdue.map(find).collect()
     }
 
     /// Everything is as the Deployment asks for, and its status says so.
@@ -71,7 +91,8 @@ impl Judge {
     fn counted(&self, findings: &mut Vec<Finding>) {
         for set in self.sets.values() {
             let view = &set.view;
-            let pods = self.pods.values().filter(|pod| pod.owner == view.uid && pod.is_active);
+            let pods = self.pods.values().map(|pod| &pod.view);
+            let pods = pods.filter(|pod| pod.owner == view.uid && pod.is_active);
             let (mut active, mut ready) = (0, 0);
             for pod in pods {
                 active += 1;

@@ -1,5 +1,7 @@
 //! The parts of objects that the rules are about, read from their JSON in the simplest way.
 
+use std::time::Duration;
+
 use gantry_json::Value;
 
 /// A Deployment.
@@ -24,6 +26,11 @@ pub(super) struct DeploymentView {
     pub(super) counts: [i64; 4],
     /// Whether a condition says that the rollout is complete.
     pub(super) claims_completion: bool,
+    /// Whether an annotation asks for a rollback.
+    pub(super) is_rolled_back: bool,
+    pub(super) deadline: Option<Duration>,
+    /// The reason of the condition about its progress, and when it was last updated.
+    pub(super) progress: (String, String),
 }
 
 /// A ReplicaSet.
@@ -37,6 +44,9 @@ pub(super) struct SetView {
     pub(super) size: i64,
     /// The size of the Deployment that it was last sized for.
     pub(super) sized_for: Option<i64>,
+    /// The most pods that all sets of the Deployment could have then.
+    pub(super) sized_max: Option<i64>,
+    pub(super) min_ready: Duration,
     pub(super) revision: i64,
     pub(super) template: Value,
     pub(super) is_deleting: bool,
@@ -52,6 +62,8 @@ pub(super) struct PodView {
     pub(super) owner: String,
     /// Neither ended nor terminating.
     pub(super) is_active: bool,
+    /// Not ended. It may be terminating.
+    pub(super) is_unfinished: bool,
     pub(super) is_evicted: bool,
     pub(super) is_ready: bool,
 }
@@ -64,8 +76,9 @@ impl DeploymentView {
         let (surge, unavailable) = limits(&rolling["maxSurge"], &rolling["maxUnavailable"], wanted);
         let is_rolling = spec["strategy"]["type"] != "Recreate";
         let conditions = status["conditions"].as_array();
-        let is_complete =
-            |one: &Value| one["type"] == "Progressing" && one["reason"] == "NewReplicaSetAvailable";
+        let progressing = conditions.and_then(|all| all.iter().find(|one| one["type"] == "Progressing"));
+        let progress = progressing.map(|one| (text(&one["reason"]), text(&one["lastUpdateTime"])));
+        let progress = progress.unwrap_or_default();
         Self {
             name: text(&meta["name"]),
             uid: text(&meta["uid"]),
@@ -83,7 +96,10 @@ impl DeploymentView {
             observed_generation: number(&status["observedGeneration"]).unwrap_or(0),
             counts: ["replicas", "updatedReplicas", "readyReplicas", "availableReplicas"]
                 .map(|count| number(&status[count]).unwrap_or(0)),
-            claims_completion: conditions.is_some_and(|all| all.iter().any(is_complete)),
+            claims_completion: progress.0 == "NewReplicaSetAvailable",
+            is_rolled_back: !meta["annotations"]["deprecated.deployment.rollback.to"].is_null(),
+            deadline: number(&spec["progressDeadlineSeconds"]).map(seconds),
+            progress,
         }
     }
 
@@ -101,7 +117,8 @@ impl DeploymentView {
 impl SetView {
     pub(super) fn of(object: &Value) -> Self {
         let (meta, spec, status) = (&object["metadata"], &object["spec"], &object["status"]);
-        let sized_for = meta["annotations"]["deployment.kubernetes.io/desired-replicas"].as_str();
+        let annotated =
+            |name: &str| meta["annotations"][name].as_str().and_then(|written| written.parse().ok());
         let mut template = spec["template"].clone();
         if let Some(labels) = template["metadata"]["labels"].as_object_mut() {
             labels.remove("pod-template-hash");
@@ -112,7 +129,9 @@ impl SetView {
             owner: controller(meta),
             generation: number(&meta["generation"]).unwrap_or(0),
             size: number(&spec["replicas"]).unwrap_or(1),
-            sized_for: sized_for.and_then(|written| written.parse().ok()),
+            sized_for: annotated("deployment.kubernetes.io/desired-replicas"),
+            sized_max: annotated("deployment.kubernetes.io/max-replicas"),
+            min_ready: seconds(number(&spec["minReadySeconds"]).unwrap_or(0)),
             revision: revision(meta),
             template,
             is_deleting: !meta["deletionTimestamp"].is_null(),
@@ -139,6 +158,7 @@ impl PodView {
         Self {
             owner: controller(meta),
             is_active: !has_ended && meta["deletionTimestamp"].is_null(),
+            is_unfinished: !has_ended,
             is_evicted: has("DisruptionTarget"),
             is_ready: has("Ready"),
         }
@@ -179,6 +199,10 @@ fn revision(meta: &Value) -> i64 {
 
 fn number(value: &Value) -> Option<i64> {
     value.as_i64()
+}
+
+fn seconds(number: i64) -> Duration {
+    Duration::from_secs(u64::try_from(number).unwrap_or(0))
 }
 
 fn text(value: &Value) -> String {

@@ -82,6 +82,20 @@ async fn a_kind_that_cannot_be_watched_does_not_stop_the_others() {
     assert_eq!(cluster.sets().await, []);
 }
 
+/// Found by a simulation: the collector took half of the discovery for everything, stopped watching Deployments, and missed a deletion.
+#[tokio::test(start_paused = true)]
+async fn discovery_that_fails_by_half_changes_nothing() {
+    use crate::wire::Fault;
+    let cluster = Cluster::new().await;
+    web(&cluster).await;
+    cluster.wire.inject_faults(|_, path| (path == "/apis").then_some(Fault::Refused(500)));
+    tokio::time::sleep(Duration::from_secs(40)).await;
+    delete(&cluster, "Background").await;
+    cluster.wire.stop_faults();
+    tokio::time::sleep(Duration::from_secs(40)).await;
+    assert_eq!(cluster.sets().await, []);
+}
+
 /// A6.5: pods are deleted first and waited for, then everything else, then the namespace.
 #[tokio::test(start_paused = true)]
 async fn a_namespace_is_emptied_pods_first() {

@@ -34,7 +34,8 @@ impl SimScenario {
         // Few timers are longer than two minutes, and a cluster at rest takes as much work as a busy one.
         let rest = if rng.one_in(20) { Duration::from_mins(60) } else { Duration::from_mins(2) };
         let scope = if rng.one_in(50) { SimScope::Everything } else { SimScope::Workloads };
-        Self { seed, nodes, replicas, faults, steps, duration, rest, scope }
+        let deadline_seconds = if rng.one_in(4) { Some(rng.pick(&[30, 60, 120])) } else { None };
+        Self { seed, nodes, replicas, faults, steps, duration, rest, scope, deadline_seconds }
     }
 }
 
@@ -61,9 +62,9 @@ fn faults(rng: &mut Rng) -> Faults {
     }
 }
 
-/// The time to the next step: often little, sometimes minutes.
+/// The time to the next step: often little, sometimes minutes. In long gaps little happens but heartbeats and flapping pods.
 fn gap(rng: &mut Rng) -> Duration {
-    let longest = rng.pick(&[100, 1_000, 5_000, 30_000, 300_000]);
+    let longest = rng.pick(&[100, 100, 1_000, 1_000, 5_000, 5_000, 30_000, 30_000, 60_000, 300_000]);
     Duration::from_millis(rng.below(longest))
 }
 

@@ -28,13 +28,18 @@ images:
   - {pattern: '*:slow', ready-seconds: 10..90}
   - {pattern: '*:never', ready: never}
   - {pattern: '*:crash', crash-after: 1..60}
-  - {pattern: '*:flap', flap-seconds: 5..40}
+  - {pattern: '*:flap', flap-seconds: 10..90}
 ";
 
 /// How long a cluster without faults may take to converge.
 const CONVERGE_MAX: Duration = Duration::from_mins(60);
 /// How long nothing may be written until a cluster counts as settled.
 const QUIET: Duration = Duration::from_mins(2);
+
+/// How long a cluster without faults waits before it judges deadlines: longer than it takes until another replica leads.
+const CALM: Duration = Duration::from_secs(150);
+/// How late a missed deadline may be reported.
+const REPORT_MAX: Duration = Duration::from_secs(60);
 
 /// What became of a scenario.
 #[derive(Clone, Debug)]
@@ -79,6 +84,9 @@ fn run(scenario: &SimScenario, has_journal: bool) -> Played {
         profile: Profile::read(PROFILE).expect("the profile of scenarios is valid"),
         controllers: ControllerProcesses::Separate(scenario.replicas),
         scope: scenario.scope,
+        // Heartbeats, and events that no rule is about, would be half of all requests. A node is taken for lost after 50 seconds.
+        renew_every: Duration::from_secs(20),
+        normal_events: false,
         ..SimOptions::default()
     };
     let start = options.start;
@@ -139,8 +147,23 @@ impl Player<'_> {
                 self.carry_out(cluster, due, Duration::ZERO).await;
             }
         }
+        if self.scenario.deadline_seconds.is_some() {
+            self.judge_deadlines(cluster).await;
+        }
+        if self.is_over() {
+            return;
+        }
         self.heal(cluster).await;
         self.converge(cluster).await;
+    }
+
+    /// Waits for a while in which nothing fails but pods, and looks for rollouts that have missed their deadline unnoticed.
+    async fn judge_deadlines(&self, cluster: &SimCluster) {
+        cluster.advance(CALM).await;
+        let overdue = self.bench.lock().judge.overdue(cluster.elapsed(), REPORT_MAX);
+        if let Some(finding) = overdue.into_iter().next() {
+            self.violated(finding);
+        }
     }
 
     fn is_over(&self) -> bool {
@@ -227,6 +250,9 @@ impl Player<'_> {
                 fail_node(cluster, node, &json!("true")).await;
                 self.later(at + down, Due::RecoverNode(node));
             }
+            Due::Step(SimStep::Create(name, replicas)) => {
+                create(cluster, name, replicas, self.scenario.deadline_seconds).await;
+            }
             Due::Step(step) => act(cluster, &step).await,
         }
     }
@@ -242,19 +268,23 @@ async fn fail_node(cluster: &SimCluster, node: usize, value: &Value) {
     cluster.try_send("PATCH", &format!("{NODES}/node-{node}"), &patch).await;
 }
 
+async fn create(cluster: &SimCluster, name: &str, replicas: u32, deadline_seconds: Option<u32>) {
+    let mut deployment = json!({
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name},
+        "spec": {"replicas": replicas, "selector": {"matchLabels": {"app": name}}, "template": template(name, "app:1")},
+    });
+    if let Some(seconds) = deadline_seconds {
+        deployment["spec"]["progressDeadlineSeconds"] = json!(seconds);
+    }
+    cluster.try_send("POST", DEPLOYMENTS, &deployment).await;
+}
+
 /// Does what a user does. What cannot be done now, such as scaling what does not exist, is left out.
 async fn act(cluster: &SimCluster, step: &SimStep) {
     let patch = async |name: &str, patch: Value| {
         cluster.try_send("PATCH", &format!("{DEPLOYMENTS}/{name}"), &patch).await;
     };
     match step {
-        SimStep::Create(name, replicas) => {
-            let deployment = json!({
-                "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name},
-                "spec": {"replicas": replicas, "selector": {"matchLabels": {"app": name}}, "template": template(name, "app:1")},
-            });
-            cluster.try_send("POST", DEPLOYMENTS, &deployment).await;
-        }
         SimStep::Scale(name, replicas) => patch(name, json!({"spec": {"replicas": replicas}})).await,
         SimStep::Image(name, image) => {
             patch(name, json!({"spec": {"template": template(name, image)}})).await;
@@ -290,7 +320,7 @@ async fn act(cluster: &SimCluster, step: &SimStep) {
                 cluster.try_send("DELETE", &format!("{PODS}/{name}"), &Value::Null).await;
             }
         }
-        SimStep::Crash(..) | SimStep::Restart(..) | SimStep::FailNode(..) => {}
+        SimStep::Create(..) | SimStep::Crash(..) | SimStep::Restart(..) | SimStep::FailNode(..) => {}
     }
 }
 

@@ -29,7 +29,7 @@ const SETTLE_MAX: Duration = Duration::from_hours(2);
 
 /// The durations of an election: longer than the defaults, because renewals would be most of the work.
 const TIMING: Timing =
-    Timing { lease: Duration::from_secs(60), renew: Duration::from_secs(40), retry: Duration::from_secs(8) };
+    Timing { lease: Duration::from_secs(60), renew: Duration::from_secs(40), retry: Duration::from_secs(12) };
 
 /// The controllers of [`SimScope::Workloads`].
 const WORKLOAD_CONTROLLERS: [Controller; 5] = [
@@ -84,6 +84,7 @@ impl SimCluster {
             capacity: options.capacity,
             profile: options.profile,
             resolution: options.resolution,
+            renew_every: options.renew_every,
             repairs: options.repairs,
             controllers: is_shared,
             storage: Storage::Own(store.clone()),

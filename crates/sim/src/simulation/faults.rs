@@ -72,7 +72,8 @@ impl Faults {
                 .all(|rate| *rate == 0);
         let delays = Duration::from_millis(40 * self.delay_ms + 4 * self.watch_delay_ms);
         let retries = if is_calm { Duration::from_secs(2) } else { Duration::from_secs(180) };
-        delays + retries + Duration::from_secs(2 * self.stall_seconds)
+        let stalls = if self.stalled == 0 { 0 } else { 2 * self.stall_seconds };
+        delays + retries + Duration::from_secs(stalls)
     }
 
     /// Decides what happens to a request.

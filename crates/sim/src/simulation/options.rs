@@ -21,6 +21,8 @@ pub struct SimOptions {
     pub profile: Profile,
     /// The steps of pods happen at multiples of this duration; zero for any time.
     pub resolution: Duration,
+    /// How often nodes renew their leases.
+    pub renew_every: Duration,
     /// Whether events of type Normal are recorded. They are the larger part of all requests.
     pub normal_events: bool,
     /// The repairs of Kubernetes' defects that are on.
@@ -69,6 +71,7 @@ impl Default for SimOptions {
             capacity: Capacity::default(),
             profile: Profile::built_in(),
             resolution: Duration::ZERO,
+            renew_every: Duration::from_secs(10),
             normal_events: true,
             repairs: Repairs::default(),
             controllers: ControllerProcesses::Shared,

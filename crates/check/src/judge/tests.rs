@@ -1,0 +1,270 @@
+//! Small histories of a Deployment `web`, its sets and its pods, and the rules that they break.
+
+use std::time::Duration;
+
+use gantry_json::{Value, json};
+
+use super::{Judge, ObservedWrite, Writer};
+
+/// By how much the caches of these histories are late at most.
+const STALENESS: Duration = Duration::from_secs(2);
+
+struct History {
+    judge: Judge,
+    now: Duration,
+}
+
+impl History {
+    /// Begins with a Deployment of this spec.
+    fn of(spec: Value) -> Self {
+        let mut history = Self { judge: Judge::new(STALENESS), now: Duration::ZERO };
+        assert_eq!(history.user("deployments", "web", &web(1, spec)), [""; 0]);
+        history
+    }
+
+    /// Lets longer pass than any cache is late.
+    fn later(&mut self) {
+        self.now += Duration::from_secs(10);
+    }
+
+    fn user(&mut self, resource: &str, name: &str, object: &Value) -> Vec<&'static str> {
+        self.write(Writer::Other, resource, name, object)
+    }
+
+    fn controller(&mut self, resource: &str, name: &str, object: &Value) -> Vec<&'static str> {
+        self.write(Writer::Controller, resource, name, object)
+    }
+
+    fn write(&mut self, by: Writer, resource: &str, name: &str, object: &Value) -> Vec<&'static str> {
+        let key = format!("/registry/{resource}/default/{name}");
+        let write = ObservedWrite { at: self.now, by, key: &key, object: Some(object) };
+        self.judge.observe(write).into_iter().map(|finding| finding.broken).collect()
+    }
+}
+
+fn web(generation: u64, spec: Value) -> Value {
+    json!({"metadata": {"name": "web", "uid": "web", "generation": generation}, "spec": spec, "status": {}})
+}
+
+/// A set of this template, sized when the Deployment wanted `sized_for` pods and all sets could have `sized_max`.
+fn set(name: &str, size: u64, sized: [u64; 2]) -> Value {
+    let sized = sized.map(|number| number.to_string());
+    json!({
+        "metadata": {
+            "name": name, "uid": name, "generation": 1,
+            "ownerReferences": [{"uid": "web", "controller": true}],
+            "annotations": {
+                "deployment.kubernetes.io/desired-replicas": sized[0],
+                "deployment.kubernetes.io/max-replicas": sized[1],
+            },
+        },
+        "spec": {"replicas": size, "template": template(name)},
+        "status": {"observedGeneration": 1},
+    })
+}
+
+fn template(name: &str) -> Value {
+    json!({"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"image": name}]}})
+}
+
+fn pod(owner: &str, is_ready: bool) -> Value {
+    let ready = if is_ready { "True" } else { "False" };
+    json!({
+        "metadata": {"uid": owner, "ownerReferences": [{"uid": owner, "controller": true}]},
+        "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": ready}]},
+    })
+}
+
+fn deleted(mut object: Value) -> Value {
+    object["metadata"]["deletionTimestamp"] = json!("2026-01-01T12:00:00Z");
+    object
+}
+
+fn rolling(replicas: u64, surge: u64, unavailable: u64) -> Value {
+    let limits = json!({"maxSurge": surge, "maxUnavailable": unavailable});
+    json!({"replicas": replicas, "strategy": {"rollingUpdate": limits}})
+}
+
+#[test]
+fn a_paused_deployment_gets_no_new_set_once_every_cache_shows_that_it_is_paused() {
+    let paused = json!({"replicas": 1, "paused": true});
+    let mut history = History::of(rolling(1, 1, 0));
+    history.later();
+    history.user("deployments", "web", &web(2, paused));
+    assert_eq!(history.controller("replicasets", "v1", &set("v1", 0, [1, 2])), [""; 0]);
+    history.later();
+    let broken = history.controller("replicasets", "v2", &set("v2", 0, [1, 2]));
+    assert_eq!(broken, ["a paused Deployment gets no new set"]);
+}
+
+#[test]
+fn recreate_waits_until_terminating_pods_are_gone() {
+    let spec = json!({"replicas": 1, "strategy": {"type": "Recreate"}, "template": template("v2")});
+    let mut history = History::of(spec);
+    history.controller("replicasets", "v1", &set("v1", 1, [1, 1]));
+    history.controller("pods", "v1-a", &pod("v1", true));
+    history.controller("replicasets", "v1", &set("v1", 0, [1, 1]));
+    history.controller("pods", "v1-a", &deleted(pod("v1", true)));
+    history.later();
+    let broken = history.controller("replicasets", "v2", &set("v2", 1, [1, 1]));
+    assert_eq!(broken, ["Recreate creates no pod before the old ones have ended"]);
+    let ended = json!({"metadata": {"ownerReferences": [{"uid": "v1", "controller": true}]}, "status": {"phase": "Failed"}});
+    history.user("pods", "v1-a", &ended);
+    let mut history_of_ended = history;
+    history_of_ended.later();
+    assert_eq!(history_of_ended.controller("replicasets", "v3", &set("v3", 1, [1, 1])), [""; 0]);
+}
+
+#[test]
+fn scaling_in_the_middle_of_a_rollout_keeps_proportions() {
+    let scaled = |old: u64| {
+        let mut history = History::of(rolling(10, 3, 0));
+        history.controller("replicasets", "v1", &set("v1", 8, [10, 13]));
+        history.controller("replicasets", "v2", &set("v2", 5, [10, 13]));
+        history.later();
+        history.user("deployments", "web", &web(2, rolling(20, 3, 0)));
+        assert_eq!(history.controller("replicasets", "v2", &set("v2", 23 - old, [20, 23])), [""; 0]);
+        history.controller("replicasets", "v1", &set("v1", old, [20, 23]))
+    };
+    assert_eq!(scaled(14), [""; 0]);
+    assert_eq!(
+        scaled(13),
+        ["scaling in the middle of a rollout keeps the proportions"],
+        "rounded by more than a half each"
+    );
+    assert_eq!(scaled(8), ["scaling in the middle of a rollout keeps the proportions"]);
+}
+
+#[test]
+fn pods_that_are_not_ready_are_deleted_first() {
+    let mut history = History::of(rolling(3, 0, 1));
+    history.controller("replicasets", "v1", &set("v1", 3, [3, 3]));
+    for (name, is_ready) in [("v1-a", true), ("v1-b", false), ("v1-c", true)] {
+        history.controller("pods", name, &pod("v1", is_ready));
+    }
+    history.later();
+    history.user("replicasets", "v1", &set("v1", 2, [2, 2]));
+    let broken = history.controller("pods", "v1-a", &deleted(pod("v1", true)));
+    assert_eq!(broken, ["pods that are not ready are deleted before those that are"]);
+}
+
+#[test]
+fn ready_pods_are_deleted_together_with_others_if_those_are_too_few() {
+    let mut history = History::of(rolling(3, 0, 1));
+    history.controller("replicasets", "v1", &set("v1", 3, [3, 3]));
+    for (name, is_ready) in [("v1-a", true), ("v1-b", false), ("v1-c", true)] {
+        history.controller("pods", name, &pod("v1", is_ready));
+    }
+    history.later();
+    history.user("replicasets", "v1", &set("v1", 1, [1, 1]));
+    assert_eq!(history.controller("pods", "v1-a", &deleted(pod("v1", true))), [""; 0], "one of two");
+}
+
+#[test]
+fn a_pod_is_available_only_after_min_ready_seconds() {
+    let reported = |available: u64| {
+        let mut set = set("v1", 1, [1, 1]);
+        set["spec"]["minReadySeconds"] = json!(30);
+        set["status"] = json!({"observedGeneration": 1, "replicas": 1, "readyReplicas": 1, "availableReplicas": available});
+        set
+    };
+    let mut history = History::of(rolling(1, 1, 0));
+    history.controller("replicasets", "v1", &set("v1", 1, [1, 1]));
+    history.controller("pods", "v1-a", &pod("v1", false));
+    history.later();
+    history.user("pods", "v1-a", &pod("v1", true));
+    assert_eq!(history.controller("replicasets", "v1", &reported(0)), [""; 0]);
+    history.later();
+    let broken = history.controller("replicasets", "v1", &reported(1));
+    assert_eq!(broken, ["a pod is available only when it has been ready for long enough"]);
+    history.now += Duration::from_secs(30);
+    history.controller("replicasets", "v1", &reported(0));
+    assert_eq!(history.controller("replicasets", "v1", &reported(1)), [""; 0]);
+}
+
+#[test]
+fn a_rollout_that_misses_its_deadline_has_to_be_reported() {
+    let progressing = |reason: &str| {
+        let mut object = web(1, json!({"replicas": 1, "progressDeadlineSeconds": 60}));
+        object["status"] = json!({"conditions": [{"type": "Progressing", "reason": reason}]});
+        object
+    };
+    let overdue = |reason: &str, seconds: u64| {
+        let mut history = History::of(json!({"replicas": 1, "progressDeadlineSeconds": 60}));
+        history.controller("deployments", "web", &progressing(reason));
+        history.judge.overdue(Duration::from_secs(seconds), Duration::from_secs(5)).len()
+    };
+    assert_eq!(overdue("ReplicaSetUpdated", 64), 0);
+    assert_eq!(overdue("ReplicaSetUpdated", 66), 1);
+    assert_eq!(overdue("ProgressDeadlineExceeded", 66), 0);
+    assert_eq!(overdue("NewReplicaSetAvailable", 6600), 0);
+}
+
+/// Pods that had just become unready were removed from an old set first, and the judge counted them as available.
+#[test]
+fn unready_pods_of_an_old_set_are_removed_below_the_floor() {
+    let reported = |name: &str, size: u64, available: u64| {
+        let mut set = set(name, size, [4, 5]);
+        let [replicas, ready] = [size, available];
+        set["status"] = json!({"observedGeneration": 1, "replicas": replicas, "readyReplicas": ready, "availableReplicas": available});
+        set
+    };
+    let mut history = History::of(rolling(4, 1, 0));
+    history.user("replicasets", "v1", &reported("v1", 4, 4));
+    history.user("replicasets", "v2", &reported("v2", 1, 0));
+    history.later();
+    history.user("replicasets", "v1", &reported("v1", 4, 2));
+    let mut smaller = reported("v1", 4, 2);
+    smaller["spec"]["replicas"] = json!(3);
+    assert_eq!(history.controller("replicasets", "v1", &smaller), [""; 0]);
+    history.user("replicasets", "v1", &reported("v1", 3, 2));
+    history.later();
+    let mut below_floor = reported("v1", 3, 2);
+    below_floor["spec"]["replicas"] = json!(1);
+    let broken = history.controller("replicasets", "v1", &below_floor);
+    assert_eq!(broken, ["no set is scaled down below the availability floor"]);
+}
+
+/// The image was set back while the Deployment was deleted in the foreground, after the set with the latest revision had gone. And a
+/// paused Deployment that keeps no old sets got another image: all sets were old, and went.
+#[test]
+fn the_revision_of_a_deployment_decreases_only_with_that_of_its_sets() {
+    let annotated = |mut object: Value, revision: &str| {
+        object["metadata"]["annotations"] = json!({"deployment.kubernetes.io/revision": revision});
+        object
+    };
+    let revised = |revision: &str| annotated(web(1, rolling(1, 1, 0)), revision);
+    let lowered = |revision_left: &str, after: Value| {
+        let mut history = History::of(rolling(1, 1, 0));
+        history.controller("replicasets", "v1", &annotated(set("v1", 0, [1, 1]), revision_left));
+        history.controller("deployments", "web", &revised("2"));
+        history.later();
+        history.controller("deployments", "web", &after)
+    };
+    assert_eq!(lowered("2", revised("1")), ["the revision of a Deployment never decreases"]);
+    assert_eq!(lowered("2", deleted(revised("1"))), [""; 0]);
+    assert_eq!(lowered("1", revised("1")), [""; 0], "the set of the latest revision is gone");
+}
+
+/// A node that was lost for a while reports its pods as ready since they were.
+#[test]
+fn pods_of_a_lost_node_are_available_as_soon_as_it_is_back() {
+    let reported = |available: u64| {
+        let mut set = set("v1", 1, [1, 1]);
+        set["spec"]["minReadySeconds"] = json!(30);
+        set["status"] = json!({
+            "observedGeneration": 1, "replicas": 1, "readyReplicas": available, "availableReplicas": available,
+        });
+        set
+    };
+    let mut history = History::of(rolling(1, 1, 0));
+    history.controller("replicasets", "v1", &set("v1", 1, [1, 1]));
+    history.controller("pods", "v1-a", &pod("v1", true));
+    history.now += Duration::from_secs(60);
+    assert_eq!(history.controller("replicasets", "v1", &reported(1)), [""; 0]);
+    history.controller("pods", "v1-a", &pod("v1", false));
+    assert_eq!(history.controller("replicasets", "v1", &reported(0)), [""; 0]);
+    history.later();
+    history.user("pods", "v1-a", &pod("v1", true));
+    assert_eq!(history.controller("replicasets", "v1", &reported(1)), [""; 0]);
+}
