@@ -105,7 +105,7 @@ impl State {
         Ok(())
     }
 
-    /// Makes a staged transaction part of the state. Nothing is forgotten yet: its watchers have not been told.
+    /// Makes a staged transaction part of the state. Nothing is forgotten yet: its watchers have not been notified.
     pub fn apply(&mut self, transaction: Transaction, at_millis: u64) {
         self.current = self.current.next();
         for (key, op) in transaction.into_ops() {
