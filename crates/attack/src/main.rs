@@ -33,7 +33,7 @@ use families::Family;
 enum Command {
     /// Attack a server with random hostile requests; exit status 1 if it fails
     Attack(AttackOptions),
-    /// Measure a quiet client alone and beside a noisy one; exit status 1 if the noise is heard
+    /// Measure a quiet client alone and beside a noisy one; exit status 1 if the noisy one slows it down too much
     Noisy(NoisyOptions),
 }
 

@@ -1,5 +1,7 @@
 //! The `gantry` binary: argv in, exit code out. Everything worth testing lives elsewhere.
 
+#[cfg(feature = "count-allocations")]
+mod allocation_count;
 mod ansi;
 mod apiserver;
 mod argv;
@@ -31,9 +33,12 @@ mod why;
 use std::process::ExitCode;
 
 /// Faster than the system's allocator, and it gives memory back after a peak; see decision 0043.
+#[cfg(not(feature = "count-allocations"))]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    #[cfg(feature = "count-allocations")]
+    allocation_count::report();
     command::run(std::env::args_os().collect())
 }

@@ -14,6 +14,7 @@ mod context;
 mod deployment;
 mod discovery;
 mod disruption;
+mod endpoint_slice_cache;
 mod endpoint_slice_mirroring;
 mod endpoint_slices;
 mod endpoints;

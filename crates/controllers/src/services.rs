@@ -1,20 +1,22 @@
-//! Services and the pods that serve them, as both controllers of endpoints see them.
+//! Services and the pods that serve them, as the controllers of endpoints see them.
 
 use std::sync::{Arc, RwLockReadGuard};
 
+use gantry_decide::Wake;
+use gantry_decide::queue::Outcome;
 use gantry_decide::services::triggers::{Lookup, on_pod};
-use gantry_model::{Namespace, ObjectKey, Pod, Service};
+use gantry_model::{Namespace, ObjectKey, Pod, Refusal, RefusalKind, Service};
 use gantry_runtime::informer::{Cached as _, Store};
 use gantry_runtime::{Informer, InformerEvent, Informers, Queue};
 
-/// The copies of Services and pods.
+/// The caches of Services and pods.
 #[derive(Clone, Debug)]
 pub(crate) struct ServiceCaches {
     services: Informer<Service>,
     pods: Informer<Pod>,
 }
 
-/// The Services for the moment of one lookup.
+/// The cache of Services, locked for one lookup.
 struct View<'a>(RwLockReadGuard<'a, Store<Service>>);
 
 impl ServiceCaches {
@@ -31,14 +33,14 @@ impl ServiceCaches {
         self.services.read().get(key).cloned()
     }
 
-    /// The pods that a Service selects, in the order of their names.
+    /// Returns the pods that a Service selects, in the order of their names.
     pub(crate) fn pods_of(&self, service: &Service) -> Vec<Arc<Pod>> {
         let Some(selector) = &service.selector else { return Vec::new() };
         let store = self.pods.read();
         store.selected(&service.meta.namespace, selector).into_iter().cloned().collect()
     }
 
-    /// Wakes a Service when it changes, and when a pod changes that it selects.
+    /// Enqueues a Service when it changes, and when a pod changes that it selects.
     pub(crate) fn subscribe(&self, queue: &Queue<ObjectKey>) {
         let to = queue.clone();
         self.services.subscribe(move |change| to.add(change.object().key()));
@@ -53,6 +55,19 @@ impl ServiceCaches {
             }
         });
     }
+}
+
+/// Returns how the sync of a key ended, for the queue; logs a failure.
+pub(crate) fn outcome_of(key: &ObjectKey, result: Result<(), Refusal>) -> (Outcome, Wake) {
+    let outcome = match result {
+        Ok(()) => Outcome::Success,
+        Err(refusal) if refusal.kind == RefusalKind::NamespaceTerminating => Outcome::NamespaceTerminating,
+        Err(refusal) => {
+            tracing::debug!(service = %key, %refusal, "the sync failed and is tried again");
+            Outcome::Failure
+        }
+    };
+    (outcome, Wake::OnChange)
 }
 
 impl Lookup for View<'_> {

@@ -188,7 +188,7 @@ impl Fingerprint<'_> {
 
     // === objects ===
 
-    /// A copy of the Deployment; one that is the stored object itself is quickly told.
+    /// A copy of the Deployment; one that is the stored object itself is recognised by its pointer.
     fn copy_of_deployment(&mut self, deployment: &Arc<Deployment>) {
         if self.state.server.deployment.as_ref().is_some_and(|live| Arc::ptr_eq(live, deployment)) {
             1_u8.hash(&mut self.hasher);
@@ -198,7 +198,7 @@ impl Fingerprint<'_> {
         }
     }
 
-    /// A copy of a set; one that is the stored object itself is quickly told.
+    /// A copy of a set; one that is the stored object itself is recognised by its pointer.
     fn copy_of_set(&mut self, set: &Arc<ReplicaSet>) {
         if self.state.server.sets.get(&set.meta.name).is_some_and(|live| Arc::ptr_eq(live, set)) {
             (1_u8, &set.meta.name).hash(&mut self.hasher);

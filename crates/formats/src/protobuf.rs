@@ -2,11 +2,20 @@
 
 use std::fmt;
 
-/// Why bytes are not a message, in Go's words.
+/// Why bytes are not a message; printed in Go's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MalformedMessage(&'static str);
-
-const CUT_SHORT: MalformedMessage = MalformedMessage("unexpected EOF");
+pub enum MalformedMessage {
+    /// They end within a field.
+    CutShort,
+    /// The tag has no valid field number.
+    IllegalTag(u64),
+    /// The tag has a wire type that proto3 does not use.
+    IllegalWireType(u64),
+    /// An integer has more than ten bytes.
+    IntegerOverflow,
+    /// A length does not fit into memory.
+    NegativeLength,
+}
 
 /// The value of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,40 +72,32 @@ impl<'a> MessageFields<'a> {
         let whole = self.rest;
         let tag = self.varint()?;
         let number = u32::try_from(tag >> 3).ok().filter(|number| *number > 0);
-        let number = number.ok_or(MalformedMessage("proto: illegal tag"))?;
+        let number = number.ok_or(MalformedMessage::IllegalTag(tag))?;
         let value = match tag & 7 {
             0 => FieldValue::Varint(self.varint()?),
             1 => FieldValue::Fixed64(u64::from_le_bytes(self.array()?)),
             2 => {
-                let length = usize::try_from(self.varint()?);
-                FieldValue::Bytes(
-                    self.take(length.map_err(|_| MalformedMessage("proto: negative length found"))?)?,
-                )
+                let length = usize::try_from(self.varint()?).map_err(|_| MalformedMessage::NegativeLength)?;
+                FieldValue::Bytes(self.take(length)?)
             }
             5 => FieldValue::Fixed32(u32::from_le_bytes(self.array()?)),
-            _ => return Err(MalformedMessage("proto: illegal wireType")),
+            other => return Err(MalformedMessage::IllegalWireType(other)),
         };
         Ok(MessageField { number, value, encoded: &whole[..whole.len() - self.rest.len()] })
     }
 
     fn varint(&mut self) -> Result<u64, MalformedMessage> {
-        let mut value = 0;
-        for (index, byte) in self.rest.iter().enumerate().take(10) {
-            value |= u64::from(byte & 0x7f) << (7 * index);
-            if *byte < 0x80 {
-                self.rest = &self.rest[index + 1..];
-                return Ok(value);
-            }
-        }
-        Err(if self.rest.len() < 10 { CUT_SHORT } else { MalformedMessage("proto: integer overflow") })
+        let (value, rest) = varint(self.rest)?;
+        self.rest = rest;
+        Ok(value)
     }
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N], MalformedMessage> {
-        self.take(N)?.try_into().map_err(|_| CUT_SHORT)
+        self.take(N)?.try_into().map_err(|_| MalformedMessage::CutShort)
     }
 
     fn take(&mut self, length: usize) -> Result<&'a [u8], MalformedMessage> {
-        let (taken, rest) = self.rest.split_at_checked(length).ok_or(CUT_SHORT)?;
+        let (taken, rest) = self.rest.split_at_checked(length).ok_or(MalformedMessage::CutShort)?;
         self.rest = rest;
         Ok(taken)
     }
@@ -134,6 +135,29 @@ impl<'a> FieldValue<'a> {
     pub fn bool(self) -> bool {
         self.int64() != 0
     }
+}
+
+/// Decodes a variable-length integer; returns it and what follows it.
+fn varint(bytes: &[u8]) -> Result<(u64, &[u8]), MalformedMessage> {
+    let mut value = 0;
+    for (index, byte) in bytes.iter().enumerate().take(10) {
+        value |= u64::from(byte & 0x7f) << (7 * index);
+        if *byte < 0x80 {
+            return Ok((value, &bytes[index + 1..]));
+        }
+    }
+    Err(if bytes.len() < 10 { MalformedMessage::CutShort } else { MalformedMessage::IntegerOverflow })
+}
+
+/// Returns the numbers of a packed repeated field.
+pub fn packed(mut bytes: &[u8]) -> Result<Vec<u64>, MalformedMessage> {
+    let mut numbers = Vec::new();
+    while !bytes.is_empty() {
+        let (number, rest) = varint(bytes)?;
+        numbers.push(number);
+        bytes = rest;
+    }
+    Ok(numbers)
 }
 
 /// Returns the first field of this number; empty if the message has none. What follows it is not looked at.
@@ -215,11 +239,23 @@ impl MessageWriter {
 
 impl fmt::Display for MalformedMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0)
+        match self {
+            Self::CutShort => f.write_str("unexpected EOF"),
+            Self::IllegalTag(tag) => write!(f, "proto: illegal tag {} (wire type {tag})", tag >> 3),
+            Self::IllegalWireType(other) => write!(f, "proto: illegal wireType {other}"),
+            Self::IntegerOverflow => f.write_str("proto: integer overflow"),
+            Self::NegativeLength => f.write_str("proto: negative length found"),
+        }
     }
 }
 
 impl std::error::Error for MalformedMessage {}
+
+impl From<MalformedMessage> for String {
+    fn from(malformed: MalformedMessage) -> Self {
+        malformed.to_string()
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -257,9 +293,21 @@ mod tests {
             &[0x09, 1, 2],
             &[0x0a, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1],
         ] {
-            assert_eq!(fields(cut).last(), Some(Err(CUT_SHORT)), "{cut:?}");
+            assert_eq!(fields(cut).last(), Some(Err(MalformedMessage::CutShort)), "{cut:?}");
         }
-        assert!(fields(&[0x0b]).next().unwrap().is_err(), "an unknown type");
-        assert!(fields(&[0x00, 0x00]).next().unwrap().is_err(), "no number");
+    }
+
+    #[test]
+    fn errors_have_the_words_of_go() {
+        let message = |bytes| fields(bytes).next().unwrap().unwrap_err().to_string();
+        assert_eq!(message(&[0x0b]), "proto: illegal wireType 3");
+        assert_eq!(message(&[0x02, 0x00]), "proto: illegal tag 0 (wire type 2)");
+        assert_eq!(message(&[0xff; 10]), "proto: integer overflow");
+    }
+
+    #[test]
+    fn repeated_numbers_may_be_packed() {
+        assert_eq!(packed(&[1, 0x96, 0x01]), Ok(vec![1, 150]));
+        assert_eq!(packed(&[1, 0x96]), Err(MalformedMessage::CutShort));
     }
 }

@@ -20,9 +20,9 @@ pub const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 
 /// Label of an EndpointSlice: the Service whose endpoints it holds.
 pub const SERVICE_NAME: &str = "kubernetes.io/service-name";
-/// Label of an EndpointSlice: who writes it.
+/// Label of an EndpointSlice: the controller that writes it.
 pub const SLICE_MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
-/// Label of an Endpoints object: who writes it.
+/// Label of an Endpoints object: the controller that writes it.
 pub const ENDPOINTS_MANAGED_BY: &str = "endpoints.kubernetes.io/managed-by";
 /// Label of the endpoints of a Service that has no address of its own.
 pub const HEADLESS: &str = "service.kubernetes.io/headless";

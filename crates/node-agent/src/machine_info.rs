@@ -20,7 +20,7 @@ pub(crate) struct MachineInfo {
 }
 
 impl MachineInfo {
-    /// Reads what the kernel tells.
+    /// Reads it from the kernel.
     pub(crate) fn inspect(root: &Path) -> Self {
         let text = |path: &str| fs::read_to_string(path).unwrap_or_default().trim().to_owned();
         let disk = rustix::fs::statvfs(root).map_or(0, |it| it.f_blocks * it.f_frsize);

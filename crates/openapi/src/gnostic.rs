@@ -226,7 +226,7 @@ fn response_value(value: &Value) -> Message {
     outer
 }
 
-/// A parameter within the two messages that tell its sort.
+/// A parameter within the two messages that say what sort it is.
 fn parameters_item(value: &Value) -> Message {
     let (mut parameter, mut item) = (Message::default(), Message::default());
     if value["in"] == "body" {

@@ -268,7 +268,7 @@ impl Schemas {
     }
 }
 
-/// What tells one kind from another, which no message has as a field.
+/// `apiVersion` and `kind`, which no message has as fields.
 fn type_meta() -> Head {
     let property = |name: &str| {
         let mut property = json!({"type": "string"});

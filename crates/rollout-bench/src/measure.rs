@@ -40,6 +40,8 @@ pub(crate) struct StepCost {
     /// By process.
     pub(crate) peak_bytes: Vec<(String, u64)>,
     pub(crate) counters: Counters,
+    /// How often the server allocated memory, if it counts.
+    pub(crate) allocations: Option<u64>,
 }
 
 /// What to measure besides the rollouts.
@@ -95,6 +97,7 @@ async fn measure_step(
     let clients: Vec<Process> = [this].into_iter().chain(running.hollow.clone()).collect();
     processes::wait_until_idle(processes).await?;
     let counted = load.counters().await?;
+    let allocated = running.allocations();
     processes.iter().try_for_each(Process::reset_peak)?;
     let (before, clients_before) = (cpu_seconds(processes)?, cpu_seconds(&clients)?);
     let timings = tokio::select! {
@@ -106,6 +109,7 @@ async fn measure_step(
     let (after, clients_after) = (cpu_seconds(processes)?, cpu_seconds(&clients)?);
     let peaks = processes.iter().map(|process| Ok((process.name.clone(), process.peak_bytes()?)));
     let peak_bytes = peaks.collect::<Result<_, String>>()?;
+    let allocations = running.allocations().zip(allocated).map(|(after, before)| after - before);
     let counters = load.counters().await?.since(&counted).without_measuring(timings.polls);
     Ok(StepCost {
         step,
@@ -115,6 +119,7 @@ async fn measure_step(
         client_cpu_seconds: used(clients_before, clients_after),
         peak_bytes,
         counters,
+        allocations,
     })
 }
 

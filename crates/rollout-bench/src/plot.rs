@@ -159,6 +159,7 @@ mod tests {
             cpu_seconds: Vec::new(),
             client_cpu_seconds: Vec::new(),
             peak_bytes: Vec::new(),
+            allocations: None,
             counters: Counters::default(),
         });
         Run {

@@ -66,11 +66,21 @@ pub(crate) fn table(run: &Run) -> String {
         megabytes(run.after_bytes),
         run.rest.as_secs()
     );
+    text.push_str(&allocations(run));
     text.push_str(&clients(run));
     if run.steps.iter().any(|cost| cost.cpu_seconds.len() > 1) {
         text.push_str(&by_process(run));
     }
     text
+}
+
+/// The allocations per pod of each step, if the server counts them.
+fn allocations(run: &Run) -> String {
+    let steps = run.steps.iter().filter_map(|cost| {
+        Some(format!("{} {:.0}", cost.step.name(), per_pod(cost, number(cost.allocations?))))
+    });
+    let steps: Vec<String> = steps.collect();
+    if steps.is_empty() { String::new() } else { format!("allocations per pod: {}\n", steps.join(", ")) }
 }
 
 /// CPU seconds of the load and the hollow kubelet in all steps, which are not in the table.
@@ -201,6 +211,7 @@ fn step_json(cost: &StepCost) -> Value {
         "requests": cost.counters.requests,
         "requests_per_pod": per_pod(cost, number(cost.counters.total())),
         "store_writes_per_pod": per_pod(cost, number(cost.counters.store_writes)),
+        "allocations_per_pod": cost.allocations.map(|count| per_pod(cost, number(count))),
         "read_seconds": percentiles(&timings.reads),
         "write_seconds": percentiles(&timings.writes),
         "available_seconds": percentiles(&timings.available),

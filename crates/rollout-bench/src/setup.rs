@@ -38,6 +38,8 @@ pub(crate) struct Running {
     pub(crate) processes: Vec<Process>,
     /// The hollow kubelet, if there is one.
     pub(crate) hollow: Option<Process>,
+    /// The file to which the server writes the number of its allocations.
+    allocations: Option<PathBuf>,
     children: Vec<Started>,
     directory: Option<Directory>,
 }
@@ -51,6 +53,9 @@ struct Started {
 
 /// A directory for a run. It stays if the run fails, with the server's log in it.
 struct Directory(PathBuf);
+
+/// Names the file to a server that counts its allocations.
+const ALLOCATIONS_FILE: &str = "GANTRY_ALLOCATIONS_FILE";
 
 /// How often it is looked whether the processes still run.
 const LIVENESS: Duration = Duration::from_millis(500);
@@ -88,8 +93,14 @@ impl Setup {
             Self::Nodes { gantry, nodes, delays } => up(gantry, *nodes, *delays, parent).await,
             Self::Given { kubeconfig, processes } => {
                 let (kubeconfig, processes) = (kubeconfig.clone(), processes.clone());
-                let mut running =
-                    Running { kubeconfig, processes, hollow: None, children: Vec::new(), directory: None };
+                let mut running = Running {
+                    kubeconfig,
+                    processes,
+                    hollow: None,
+                    allocations: None,
+                    children: Vec::new(),
+                    directory: None,
+                };
                 running.add_hollow().await?;
                 Ok(running)
             }
@@ -107,6 +118,11 @@ impl Running {
         // Before the server, so that it does not lose its connection.
         self.children.insert(0, started);
         Ok(())
+    }
+
+    /// Returns how often the server has allocated memory; `None` if it does not count.
+    pub(crate) fn allocations(&self) -> Option<u64> {
+        std::fs::read_to_string(self.allocations.as_ref()?).ok()?.parse().ok()
     }
 
     /// Returns an error when a process that was started ends by itself.
@@ -161,6 +177,8 @@ async fn up(gantry: &Path, nodes: usize, delays: Delays, parent: &Path) -> Resul
         std::fs::write(&profile, NO_DELAYS).map_err(|error| format!("{}: {error}", profile.display()))?;
         command.arg("--sim-profile").arg(profile);
     }
+    let allocations = directory.0.join("allocations");
+    command.env(ALLOCATIONS_FILE, &allocations);
     let log = directory.0.join("log");
     let file = std::fs::File::create(&log).map_err(|error| format!("{}: {error}", log.display()))?;
     crate::say(&format!("the server's log is {}", log.display()));
@@ -168,7 +186,8 @@ async fn up(gantry: &Path, nodes: usize, delays: Delays, parent: &Path) -> Resul
     let started = started(command, |line| line.contains(" is up at ")).await?;
     let pid = started.child.id().ok_or("gantry ended at once")?;
     let processes = vec![Process { name: "gantry".to_owned(), pid }];
-    Ok(Running { kubeconfig, processes, hollow: None, children: vec![started], directory: Some(directory) })
+    let (children, directory) = (vec![started], Some(directory));
+    Ok(Running { kubeconfig, processes, hollow: None, allocations: Some(allocations), children, directory })
 }
 
 /// Starts a process and waits until it prints a line that says it is ready.

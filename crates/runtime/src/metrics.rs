@@ -21,7 +21,7 @@ pub struct Metrics {
 pub struct Sample {
     /// The name of the metric.
     pub name: &'static str,
-    /// What tells it from others of its family.
+    /// Its labels.
     pub labels: Labels,
     /// The number.
     pub value: MetricValue,

@@ -136,7 +136,7 @@ impl Renderer {
         self.chain("nat-prerouting", &nat("prerouting", -100), vec!["jump services".to_owned()]);
         self.chain("nat-output", &nat("output", -100), vec!["jump services".to_owned()]);
         if self.family == Family::V4 {
-            // Where the API server listens on a loopback address, the kernel is told to route to it from outside. Only what a
+            // Where the API server listens on a loopback address, the kernel has to route to it from outside. Only what a
             // Service leads there may come: what has such an address before the translation is not for this machine.
             let early = "type filter hook prerouting priority -110;";
             let rule = format!("iifname != \"lo\" {ip} daddr {loopback} drop");

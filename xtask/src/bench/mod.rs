@@ -61,6 +61,7 @@ Options of rollout:
   --pids PROCESSES         Its processes on this machine, as NAME=PID,…
   --delete-namespaces      Also delete namespaces with that many pods
   --rest SECONDS           How long to wait after the last step before memory is read again (default: 0)
+  --allocations            Also count allocations per pod, with a server that is slower for it
   --requests               Also list the requests per pod by verb and resource
   --json FILE              Write the numbers as JSON
   --svg FILE               Draw the ready pods over time

@@ -5,12 +5,24 @@ use crate::failure::Failure;
 use std::path::Path;
 use std::process::Command;
 
+/// The option that is about the build: a server that counts its allocations.
+const ALLOCATIONS: &str = "--allocations";
+
 /// Measures rollouts on the binary that is distributed; `release` is quicker to build and slower.
 pub(super) fn run(root: &Path, options: &[String]) -> Result<(), Failure> {
+    let counts_allocations = options.iter().any(|option| option == ALLOCATIONS);
+    // Counting takes time, so times are not what such a run is for.
+    let profile = if counts_allocations { "release" } else { "dist" };
     let packages = ["--package", "gantry", "--package", "gantry-rollout-bench"];
-    cargo::run(cargo(root, &["build", "--profile", "dist"]).args(packages))?;
-    let binaries = root.join("target/dist");
+    let mut build = cargo(root, &["build", "--profile", profile]);
+    build.args(packages);
+    if counts_allocations {
+        build.args(["--features", "gantry/count-allocations"]);
+    }
+    cargo::run(&mut build)?;
+    let binaries = root.join("target").join(profile);
     // From where the command was typed, so that files are named as from there.
     let mut command = Command::new(binaries.join("rollout-bench"));
+    let options = options.iter().filter(|option| *option != ALLOCATIONS);
     cargo::run(command.args(["run", "--gantry"]).arg(binaries.join("gantry")).args(options))
 }

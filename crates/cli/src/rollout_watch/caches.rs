@@ -33,7 +33,7 @@ impl Caches {
         let deployment: Deployment = fetch::get(cluster, name).await?;
         let here = || InformerScope::namespace(cluster.namespace.as_str());
         let selected = here().labels(fetch::selector(&deployment));
-        // They tell when an object was last changed.
+        // Managed fields have the time at which an object was last changed.
         let informers = Informers::with_managed_fields();
         let (switch, signal) = shutdown();
         let mut tasks = JoinSet::new();

@@ -41,7 +41,7 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
 }
 
 impl Aggregation {
-    /// One look at one role.
+    /// Syncs one role.
     async fn sync(&self, role: &Name) -> (Outcome, Wake) {
         match self.roles.step(role) {
             Ok(None) => (Outcome::Success, Wake::OnChange),

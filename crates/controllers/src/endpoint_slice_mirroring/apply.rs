@@ -5,10 +5,10 @@ use gantry_json::Value;
 use gantry_model::{ObjectKey, RefusalKind};
 use gantry_runtime::informer::{CachedEndpointSlice, Typed as _};
 use gantry_runtime::{DeleteParams, RequestError, ResourcePath};
-use k8s_openapi::api::discovery::v1 as discovery;
 
 use super::Mirror;
 use super::observe::Snapshot;
+use crate::endpoint_slice_cache::updated_slice;
 
 impl Mirror {
     /// Creates, changes and deletes slices, up to the first refusal.
@@ -24,13 +24,7 @@ impl Mirror {
             api.create::<Value>(&ResourcePath::collection(&resource, namespace), &draft.render()).await?;
         }
         for update in &mirroring.update {
-            let Some(slice) = snapshot.slices.iter().find(|slice| slice.noun.meta.name == update.name) else {
-                continue;
-            };
-            let mut changed = discovery::EndpointSlice::clone(&slice.wire);
-            changed.metadata.labels = Some(update.labels.clone());
-            changed.metadata.annotations = Some(update.annotations.clone());
-            update.content.write(&mut changed);
+            let Some(changed) = updated_slice(&snapshot.slices, update) else { continue };
             let target = ResourcePath::object(&resource, namespace, &update.name);
             api.replace::<Value>(&target, &changed).await?;
         }

@@ -4,22 +4,24 @@ mod apply;
 mod observe;
 mod triggers;
 
-use gantry_decide::Wake;
 use gantry_decide::endpoint_slice_mirroring::EVENT_SOURCE;
-use gantry_decide::queue::{Outcome, RetryPolicy};
+use gantry_decide::queue::RetryPolicy;
 use gantry_decide::services::WORKERS;
-use gantry_model::{ObjectKey, RefusalKind};
+use gantry_model::{ObjectKey, Refusal};
 use gantry_runtime::Queue;
 
 use crate::context::{Assembly, Context};
+use crate::services::outcome_of;
 use observe::Caches;
 
+/// The controller.
 #[derive(Clone, Debug)]
 struct Mirror {
     context: Context,
     caches: Caches,
 }
 
+/// Adds the controller to a process.
 pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let context = assembly.context.clone();
     let caches = Caches::of(&assembly.informers);
@@ -32,12 +34,13 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     };
     assembly.work(&queue, (WORKERS, RetryPolicy::ENDPOINTS), synced, move |key| {
         let controller = controller.clone();
-        async move { controller.sync(&key).await }
+        async move { outcome_of(&key, controller.sync(&key).await) }
     });
 }
 
 impl Mirror {
-    async fn sync(&self, key: &ObjectKey) -> (Outcome, Wake) {
+    /// Syncs one Endpoints object.
+    async fn sync(&self, key: &ObjectKey) -> Result<(), Refusal> {
         let snapshot = self.caches.observe(key);
         let mirroring = snapshot.decide();
         if let Some(endpoints) = &snapshot.endpoints {
@@ -46,16 +49,6 @@ impl Mirror {
                 self.context.record_event(EVENT_SOURCE, "v1", "Endpoints", meta, event.clone());
             }
         }
-        let outcome = match self.apply(key, &snapshot, &mirroring).await {
-            Ok(()) => Outcome::Success,
-            Err(failure) if failure.kind() == RefusalKind::NamespaceTerminating => {
-                Outcome::NamespaceTerminating
-            }
-            Err(failure) => {
-                tracing::debug!(endpoints = %key, %failure, "mirroring failed and is tried again");
-                Outcome::Failure
-            }
-        };
-        (outcome, Wake::OnChange)
+        Ok(self.apply(key, &snapshot, &mirroring).await?)
     }
 }

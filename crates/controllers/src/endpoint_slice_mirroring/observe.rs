@@ -3,15 +3,18 @@
 use std::sync::Arc;
 
 use gantry_decide::endpoint_slice_mirroring::{MANAGER, Mirroring, mirror};
-use gantry_model::{EndpointSlice, ObjectKey, Selector, Service, keys};
+use gantry_model::{EndpointSlice, ObjectKey, Service};
 use gantry_runtime::informer::{CachedEndpointSlice, CachedEndpoints};
 use gantry_runtime::{Informer, Informers};
 
+use crate::endpoint_slice_cache::SliceCache;
+
+/// The caches that the controller reads.
 #[derive(Clone, Debug)]
 pub(super) struct Caches {
     pub(super) endpoints: Informer<CachedEndpoints>,
     pub(super) services: Informer<Service>,
-    pub(super) slices: Informer<CachedEndpointSlice>,
+    pub(super) slices: SliceCache,
 }
 
 /// The objects of one sync.
@@ -24,7 +27,11 @@ pub(super) struct Snapshot {
 
 impl Caches {
     pub(super) fn of(informers: &Informers) -> Self {
-        Self { endpoints: informers.of(), services: informers.of(), slices: informers.of() }
+        Self {
+            endpoints: informers.of(),
+            services: informers.of(),
+            slices: SliceCache::of(informers, MANAGER),
+        }
     }
 
     pub(super) async fn synced(&self) {
@@ -33,22 +40,18 @@ impl Caches {
         self.slices.synced().await;
     }
 
+    /// Takes the snapshot of one Endpoints object.
     pub(super) fn observe(&self, key: &ObjectKey) -> Snapshot {
-        let selector = Selector::with_labels([
-            (keys::SERVICE_NAME, key.name.as_str()),
-            (keys::SLICE_MANAGED_BY, MANAGER),
-        ]);
-        let slices = self.slices.read();
-        let slices = slices.selected(&key.namespace, &selector).into_iter();
         Snapshot {
             endpoints: self.endpoints.read().get(key).cloned(),
             service: self.services.read().get(key).cloned(),
-            slices: slices.filter(|slice| !slice.noun.meta.is_deleting()).cloned().collect(),
+            slices: self.slices.slices_of(key),
         }
     }
 }
 
 impl Snapshot {
+    /// Decides what to do.
     pub(super) fn decide(&self) -> Mirroring {
         let slices: Vec<&EndpointSlice> = self.slices.iter().map(|slice| &slice.noun).collect();
         mirror(self.endpoints.as_ref().map(|found| &found.noun), self.service.as_deref(), &slices)

@@ -1,12 +1,13 @@
 //! What enqueues Endpoints: their changes, those of their Service, and those of the slices that mirror them.
 
 use gantry_decide::endpoint_slice_mirroring::service_of;
-use gantry_model::{EndpointSlice, ObjectKey};
+use gantry_model::ObjectKey;
 use gantry_runtime::informer::Cached as _;
 use gantry_runtime::{InformerEvent, Queue};
 
 use super::observe::Caches;
 
+/// Subscribes the queue to all caches.
 pub(super) fn subscribe(caches: &Caches, queue: &Queue<ObjectKey>) {
     let to = queue.clone();
     caches.endpoints.subscribe(move |change| to.add(change.object().key()));
@@ -21,17 +22,5 @@ pub(super) fn subscribe(caches: &Caches, queue: &Queue<ObjectKey>) {
             to.add(change.object().key());
         }
     });
-    let to = queue.clone();
-    let wake = move |slice: &EndpointSlice| {
-        if let Some(name) = service_of(slice) {
-            to.add(ObjectKey { namespace: slice.meta.namespace.clone(), name });
-        }
-    };
-    caches.slices.subscribe(move |change| {
-        wake(&change.object().noun);
-        // A slice that was relabelled is missing where it belonged.
-        if let InformerEvent::Updated { old, .. } = change {
-            wake(&old.noun);
-        }
-    });
+    caches.slices.subscribe(queue, service_of);
 }

@@ -9,6 +9,7 @@ use k8s_openapi::api::discovery::v1 as discovery;
 
 use super::EndpointSlices;
 use super::observe::Snapshot;
+use crate::endpoint_slice_cache::updated_slice;
 
 impl EndpointSlices {
     /// Creates, changes and deletes slices, up to the first refusal.
@@ -29,13 +30,7 @@ impl EndpointSlices {
             self.wrote(snapshot, created.map_err(failed("create EndpointSlice".to_owned()))?);
         }
         for update in &decision.update {
-            let Some(slice) = snapshot.slices.iter().find(|slice| slice.noun.meta.name == update.name) else {
-                continue;
-            };
-            let mut changed = discovery::EndpointSlice::clone(&slice.wire);
-            changed.metadata.labels = Some(update.labels.clone());
-            changed.metadata.annotations = Some(update.annotations.clone());
-            update.content.write(&mut changed);
+            let Some(changed) = updated_slice(&snapshot.slices, update) else { continue };
             let target = ResourcePath::object(&resource, namespace, &update.name);
             let updated = api.replace::<discovery::EndpointSlice>(&target, &changed).await;
             self.wrote(snapshot, updated.map_err(failed(format!("update {} EndpointSlice", update.name)))?);

@@ -6,14 +6,14 @@ mod triggers;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use gantry_decide::Wake;
 use gantry_decide::endpoint_slices::{EVENT_SOURCE, aggregated, failed};
-use gantry_decide::queue::{Outcome, RetryPolicy};
+use gantry_decide::queue::RetryPolicy;
 use gantry_decide::services::{Memory, WORKERS, is_managed};
 use gantry_model::{ObjectKey, Refusal, RefusalKind};
 use gantry_runtime::Queue;
 
 use crate::context::{Assembly, Context};
+use crate::services::outcome_of;
 use observe::Caches;
 
 /// The controller.
@@ -37,28 +37,14 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     };
     assembly.work(&queue, (WORKERS, RetryPolicy::ENDPOINTS), synced, move |key| {
         let controller = controller.clone();
-        async move { controller.sync(&key).await }
+        async move { outcome_of(&key, controller.sync(&key).await) }
     });
 }
 
 impl EndpointSlices {
-    /// One look at one Service.
-    async fn sync(&self, key: &ObjectKey) -> (Outcome, Wake) {
-        let outcome = match self.try_sync(key).await {
-            Ok(()) => Outcome::Success,
-            Err(refusal) if refusal.kind == RefusalKind::NamespaceTerminating => {
-                Outcome::NamespaceTerminating
-            }
-            Err(refusal) => {
-                tracing::debug!(service = %key, %refusal, "the sync failed and is tried again");
-                Outcome::Failure
-            }
-        };
-        (outcome, Wake::OnChange)
-    }
-
-    async fn try_sync(&self, key: &ObjectKey) -> Result<(), Refusal> {
-        // How far the cache has come is asked before it is read: what is read is at least as new.
+    /// Syncs one Service.
+    async fn sync(&self, key: &ObjectKey) -> Result<(), Refusal> {
+        // The versions are taken before the caches are read: what is read is at least as new.
         let read = self.caches.versions();
         self.memory().check(key, &read).map_err(|stale| Refusal::other(stale.to_string()))?;
         let Some(service) = self.caches.services.service(key) else {

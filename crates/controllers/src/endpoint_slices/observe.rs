@@ -6,18 +6,19 @@ use std::sync::Arc;
 use gantry_decide::endpoint_slices::{Decision, MANAGER, Observed, decide};
 use gantry_decide::services::TriggerTimes;
 use gantry_decide::written_versions::{CachedResource, ReadVersions};
-use gantry_model::{EndpointSlice, Name, Namespace, Pod, Selector, Service, keys};
+use gantry_model::{EndpointSlice, Name, Namespace, Pod, Service, keys};
 use gantry_runtime::informer::{CachedEndpointSlice, Plain};
 use gantry_runtime::{Informer, Informers};
 use k8s_openapi::api::core::v1 as core;
 
+use crate::endpoint_slice_cache::SliceCache;
 use crate::services::ServiceCaches;
 
-/// The copies that the controller reads.
+/// The caches that the controller reads.
 #[derive(Clone, Debug)]
 pub(super) struct Caches {
     pub(super) services: ServiceCaches,
-    pub(super) slices: Informer<CachedEndpointSlice>,
+    pub(super) slices: SliceCache,
     nodes: Informer<Plain<core::Node>>,
 }
 
@@ -32,7 +33,11 @@ pub(super) struct Snapshot {
 
 impl Caches {
     pub(super) fn of(informers: &Informers) -> Self {
-        Self { services: ServiceCaches::of(informers), slices: informers.of(), nodes: informers.of() }
+        Self {
+            services: ServiceCaches::of(informers),
+            slices: SliceCache::of(informers, MANAGER),
+            nodes: informers.of(),
+        }
     }
 
     pub(super) async fn synced(&self) {
@@ -41,34 +46,23 @@ impl Caches {
         self.nodes.synced().await;
     }
 
-    /// How far the cache of what is written has come.
+    /// Returns the versions that the caches of written resources have reached.
     pub(super) fn versions(&self) -> ReadVersions {
-        ReadVersions::from([(CachedResource::EndpointSlices, self.slices.read().version().clone())])
+        ReadVersions::from([(CachedResource::EndpointSlices, self.slices.version())])
     }
 
-    /// Looks at one Service.
+    /// Takes the snapshot of one Service.
     pub(super) fn observe(&self, service: Arc<Service>) -> Snapshot {
         let pods = self.services.pods_of(&service);
-        let (slices, zones) = (self.slices_of(&service), self.zones_of(&pods));
+        let (slices, zones) = (self.slices.slices_of(&service.meta.key()), self.zones_of(&pods));
         Snapshot { service, slices, pods, zones }
-    }
-
-    /// The slices of this controller for a Service, but for those that are about to go.
-    fn slices_of(&self, service: &Service) -> Vec<Arc<CachedEndpointSlice>> {
-        let selector = Selector::with_labels([
-            (keys::SERVICE_NAME, service.meta.name.as_str()),
-            (keys::SLICE_MANAGED_BY, MANAGER),
-        ]);
-        let store = self.slices.read();
-        let found = store.selected(&service.meta.namespace, &selector).into_iter();
-        found.filter(|slice| !slice.noun.meta.is_deleting()).cloned().collect()
     }
 
     fn zones_of(&self, pods: &[Arc<Pod>]) -> BTreeMap<Name, Option<String>> {
         let store = self.nodes.read();
-        let nowhere = Namespace::from("");
+        let cluster_scoped = Namespace::from("");
         let zone = |name: &Name| {
-            let node = store.named(&nowhere, name)?;
+            let node = store.named(&cluster_scoped, name)?;
             let zone = node.wire.metadata.labels.as_ref().and_then(|labels| labels.get(keys::ZONE));
             Some((name.clone(), zone.filter(|zone| !zone.is_empty()).cloned()))
         };
@@ -77,7 +71,7 @@ impl Caches {
 }
 
 impl Snapshot {
-    /// Asks the rules what to do.
+    /// Decides what to do.
     pub(super) fn decide(&self, times: &mut TriggerTimes) -> Decision {
         let pods: Vec<&Pod> = self.pods.iter().map(|pod| &**pod).collect();
         let slices: Vec<&EndpointSlice> = self.slices.iter().map(|slice| &slice.noun).collect();

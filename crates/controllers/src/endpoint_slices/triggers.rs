@@ -1,25 +1,13 @@
-//! What wakes the slices of a Service: its changes, those of its pods, and their own.
+//! What enqueues a Service: its changes, those of its pods, and those of its slices.
 
 use gantry_decide::endpoint_slices::service_of;
-use gantry_model::{EndpointSlice, ObjectKey};
-use gantry_runtime::{InformerEvent, Queue};
+use gantry_model::ObjectKey;
+use gantry_runtime::Queue;
 
 use super::observe::Caches;
 
-/// Subscribes the queue to every change.
+/// Subscribes the queue to all caches.
 pub(super) fn subscribe(caches: &Caches, queue: &Queue<ObjectKey>) {
     caches.services.subscribe(queue);
-    let to = queue.clone();
-    let wake = move |slice: &EndpointSlice| {
-        if let Some(name) = service_of(slice) {
-            to.add(ObjectKey { namespace: slice.meta.namespace.clone(), name });
-        }
-    };
-    caches.slices.subscribe(move |change| {
-        wake(&change.object().noun);
-        // A slice that was relabelled is missing where it belonged.
-        if let InformerEvent::Updated { old, .. } = change {
-            wake(&old.noun);
-        }
-    });
+    caches.slices.subscribe(queue, service_of);
 }

@@ -11,7 +11,7 @@ use super::EndpointsController;
 use super::observe::Snapshot;
 
 impl EndpointsController {
-    /// Creates or changes the Endpoints of a Service; an event tells of a refusal.
+    /// Creates or changes the Endpoints of a Service; records an event if it is refused.
     pub(super) async fn apply(&self, snapshot: &Snapshot, decision: Decision) -> Result<(), Refusal> {
         let (draft, existing) = match &decision {
             Decision::Nothing => return Ok(()),
@@ -39,7 +39,7 @@ impl EndpointsController {
             }
             Err(failure) => {
                 let refusal = Refusal::from(failure);
-                self.tell(snapshot, draft, &refusal);
+                self.record_refusal(snapshot, draft, &refusal);
                 Err(refusal)
             }
         }
@@ -55,13 +55,13 @@ impl EndpointsController {
         }
     }
 
-    /// Tells of a refusal; that the namespace goes is none.
-    fn tell(&self, snapshot: &Snapshot, draft: &EndpointsDraft, refusal: &Refusal) {
+    /// Records an event about a refused write, unless the namespace is terminating.
+    fn record_refusal(&self, snapshot: &Snapshot, draft: &EndpointsDraft, refusal: &Refusal) {
         if refusal.kind == RefusalKind::NamespaceTerminating {
             return;
         }
         let event = failed(draft, snapshot.endpoints.is_none(), &refusal.message);
-        // Endpoints that could not be created have no identity; what is known of them is that of their Service.
+        // Endpoints that could not be created have no uid: the event is about their Service.
         let service = &snapshot.service.meta;
         let meta = snapshot.endpoints.as_ref().map_or(service, |endpoints| &endpoints.noun.meta);
         self.context.record_event(EVENT_SOURCE, "v1", "Endpoints", meta, event);

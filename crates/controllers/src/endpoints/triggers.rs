@@ -1,4 +1,4 @@
-//! What wakes the Endpoints of a Service: its changes, those of its pods, and their own deletion.
+//! What enqueues a Service: its changes, those of its pods, and the deletion of its Endpoints.
 
 use gantry_decide::endpoints::is_lock;
 use gantry_model::ObjectKey;
@@ -6,7 +6,7 @@ use gantry_runtime::{InformerEvent, Queue};
 
 use super::observe::Caches;
 
-/// Subscribes the queue to every change.
+/// Subscribes the queue to all caches.
 pub(super) fn subscribe(caches: &Caches, queue: &Queue<ObjectKey>) {
     caches.services.subscribe(queue);
     let to = queue.clone();
@@ -19,7 +19,7 @@ pub(super) fn subscribe(caches: &Caches, queue: &Queue<ObjectKey>) {
 }
 
 /// Enqueues the Services of all existing Endpoints: one may have been deleted while no controller ran.
-pub(super) fn wake_leftovers(caches: &Caches, queue: &Queue<ObjectKey>) {
+pub(super) fn enqueue_existing(caches: &Caches, queue: &Queue<ObjectKey>) {
     for endpoints in caches.endpoints.read().iter().filter(|endpoints| !is_lock(&endpoints.noun)) {
         queue.add(endpoints.noun.meta.key());
     }

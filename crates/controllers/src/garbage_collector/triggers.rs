@@ -23,7 +23,7 @@ pub(super) fn subscribe(informer: &Informer<MetadataOnly>, garbage: &Garbage) {
 }
 
 impl Garbage {
-    /// Whether an update tells the graph nothing: most are about the status of an object.
+    /// Whether an update changes nothing in the graph: most only change the status of an object.
     fn is_no_change(&self, old: &ObjectMetadata, new: &ObjectMetadata) -> bool {
         let is_same = old.identity == new.identity
             && old.owners == new.owners

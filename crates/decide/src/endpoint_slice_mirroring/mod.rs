@@ -14,9 +14,9 @@ use gantry_model::{
 use crate::endpoint_slices::SliceUpdate;
 use crate::endpoints::repack;
 
-/// Who tells the events.
+/// The source of the events.
 pub const EVENT_SOURCE: &str = "endpoint-slice-mirroring-controller";
-/// What the label `endpointslice.kubernetes.io/managed-by` says.
+/// The value of the label `endpointslice.kubernetes.io/managed-by`.
 pub const MANAGER: &str = "endpointslicemirroring-controller.k8s.io";
 
 /// The most addresses of one set of ports that are mirrored.
@@ -37,7 +37,7 @@ pub struct Mirroring {
     pub update: Vec<SliceUpdate>,
     /// Slices to delete.
     pub delete: Vec<Name>,
-    /// What to tell about addresses that are not mirrored.
+    /// Events about addresses that are not mirrored.
     pub events: Vec<Event>,
 }
 
@@ -50,7 +50,7 @@ pub fn service_of(slice: &EndpointSlice) -> Option<Name> {
     slice.meta.labels.get(keys::SERVICE_NAME).filter(|_| is_ours).map(|name| Name::from(name.as_str()))
 }
 
-/// Decides about the slices that mirror an Endpoints object; without it, or if it is not to be mirrored, they go.
+/// Decides about the slices that mirror an Endpoints object; deletes them without it, or if it is not to be mirrored.
 pub fn mirror(
     endpoints: Option<&Endpoints>,
     service: Option<&Service>,
@@ -98,7 +98,7 @@ fn is_mirrored(endpoints: &Endpoints) -> bool {
     !is_skipped && !endpoints.meta.annotations.contains_key(keys::LEADER)
 }
 
-/// The content of slices by family and ports, and what is to be told about addresses that are left out.
+/// The content of slices by family and ports, and events about addresses that are left out.
 fn wanted(endpoints: &Endpoints) -> (BTreeMap<SliceKey, SliceContent>, Vec<Event>) {
     let mut wanted: BTreeMap<SliceKey, SliceContent> = BTreeMap::new();
     let (mut invalid, mut skipped) = (0, 0);

@@ -7,7 +7,7 @@ use gantry_model::{Endpoint, EndpointConditions, EndpointHints, EndpointPort, Ip
 use super::Observed;
 use crate::services::{addresses_of, discovery_port, hash, hostname_of, is_endpoint, ports_of, target_of};
 
-/// What tells two endpoints apart: addresses, name in DNS, and whose they are.
+/// The identity of an endpoint: addresses, name in DNS, and the object that it refers to.
 pub(super) type EndpointKey = (Vec<String>, Option<String>, Option<(String, Name)>);
 /// Endpoints that offer the same ports.
 pub(super) type Endpoints = BTreeMap<EndpointKey, Endpoint>;

@@ -24,7 +24,7 @@ use crate::services::{families, write_trigger_time};
 use desired::{Desired, desired};
 use pack::pack;
 
-/// Who tells the events.
+/// The source of the events.
 pub const EVENT_SOURCE: &str = "endpoint-slice-controller";
 /// What the label `endpointslice.kubernetes.io/managed-by` says.
 pub const MANAGER: &str = "endpointslice-controller.k8s.io";

@@ -19,7 +19,7 @@ use repack::Repack;
 
 pub(crate) use repack::repack;
 
-/// Who tells the events.
+/// The source of the events.
 pub const EVENT_SOURCE: &str = "endpoint-controller";
 /// What the label `endpoints.kubernetes.io/managed-by` says.
 const MANAGER: &str = "endpoint-controller";

@@ -6,7 +6,7 @@ use gantry_model::{EndpointAddress, EndpointPort, EndpointSubset, Uid};
 
 use crate::services::{core_port, hash};
 
-/// What tells two addresses apart.
+/// The identity of an address.
 type AddressKey = (String, Option<Uid>);
 
 /// The addresses that offer each port, and whether they are ready.

@@ -21,7 +21,7 @@ pub fn on_pod(old: Option<&Pod>, pod: &Pod, cache: &impl Lookup) -> Vec<ObjectKe
     cache.services(&pod.meta.namespace).filter(concerned).map(|service| service.meta.key()).collect()
 }
 
-/// Whether nothing has changed about a pod that endpoints tell.
+/// Whether nothing has changed about a pod that endpoints contain.
 fn is_same_endpoint(old: &Pod, new: &Pod) -> bool {
     old.meta.uid == new.meta.uid
         && old.meta.labels == new.meta.labels

@@ -106,7 +106,7 @@ fn client_name() -> String {
     concat!("v", env!("CARGO_PKG_VERSION"), "+gantry").to_owned()
 }
 
-/// The fields that every Kubernetes client tells of itself.
+/// The build information that every Kubernetes client prints.
 fn client() -> Value {
     json!({
         "buildDate": "1970-01-01T00:00:00Z",

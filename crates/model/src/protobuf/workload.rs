@@ -31,38 +31,19 @@ pub fn without_managed_fields(message: &[u8]) -> Result<Vec<u8>, ParseError> {
 impl Deployment {
     /// Parses a Deployment in protobuf.
     pub fn parse_protobuf(message: &[u8], decode: DecodeTemplate<'_>) -> Result<Self, ParseError> {
-        let (mut meta, mut template) = (&[][..], &[][..]);
-        let mut spec = wire::DeploymentSpec::default();
-        let mut status = wire::DeploymentStatus::default();
-        for field in fields(message) {
-            let field = field?;
-            match field.number {
-                METADATA => meta = field.value.bytes(),
-                SPEC => (spec, template) = deployment_spec(field.value)?,
-                STATUS => status = deployment_status(field.value)?,
-                _ => {}
-            }
-        }
-        Ok(Self::of_parts(Meta::parse_protobuf(meta)?, spec, decode(template)?, status))
+        let meta = Meta::parse_protobuf(find(message, METADATA)?.bytes())?;
+        let (spec, template) = deployment_spec(find(message, SPEC)?)?;
+        let status = deployment_status(find(message, STATUS)?)?;
+        Ok(Self::of_parts(meta, spec, decode(template)?, status))
     }
 }
 
 impl ReplicaSet {
     /// Parses a ReplicaSet in protobuf.
     pub fn parse_protobuf(message: &[u8], decode: DecodeTemplate<'_>) -> Result<Self, ParseError> {
-        let (mut meta, mut template) = (&[][..], &[][..]);
-        let mut spec = wire::ReplicaSetSpec::default();
-        let mut status = wire::ReplicaSetStatus::default();
-        for field in fields(message) {
-            let field = field?;
-            match field.number {
-                METADATA => meta = field.value.bytes(),
-                SPEC => (spec, template) = replica_set_spec(field.value)?,
-                STATUS => status = replica_set_status(field.value)?,
-                _ => {}
-            }
-        }
-        let meta = Meta::parse_protobuf(meta)?;
+        let meta = Meta::parse_protobuf(find(message, METADATA)?.bytes())?;
+        let (spec, template) = replica_set_spec(find(message, SPEC)?)?;
+        let status = replica_set_status(find(message, STATUS)?)?;
         Ok(Self::of_parts(SetKind::ReplicaSet, meta, spec, decode(template)?, status))
     }
 }

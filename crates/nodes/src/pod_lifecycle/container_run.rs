@@ -74,7 +74,7 @@ pub(super) enum Phase {
     Running {
         since: Timestamp,
     },
-    /// It was told to stop because a probe failed too often. A simulated one will end then, with this code.
+    /// It is being stopped because a probe failed too often. A simulated one will end then, with this code.
     Stopping {
         since: Timestamp,
         until: Timestamp,

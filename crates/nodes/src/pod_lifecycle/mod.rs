@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The pods of simulated nodes and those of container runtimes take the same steps. What becomes of a step is computed from the
-//! behaviour of a simulated container; a container runtime is asked by an [`RuntimeAction`] and tells by a [`RuntimeReport`], which
+//! behaviour of a simulated container; a container runtime is asked by an [`RuntimeAction`] and answers by a [`RuntimeReport`], which
 //! [`PodRun::receive`] takes in. See decision 0048.
 //!
 //! A [`PodRun`] begins when a node first sees a pod and can be recovered from the last reported status, so that no other

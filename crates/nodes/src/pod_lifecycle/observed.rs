@@ -27,7 +27,7 @@ pub(super) struct Observed {
     pub(super) current: ObservedRun,
     /// The one before.
     pub(super) previous: ObservedRun,
-    /// Until when it may take to end, if it was told to.
+    /// The end of its grace period, if it is being stopped.
     pub(super) stop_deadline: Option<Timestamp>,
     /// Its resources.
     pub(super) amounts: ObservedAmounts,

@@ -21,7 +21,7 @@ pub(super) enum Sameness {
     Value,
 }
 
-/// What tells elements of a list apart. It is different for different values.
+/// The identity of an element of a list. It is different for different values.
 pub(super) type Identity = SmolStr;
 
 /// The identity of a value: its JSON, or a quotation mark and the text of a string, which most are.

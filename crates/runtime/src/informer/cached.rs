@@ -207,7 +207,7 @@ impl Noun<discovery::EndpointSlice> for EndpointSlice {
     fn meta(&self) -> &Meta {
         &self.meta
     }
-    /// The Service of a slice is told by a label.
+    /// The Service of a slice is in a label.
     fn labels(&self) -> Option<&Labels> {
         Some(&self.meta.labels)
     }

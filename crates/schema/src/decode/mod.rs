@@ -25,7 +25,6 @@ mod time;
 mod tree;
 mod type_mismatch;
 mod walk;
-mod wire;
 mod yaml;
 mod yaml_errors;
 

@@ -10,9 +10,9 @@ use super::complete::{complete, zero};
 use super::depth::TOO_DEEP;
 use super::time;
 use super::tree::{MOST_NESTED, ObjectCount, SHALLOW};
-use super::wire::{CUT_SHORT, Wire, fields, varint};
 use super::{base64, float, json};
 use crate::schema::{Field, MessageId, Other, Type, schema};
+use gantry_formats::protobuf::{self, FieldValue, MalformedMessage};
 use gantry_formats::quantity::Quantity;
 use gantry_formats::rfc3339::TimeLayout;
 
@@ -43,20 +43,25 @@ pub(super) fn open(body: &[u8]) -> Result<Envelope, String> {
     let mut envelope = Envelope::default();
     for field in fields(message) {
         match field? {
-            (1, Wire::Bytes(meta)) => {
+            (1, FieldValue::Bytes(meta)) => {
                 for field in fields(meta) {
                     match field? {
-                        (1, Wire::Bytes(bytes)) => envelope.api_version = text(bytes).into(),
-                        (2, Wire::Bytes(bytes)) => envelope.kind = text(bytes).into(),
+                        (1, FieldValue::Bytes(bytes)) => envelope.api_version = text(bytes).into(),
+                        (2, FieldValue::Bytes(bytes)) => envelope.kind = text(bytes).into(),
                         _ => {}
                     }
                 }
             }
-            (2, Wire::Bytes(bytes)) => envelope.raw = bytes.to_vec(),
+            (2, FieldValue::Bytes(bytes)) => envelope.raw = bytes.to_vec(),
             _ => {}
         }
     }
     Ok(envelope)
+}
+
+/// Returns the numbers and values of a message's fields.
+fn fields(message: &[u8]) -> impl Iterator<Item = Result<(u32, FieldValue<'_>), String>> {
+    protobuf::fields(message).map(|field| field.map(|field| (field.number, field.value)).map_err(Into::into))
 }
 
 /// Decodes an object of this message.
@@ -98,14 +103,14 @@ fn read(bytes: &[u8], id: MessageId, nesting: Nesting<'_>, members: &mut Map) ->
         let Some(field) = message.fields.iter().find(|field| field.number == number) else { continue };
         let place = Place { message: message.name, field, nesting };
         match (&field.kind, wire) {
-            (Type::Inline(inlined), Wire::Bytes(bytes)) => read(bytes, *inlined, nesting, members)?,
+            (Type::Inline(inlined), FieldValue::Bytes(bytes)) => read(bytes, *inlined, nesting, members)?,
             (Type::List(element), wire) => {
                 let slot = members.entry(field.json).or_insert_with(|| Value::Array(Vec::new()));
                 if let Value::Array(list) = slot {
                     elements(place, element, wire, list)?;
                 }
             }
-            (Type::Map(kind), Wire::Bytes(bytes)) => {
+            (Type::Map(kind), FieldValue::Bytes(bytes)) => {
                 let (key, value) = map_entry(place, kind, bytes)?;
                 let slot = members.entry(field.json).or_insert_with(|| Value::Object(Map::new()));
                 if let Value::Object(map) = slot {
@@ -141,14 +146,17 @@ fn finish(members: &mut Map, id: MessageId) {
     complete(members, id);
 }
 
-fn elements(place: Place<'_>, element: &Type, wire: Wire<'_>, list: &mut Vec<Value>) -> Result<(), String> {
+fn elements(
+    place: Place<'_>,
+    element: &Type,
+    wire: FieldValue<'_>,
+    list: &mut Vec<Value>,
+) -> Result<(), String> {
     match (element, wire) {
         // Repeated numbers may be packed.
-        (Type::Int32 | Type::Int64 | Type::Bool, Wire::Bytes(mut packed)) => {
-            while !packed.is_empty() {
-                let (number, rest) = varint(packed)?;
-                list.push(single(place, element, Wire::Varint(number))?);
-                packed = rest;
+        (Type::Int32 | Type::Int64 | Type::Bool, FieldValue::Bytes(packed)) => {
+            for number in protobuf::packed(packed)? {
+                list.push(single(place, element, FieldValue::Varint(number))?);
             }
         }
         (element, wire) => list.push(single(place, element, wire)?),
@@ -160,9 +168,9 @@ fn map_entry(place: Place<'_>, kind: &Type, bytes: &[u8]) -> Result<(SmolStr, Va
     let (mut key, mut value) = (SmolStr::default(), None);
     for entry in fields(bytes) {
         match (entry?, kind) {
-            ((1, Wire::Bytes(bytes)), _) => key = text(bytes),
+            ((1, FieldValue::Bytes(bytes)), _) => key = text(bytes),
             // A list as the value of a map is a message of its own.
-            ((2, Wire::Bytes(bytes)), Type::List(element)) => {
+            ((2, FieldValue::Bytes(bytes)), Type::List(element)) => {
                 let mut list = Vec::new();
                 for entry in fields(bytes) {
                     if let (1, wire) = entry? {
@@ -178,30 +186,30 @@ fn map_entry(place: Place<'_>, kind: &Type, bytes: &[u8]) -> Result<(SmolStr, Va
     Ok((key, value.unwrap_or_else(|| zero(kind))))
 }
 
-fn single(place: Place<'_>, kind: &Type, wire: Wire<'_>) -> Result<Value, String> {
+fn single(place: Place<'_>, kind: &Type, wire: FieldValue<'_>) -> Result<Value, String> {
     Ok(match (kind, wire) {
-        (Type::String | Type::Duration, Wire::Bytes(bytes)) => Value::from(text(bytes)),
-        (Type::Bytes, Wire::Bytes(bytes)) => Value::from(base64::encode(bytes)),
-        (Type::Bool, Wire::Varint(number)) => Value::Bool(number != 0),
-        (Type::Int32, Wire::Varint(number)) => Value::from(int32(number)),
-        (Type::Int64, Wire::Varint(number)) => Value::from(number.cast_signed()),
-        (Type::Float64, Wire::Fixed64(bits)) => float(f64::from_bits(bits)),
-        (Type::Message(id), Wire::Bytes(bytes)) => {
+        (Type::String | Type::Duration, FieldValue::Bytes(bytes)) => Value::from(text(bytes)),
+        (Type::Bytes, FieldValue::Bytes(bytes)) => Value::from(base64::encode(bytes)),
+        (Type::Bool, FieldValue::Varint(number)) => Value::Bool(number != 0),
+        (Type::Int32, number @ FieldValue::Varint(_)) => Value::from(number.int32()),
+        (Type::Int64, FieldValue::Varint(number)) => Value::from(number.cast_signed()),
+        (Type::Float64, FieldValue::Fixed64(bits)) => float(f64::from_bits(bits)),
+        (Type::Message(id), FieldValue::Bytes(bytes)) => {
             let nesting = Nesting { levels: place.nesting.levels + 1, ..place.nesting };
             Value::Object(nested_object(bytes, *id, nesting)?)
         }
-        (Type::Quantity, Wire::Bytes(bytes)) => quantity(bytes)?,
-        (Type::IntOrString, Wire::Bytes(bytes)) => int_or_string(bytes)?,
-        (Type::Time, Wire::Bytes(bytes)) => timestamp(bytes, TimeLayout::Seconds)?,
-        (Type::MicroTime, Wire::Bytes(bytes)) => timestamp(bytes, TimeLayout::Micros)?,
-        (Type::Raw, Wire::Bytes(bytes)) => raw(bytes)?,
-        (Type::Or(other, id), Wire::Bytes(bytes)) => either(place, *other, *id, bytes)?,
+        (Type::Quantity, FieldValue::Bytes(bytes)) => quantity(bytes)?,
+        (Type::IntOrString, FieldValue::Bytes(bytes)) => int_or_string(bytes)?,
+        (Type::Time, FieldValue::Bytes(bytes)) => timestamp(bytes, TimeLayout::Seconds)?,
+        (Type::MicroTime, FieldValue::Bytes(bytes)) => timestamp(bytes, TimeLayout::Micros)?,
+        (Type::Raw, FieldValue::Bytes(bytes)) => raw(bytes)?,
+        (Type::Or(other, id), FieldValue::Bytes(bytes)) => either(place, *other, *id, bytes)?,
         (_, wire) => {
             let wire = match wire {
-                Wire::Varint(_) => 0,
-                Wire::Fixed64(_) => 1,
-                Wire::Bytes(_) => 2,
-                Wire::Fixed32 => 5,
+                FieldValue::Varint(_) => 0,
+                FieldValue::Fixed64(_) => 1,
+                FieldValue::Bytes(_) => 2,
+                FieldValue::Fixed32(_) => 5,
             };
             let short = place.message.rsplit('.').next().unwrap_or(place.message);
             return Err(format!("proto: wrong wireType = {wire} for field {short}.{}", place.field.json));
@@ -234,20 +242,14 @@ fn either(place: Place<'_>, other: Other, id: MessageId, bytes: &[u8]) -> Result
     })
 }
 
-/// A 32-bit integer, which is sign-extended to 64 bits on the wire; higher bits are dropped.
-fn int32(number: u64) -> i32 {
-    let [a, b, c, d, ..] = number.to_le_bytes();
-    i32::from_le_bytes([a, b, c, d])
-}
-
 /// The fields of a small message, the last of each number.
-fn parts(bytes: &[u8]) -> Result<BTreeMap<u32, Wire<'_>>, String> {
+fn parts(bytes: &[u8]) -> Result<BTreeMap<u32, FieldValue<'_>>, String> {
     fields(bytes).collect()
 }
 
 fn quantity(bytes: &[u8]) -> Result<Value, String> {
     let written = match parts(bytes)?.get(&1) {
-        Some(Wire::Bytes(bytes)) => text(bytes),
+        Some(FieldValue::Bytes(bytes)) => text(bytes),
         _ => SmolStr::default(),
     };
     if written.is_empty() {
@@ -260,9 +262,11 @@ fn quantity(bytes: &[u8]) -> Result<Value, String> {
 fn int_or_string(bytes: &[u8]) -> Result<Value, String> {
     let parts = parts(bytes)?;
     Ok(match (parts.get(&1), parts.get(&2), parts.get(&3)) {
-        (None | Some(Wire::Varint(0)), Some(Wire::Varint(number)), _) => Value::from(int32(*number)),
-        (None | Some(Wire::Varint(0)), _, _) => Value::from(0),
-        (_, _, Some(Wire::Bytes(bytes))) => Value::from(text(bytes)),
+        (None | Some(FieldValue::Varint(0)), Some(number @ FieldValue::Varint(_)), _) => {
+            Value::from(number.int32())
+        }
+        (None | Some(FieldValue::Varint(0)), _, _) => Value::from(0),
+        (_, _, Some(FieldValue::Bytes(bytes))) => Value::from(text(bytes)),
         _ => Value::from(""),
     })
 }
@@ -274,7 +278,7 @@ fn timestamp(bytes: &[u8], layout: TimeLayout) -> Result<Value, String> {
         return Ok(Value::Null);
     }
     let number = |part: u32| match parts.get(&part) {
-        Some(Wire::Varint(number)) => number.cast_signed(),
+        Some(FieldValue::Varint(number)) => number.cast_signed(),
         _ => 0,
     };
     let micros = u32::try_from(number(2) / 1000).unwrap_or(0).min(999_999);
@@ -283,13 +287,13 @@ fn timestamp(bytes: &[u8], layout: TimeLayout) -> Result<Value, String> {
 
 /// JSON inside of protobuf.
 fn raw(bytes: &[u8]) -> Result<Value, String> {
-    let Some(Wire::Bytes(written)) = parts(bytes)?.remove(&1) else { return Ok(Value::Null) };
+    let Some(FieldValue::Bytes(written)) = parts(bytes)?.remove(&1) else { return Ok(Value::Null) };
     if written.is_empty() {
         return Ok(Value::Null);
     }
     let mut document = json::read(written)?;
     if document.depth > SHALLOW {
-        return Err(CUT_SHORT.to_owned());
+        return Err(MalformedMessage::CutShort.into());
     }
     Ok(document.root.take_value())
 }

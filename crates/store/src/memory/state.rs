@@ -109,7 +109,7 @@ impl State {
     }
 
     /// Makes a staged transaction part of the state, and adds its events if there is anyone to see them. Nothing is forgotten yet: its
-    /// watchers have not been told.
+    /// watchers have not been notified.
     pub(crate) fn apply(
         &mut self,
         transaction: Transaction,

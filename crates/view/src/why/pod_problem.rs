@@ -219,7 +219,7 @@ impl Diagnosis<'_> {
         since.is_some_and(|since| self.now.since(since) > probe.failure_window)
     }
 
-    /// A failure before any container is created: only events tell.
+    /// A failure before any container is created: only events say so.
     fn set_up(&self) -> Option<PodProblem> {
         const WORDS: [&str; 6] = [
             "FailedMount",

@@ -223,7 +223,7 @@ async fn page(
             ctx.request(ApiRequest::get(path).accepting(TABLE).with("includeObject", objects)).await
         }
         ResourceArg::All(resource) => {
-            // Only who has seen all can sort them.
+            // Sorting needs all of them.
             let at_a_time = if options.page == 0 || options.sort_by.is_some() {
                 String::new()
             } else {

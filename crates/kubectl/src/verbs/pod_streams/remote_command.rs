@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 use crate::client_context::ClientContext;
 use crate::failure::Failure;
 
-/// The protocol of streams: the last one that tells exit codes, and that every server speaks.
+/// The subprotocol of the streams: one that reports exit codes and that every server supports.
 const PROTOCOL: &str = "v4.channel.k8s.io";
 
 /// The size of a terminal.
