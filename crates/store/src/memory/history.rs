@@ -91,9 +91,16 @@ pub(crate) struct History {
     siblings: Siblings,
 }
 
-/// Last values of deleted keys, by what these keys have in common with others, from which the last values of these are differences.
+/// Last values of deleted keys, from which those of their siblings are differences.
 #[derive(Debug, Default)]
-struct Siblings(VecDeque<(Box<[u8]>, Arc<[u8]>)>);
+struct Siblings(VecDeque<Sibling>);
+
+#[derive(Debug)]
+struct Sibling {
+    /// What its key has in common with those of its siblings.
+    parent: Box<[u8]>,
+    value: Arc<[u8]>,
+}
 
 /// The live values, in which histories find the last ones that they need.
 pub(crate) type LiveValues = BTreeMap<Key, Versioned>;
@@ -294,15 +301,15 @@ impl History {
 impl Siblings {
     /// The value that the last value of this key is most likely like.
     fn of(&self, key: &Key) -> Option<Arc<[u8]>> {
-        self.0.iter().find(|(common, _)| **common == *parent(key)).map(|(_, value)| value.clone())
+        self.0.iter().find(|sibling| *sibling.parent == *parent(key)).map(|sibling| sibling.value.clone())
     }
 
     /// From now on, last values of such keys are differences from this one.
     fn replace(&mut self, key: &Key, value: &[u8]) {
         if value.len() <= SIBLING_BYTES_MAX {
-            self.0.retain(|(common, _)| **common != *parent(key));
+            self.0.retain(|sibling| *sibling.parent != *parent(key));
             self.0.truncate(SIBLINGS_MAX - 1);
-            self.0.push_front((parent(key).into(), value.into()));
+            self.0.push_front(Sibling { parent: parent(key).into(), value: value.into() });
         }
     }
 }
