@@ -13,7 +13,11 @@ use tokio::time::sleep;
 use crate::script::{Log, RecordedRequest, ScriptedResponse, Then, api};
 
 fn pod(name: &str, version: u32) -> Value {
-    json!({"metadata": {"namespace": "shop", "name": name, "uid": format!("u-{name}"), "resourceVersion": version.to_string()}})
+    let uid = format!("u-{name}");
+    json!({
+        "metadata": {"namespace": "shop", "name": name, "uid": uid, "resourceVersion": version.to_string()},
+        "spec": {"containers": [], "serviceAccountName": "web"},
+    })
 }
 
 /// A streamed list of one pod.
@@ -72,6 +76,22 @@ async fn an_informer_that_joins_late_gets_the_list_and_the_others_notify_nothing
     assert!(std::sync::Arc::ptr_eq(&before[0], &after[0]), "what has not changed is kept");
     let nodes = Plain::<core::Node>::resource();
     assert!(informers.metadata_of(&nodes).is_none(), "nodes are not watched");
+}
+
+/// Until then no more of a pod is decoded than the rules look at, and the account is not among that.
+#[tokio::test(start_paused = true)]
+async fn an_informer_of_whole_objects_that_joins_late_gets_whole_objects() {
+    let informers = Informers::new();
+    let parsed: Informer<Pod> = informers.of();
+    let (log, _switch, _tasks) = start(&informers, list);
+    parsed.synced().await;
+    let whole: Informer<Plain<core::Pod>> = informers.of();
+    whole.synced().await;
+    sleep(Duration::from_secs(1)).await;
+    let account = |pod: &core::Pod| pod.spec.as_ref().and_then(|spec| spec.service_account_name.clone());
+    let accounts: Vec<_> = whole.read().iter().map(|pod| account(&pod.wire)).collect();
+    assert_eq!(accounts, [Some("web".to_owned()), Some("web".to_owned())]);
+    assert_eq!((parsed.read().len(), log.all().len()), (2, 2));
 }
 
 #[tokio::test(start_paused = true)]

@@ -7,7 +7,7 @@ create web-1 size 5
 web wants 5: 3 pods, 3 updated, 0 ready, 0 available; Available=False MinimumReplicasUnavailable, ReplicaFailure=True FailedCreate, Progressing=True ReplicaSetUpdated
  *web-1 0/3 ready of 5, revision 1, FailedCreate
   waits: web-1 has 0 of 5 pods available
-  waits: web-1 reports FailedCreate: pods "web-1-n5s9c" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=3, limited: pods=3
+  waits: web-1 reports FailedCreate: pods "web-1-86td8" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=3, limited: pods=3
   deadline in 598 s
 
 wait 5
@@ -15,7 +15,7 @@ wait 5
 web wants 5: 3 pods, 3 updated, 0 ready, 0 available; Available=False MinimumReplicasUnavailable, ReplicaFailure=True FailedCreate, Progressing=True ReplicaSetUpdated
  *web-1 0/3 ready of 5, revision 1, FailedCreate
   waits: web-1 has 0 of 5 pods available
-  waits: web-1 reports FailedCreate: pods "web-1-n5s9c" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=3, limited: pods=3
+  waits: web-1 reports FailedCreate: pods "web-1-86td8" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=3, limited: pods=3
   deadline in 592 s
 
 quota none

@@ -16,8 +16,8 @@ web wants 2: 2 pods, 2 updated, 2 ready, 2 available; Available=True MinimumRepl
 
 rollback 1
 ----
-scale web-1 0 -> 1
 event Normal DeploymentRollback: Rolled back deployment "web" to revision 1
+scale web-1 0 -> 1
 web wants 2: 3 pods, 1 updated, 2 ready, 2 available; Available=True MinimumReplicasAvailable, Progressing=True ReplicaSetUpdated
  *web-1 0/1 ready of 1, revision 3
   web-2 2/2 ready of 2, revision 2
