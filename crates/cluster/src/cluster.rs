@@ -91,7 +91,6 @@ impl Cluster {
     /// Returns when the API responds, the default service account exists, `admin`, `edit` and `view` have their rules and
     /// every node is Ready; fails if a component of the cluster does before that.
     pub async fn ready(&mut self) -> Result<(), StartError> {
-        let names = &node_options(&self.options, Metrics::new());
         let readiness = Readiness {
             api: Api::new(
                 ApiTransport::in_process(self.service_as("gantry-readiness")),
@@ -99,8 +98,8 @@ impl Cluster {
                 Metrics::new(),
             ),
             controllers: self.options.controllers,
-            nodes: (1..=names.nodes)
-                .map(|number| format!("{}-{number}", names.prefix))
+            nodes: node_options(&self.options, Metrics::new())
+                .names()
                 .chain(self.options.agent.as_ref().map(AgentOptions::name))
                 .collect(),
         };
@@ -170,6 +169,7 @@ impl Cluster {
             root_ca: Some(self.authority.clone().unwrap_or_default()),
             informers,
             repairs: self.options.repairs,
+            normal_events: !self.options.omissions.normal_events,
             clock: self.options.environment.clock.clone(),
             metrics: self.metrics.clone(),
             ..gantry_controllers::Options::default()
@@ -214,6 +214,7 @@ impl Cluster {
         if self.has_nodes() {
             let scheduler = gantry_scheduler::Options {
                 informers: informers.clone(),
+                normal_events: !self.options.omissions.normal_events,
                 clock: self.options.environment.clock.clone(),
                 ..gantry_scheduler::Options::new(self.metrics.clone())
             };
@@ -274,9 +275,12 @@ impl RunningEndpoint {
 fn node_options(options: &Options, metrics: Metrics) -> gantry_nodes::Options {
     gantry_nodes::Options {
         capacity: options.capacity.clone(),
+        templates: options.templates.clone(),
         is_tainted: options.agent.is_some(),
         profile: options.profile.clone(),
         resolution: options.resolution,
+        reports: options.omissions.reports(),
+        normal_events: !options.omissions.normal_events,
         clock: options.environment.clock.clone(),
         ..gantry_nodes::Options::new(options.nodes, metrics)
     }
