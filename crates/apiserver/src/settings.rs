@@ -32,6 +32,8 @@ pub struct Settings {
     pub uncontrolled: Vec<UncontrolledKind>,
     /// The limits on requests in flight.
     pub requests: RequestLimits,
+    /// Whether `managedFields` are kept: who changed which field.
+    pub managed_fields: bool,
 }
 
 /// The limits on requests in flight. Watches count while they begin.
@@ -101,6 +103,7 @@ impl Default for Settings {
             memory: MemoryLimits::default(),
             uncontrolled: Vec::new(),
             requests: RequestLimits::default(),
+            managed_fields: true,
         }
     }
 }

@@ -98,15 +98,37 @@ pub(crate) async fn raw(
     namespace: &str,
     plural: &str,
 ) -> Result<Vec<Value>, Failure> {
+    let listed = list_raw(cluster, api_version, Some(namespace), plural).await;
+    listed.map_err(|error| cluster.failure(error))
+}
+
+/// Lists the objects of a resource in a namespace, or of all, as they are; `None` if access is denied.
+pub(crate) async fn raw_if_permitted(
+    cluster: &Cluster,
+    namespace: Option<&str>,
+    plural: &str,
+) -> Result<Option<Vec<Value>>, Failure> {
+    match list_raw(cluster, "v1", namespace, plural).await {
+        Ok(objects) => Ok(Some(objects)),
+        Err(error) if error.code == Some(403) => Ok(None),
+        Err(error) => Err(cluster.failure(error)),
+    }
+}
+
+async fn list_raw(
+    cluster: &Cluster,
+    api_version: &str,
+    namespace: Option<&str>,
+    plural: &str,
+) -> Result<Vec<Value>, RequestError> {
     let resource = Resource {
         api_version: api_version.to_owned(),
         kind: String::new(),
         plural: plural.to_owned(),
         scope: ResourceScope::Namespaced,
     };
-    let path = ResourcePath::collection(&resource, Some(&namespace.into()));
-    let listed: Result<Value, _> = cluster.api.list(&path, Form::Whole, &[]).await;
-    let mut list = listed.map_err(|error| cluster.failure(error))?;
+    let path = ResourcePath::collection(&resource, namespace.map(Into::into).as_ref());
+    let mut list: Value = cluster.api.list(&path, Form::Whole, &[]).await?;
     Ok(list["items"].as_array_mut().map(std::mem::take).unwrap_or_default())
 }
 

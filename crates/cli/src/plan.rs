@@ -15,7 +15,7 @@ use gantry_plan::{
 };
 use gantry_runtime::Clock;
 
-use crate::cluster::{self, ClusterFlags};
+use crate::cluster::{self, Cluster, ClusterFlags};
 use crate::kubectl::duration;
 use crate::output::{fail, print, print_stderr};
 use crate::sim_profile;
@@ -108,13 +108,19 @@ fn request(flags: &PlanFlags, is_from_cluster: bool) -> Result<ReplayRequest, Fa
     } else {
         StartState::Manifests(read_manifests(&flags.from, flags.recursive)?)
     };
-    let assumptions = assumptions(flags, pods(&before, &after)).map_err(Failure::other)?;
+    let assumptions = assumptions(flags, &before, &after).map_err(Failure::other)?;
     Ok(ReplayRequest { before, after, namespace, assumptions, horizon: flags.horizon, seed: flags.seed })
 }
 
-fn assumptions(flags: &PlanFlags, pods: usize) -> Result<Assumptions, String> {
+fn assumptions(flags: &PlanFlags, before: &StartState, after: &[Manifest]) -> Result<Assumptions, String> {
     let profile = sim_profile::read(flags.sim_profile.as_deref())?;
-    let mut assumptions = Assumptions::new(profile, pods);
+    let mut assumptions = Assumptions::new(profile, pods(before, after));
+    if let StartState::Cluster(cluster, _) = before {
+        assumptions = assumptions.with_unread(cluster);
+        if flags.nodes.is_none() && flags.room.is_none() {
+            assumptions = assumptions.with_nodes_of(cluster);
+        }
+    }
     assumptions.all_pods.clone_from(&flags.assume);
     assumptions.new_pods.clone_from(&flags.assume_new);
     if let Some(nodes) = flags.nodes {
@@ -155,13 +161,51 @@ async fn cluster_state(
         deployments.retain(|deployment| names.contains(&&deployment["metadata"]["name"]));
         let mut sets = fetch::raw(&cluster, "apps/v1", namespace, "replicasets").await?;
         sets.retain(|set| is_owned(set, &deployments));
-        let mut pods = fetch::raw(&cluster, "v1", namespace, "pods").await?;
-        pods.retain(|pod| is_owned(pod, &sets));
+        let pods = fetch::raw(&cluster, "v1", namespace, "pods").await?;
+        let (pods, others) = pods.into_iter().partition(|pod| is_owned(pod, &sets));
+        add_limits(&cluster, namespace, &mut state).await?;
+        state.other_pods.extend::<Vec<_>>(others);
         state.deployments.extend(deployments);
         state.sets.extend(sets);
-        state.pods.extend(pods);
+        state.pods.extend::<Vec<_>>(pods);
     }
+    add_nodes(&cluster, &mut state).await?;
     Ok((state, cluster.namespace))
+}
+
+/// Adds the LimitRanges and ResourceQuotas of a namespace, if they may be read.
+async fn add_limits(cluster: &Cluster, namespace: &str, state: &mut ClusterObjects) -> Result<(), Failure> {
+    let unread = |plural| format!("{plural} of namespace {namespace}");
+    match fetch::raw_if_permitted(cluster, Some(namespace), "limitranges").await? {
+        Some(limits) => state.limit_ranges.extend(limits),
+        None => state.unread.push(unread("limit ranges")),
+    }
+    match fetch::raw_if_permitted(cluster, Some(namespace), "resourcequotas").await? {
+        Some(quotas) => state.quotas.extend(quotas),
+        None => state.unread.push(unread("resource quotas")),
+    }
+    Ok(())
+}
+
+/// Adds the nodes and the pods of other namespaces, which use them, if they may be read.
+async fn add_nodes(cluster: &Cluster, state: &mut ClusterObjects) -> Result<(), Failure> {
+    let Some(nodes) = fetch::raw_if_permitted(cluster, None, "nodes").await? else {
+        state.unread.push("nodes".to_owned());
+        return Ok(());
+    };
+    state.nodes = nodes;
+    match fetch::raw_if_permitted(cluster, None, "pods").await? {
+        Some(all) => {
+            let is_known = |pod: &Value| {
+                let mut known = state.pods.iter().chain(&state.other_pods);
+                known.any(|known| known["metadata"]["uid"] == pod["metadata"]["uid"])
+            };
+            let others: Vec<_> = all.into_iter().filter(|pod| !is_known(pod)).collect();
+            state.other_pods.extend(others);
+        }
+        None => state.unread.push("pods of other namespaces".to_owned()),
+    }
+    Ok(())
 }
 
 /// Whether one of these objects is an owner of the other.

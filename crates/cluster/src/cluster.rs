@@ -92,7 +92,6 @@ impl Cluster {
     /// Returns when the API responds, the default service account exists, `admin`, `edit` and `view` have their rules and
     /// every node is Ready; fails if a component of the cluster does before that.
     pub async fn ready(&mut self) -> Result<(), StartError> {
-        let names = &node_options(&self.options, Metrics::new());
         let readiness = Readiness {
             api: Api::new(
                 ApiTransport::in_process(self.service_as("gantry-readiness")),
@@ -100,8 +99,8 @@ impl Cluster {
                 Metrics::new(),
             ),
             controllers: self.options.controllers,
-            nodes: (1..=names.nodes)
-                .map(|number| format!("{}-{number}", names.prefix))
+            nodes: node_options(&self.options, Metrics::new())
+                .names()
                 .chain(self.options.agent.as_ref().map(AgentOptions::name))
                 .collect(),
         };
@@ -199,6 +198,7 @@ impl Cluster {
 
     fn plain_controller_options(&self) -> gantry_controllers::Options {
         gantry_controllers::Options {
+            normal_events: !self.options.omissions.normal_events,
             clock: self.options.environment.clock.clone(),
             metrics: self.metrics.clone(),
             ..gantry_controllers::Options::default()
@@ -208,6 +208,7 @@ impl Cluster {
     fn scheduler_options(&self, informers: Informers) -> gantry_scheduler::Options {
         gantry_scheduler::Options {
             informers,
+            normal_events: !self.options.omissions.normal_events,
             clock: self.options.environment.clock.clone(),
             ..gantry_scheduler::Options::new(self.metrics.clone())
         }
@@ -326,10 +327,13 @@ impl RunningEndpoint {
 fn node_options(options: &Options, metrics: Metrics) -> gantry_nodes::Options {
     gantry_nodes::Options {
         capacity: options.capacity.clone(),
+        templates: options.templates.clone(),
         is_tainted: options.agent.is_some(),
         profile: options.profile.clone(),
         resolution: options.resolution,
         renew_every: options.renew_every,
+        reports: options.omissions.reports(),
+        normal_events: !options.omissions.normal_events,
         clock: options.environment.clock.clone(),
         ..gantry_nodes::Options::new(options.nodes, metrics)
     }

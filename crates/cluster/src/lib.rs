@@ -30,11 +30,11 @@ mod uncontrolled;
 pub use cluster::Cluster;
 pub use environment::{Connector, ProcessEnvironment};
 pub use error::StartError;
-pub use options::{Endpoint, Options, Storage, Tls};
+pub use options::{Endpoint, Omissions, Options, Storage, Tls};
 
 pub use gantry_apiserver::{ApiService, Environment, RequestLimits, ServiceAccounts, StaticToken};
 pub use gantry_node_agent::{AgentOptions, EvictionThresholds, OnStop};
-pub use gantry_nodes::Capacity;
 pub use gantry_nodes::behaviour::Profile;
+pub use gantry_nodes::{Capacity, NodeTemplate};
 pub use gantry_registry::admission::AddressRange;
 pub use gantry_serving::kubeconfig::{Kubeconfig, KubeconfigError};

@@ -9,8 +9,8 @@ use std::time::Duration;
 use gantry_apiserver::{RequestLimits, ServiceAccounts, StaticToken};
 use gantry_controllers::Repairs;
 use gantry_node_agent::AgentOptions;
-use gantry_nodes::Capacity;
 use gantry_nodes::behaviour::Profile;
+use gantry_nodes::{Capacity, NodeTemplate, Reports};
 use gantry_registry::admission::{AddressRange, ServiceRanges};
 use gantry_store::Store;
 
@@ -27,6 +27,8 @@ pub struct Options {
     pub agent: Option<AgentOptions>,
     /// The capacity of each simulated node.
     pub capacity: Capacity,
+    /// The first simulated nodes, if they are like nodes of another cluster.
+    pub templates: Vec<NodeTemplate>,
     /// The behaviour of pods on the nodes.
     pub profile: Profile,
     /// The steps of pods happen at multiples of this duration; zero for any time.
@@ -52,10 +54,23 @@ pub struct Options {
     /// Whether there is a certificate authority even without an endpoint. Its certificate is in every namespace, as
     /// `kube-root-ca.crt`; without one it is empty.
     pub authority: bool,
+    /// What is left out.
+    pub omissions: Omissions,
     /// The clock, and the source of uids and names.
     pub environment: ProcessEnvironment,
     /// How the components connect to the server.
     pub connector: Connector,
+}
+
+/// What a cluster leaves out although Kubernetes has it, because nothing that its user looks at depends on it. By default nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Omissions {
+    /// Events of type Normal, which are the larger part of all requests.
+    pub normal_events: bool,
+    /// `managedFields` of objects.
+    pub managed_fields: bool,
+    /// Statuses of pods on which no decision of a controller depends, see [`Reports::Decisive`].
+    pub passing_statuses: bool,
 }
 
 /// Where objects are kept.
@@ -90,6 +105,13 @@ pub struct Tls {
     pub names: Vec<String>,
 }
 
+impl Omissions {
+    /// Which statuses of pods the nodes report.
+    pub(crate) fn reports(self) -> Reports {
+        if self.passing_statuses { Reports::Decisive } else { Reports::All }
+    }
+}
+
 impl Default for Options {
     fn default() -> Self {
         Self {
@@ -97,6 +119,7 @@ impl Default for Options {
             nodes: 3,
             agent: None,
             capacity: Capacity::default(),
+            templates: Vec::new(),
             profile: Profile::built_in(),
             resolution: Duration::ZERO,
             renew_every: gantry_nodes::lease::RENEW_EVERY,
@@ -109,6 +132,7 @@ impl Default for Options {
             service_accounts: ServiceAccounts::Required,
             requests: RequestLimits::default(),
             authority: true,
+            omissions: Omissions::default(),
             environment: ProcessEnvironment::default(),
             connector: Connector::default(),
         }

@@ -67,6 +67,7 @@ async fn run_elected(
 
 async fn lead(api: Api, options: &Options, shutdown: Shutdown) -> Result<(), ControllerPanicked> {
     let (events, writer) = EventRecorder::new(api.clone(), options.clock.clone());
+    let events = events.with_normal_events(options.normal_events);
     let context = Context {
         api: api.clone(),
         clock: options.clock.clone(),

@@ -80,6 +80,8 @@ pub struct Options {
     pub fence: Option<WriteFence>,
     /// The informers of the process, if other components share them; `None` for new ones at every turn of leadership.
     pub informers: Option<Informers>,
+    /// Whether events of type Normal are recorded.
+    pub normal_events: bool,
     /// The time source.
     pub clock: Clock,
     /// The metrics registry.
@@ -290,6 +292,7 @@ impl Default for Options {
             election: None,
             fence: None,
             informers: None,
+            normal_events: true,
             clock: Clock::system(),
             metrics: Metrics::new(),
         }

@@ -33,7 +33,7 @@ pub use node_spec::{
     NodeHealth, SIMULATED_TAINT, conditions, healthy_conditions, is_ready, is_settled,
     taints_without_not_ready,
 };
-pub use options::{Capacity, InvalidOptions, Options};
+pub use options::{Capacity, InvalidOptions, NodeTemplate, Options, Reports};
 pub use pod_workers::{CachedPod, NodeRuntime, PodWorkers, is_over, subject};
 pub use run::run;
 pub use simulated_log::{LogLine, simulated_log};

@@ -9,7 +9,7 @@ use k8s_openapi::api::core::v1 as wire;
 
 use crate::addresses::Addresses;
 use crate::behaviour::{ANNOTATION_PREFIX, InvalidTrait};
-use crate::options::Capacity;
+use crate::options::{Capacity, NodeTemplate, Options};
 
 /// The number of nodes that fit into `10.128.0.0/9` with 4096 addresses each.
 pub(crate) const NODES_MAX: usize = 1 << (32 - 9 - POD_BITS);
@@ -36,6 +36,7 @@ pub(crate) struct NodeSpec {
     index: u32,
     capacity: Capacity,
     is_tainted: bool,
+    template: Option<NodeTemplate>,
 }
 
 /// The key of the taint that keeps real pods away from simulated nodes.
@@ -92,6 +93,15 @@ const HEALTHY: [HealthyCondition; 4] = [
 ];
 
 impl NodeSpec {
+    /// Creates the node with this index, counted from 0, as the options describe it.
+    pub(crate) fn of(options: &Options, index: usize) -> Self {
+        let spec = Self::new(&options.prefix, index, &options.capacity).tainted(options.is_tainted);
+        match options.templates.get(index) {
+            Some(template) => Self { name: template.name.clone(), template: Some(template.clone()), ..spec },
+            None => spec,
+        }
+    }
+
     /// Creates the node with this index, counted from 0.
     pub(crate) fn new(prefix: &str, index: usize, capacity: &Capacity) -> Self {
         Self {
@@ -99,6 +109,7 @@ impl NodeSpec {
             index: u32::try_from(index).unwrap_or(0),
             capacity: capacity.clone(),
             is_tainted: false,
+            template: None,
         }
     }
 
@@ -109,7 +120,9 @@ impl NodeSpec {
 
     /// Returns the taints that the node is created with.
     fn taints(&self) -> Value {
-        if self.is_tainted {
+        if let Some(template) = &self.template {
+            gantry_json::to_value(&template.taints)
+        } else if self.is_tainted {
             json!([{"key": SIMULATED_TAINT, "value": "true", "effect": "NoSchedule"}])
         } else {
             json!([])
@@ -134,28 +147,41 @@ impl NodeSpec {
             "apiVersion": "v1",
             "kind": "Node",
             "metadata": {"name": self.name, "labels": self.labels()},
-            "spec": {"podCIDR": cidr, "podCIDRs": [cidr], "taints": self.taints()},
+            "spec": {
+                "podCIDR": cidr,
+                "podCIDRs": [cidr],
+                "taints": self.taints(),
+                "unschedulable": self.template.as_ref().is_some_and(|template| template.is_unschedulable),
+            },
             "status": self.status(None, now),
         })
     }
 
     /// Returns its labels.
     pub(crate) fn labels(&self) -> Value {
-        json!({
+        let mut labels = json!({
             "beta.kubernetes.io/arch": "amd64",
             "beta.kubernetes.io/os": "linux",
             "kubernetes.io/arch": "amd64",
             "kubernetes.io/hostname": self.name,
             "kubernetes.io/os": "linux",
             SIMULATED: "true",
-        })
+        });
+        for (name, value) in self.template.iter().flat_map(|template| &template.labels) {
+            labels[name.as_str()] = json!(value);
+        }
+        labels
     }
 
     /// Returns its status, with the transition times of the previous one.
     pub(crate) fn status(&self, before: Option<&wire::NodeStatus>, now: Timestamp) -> Value {
         let Capacity { cpu, memory, pods } = &self.capacity;
-        let amounts =
-            json!({"cpu": cpu, "memory": memory, "pods": pods.to_string(), "ephemeral-storage": "100Gi"});
+        let amounts = match &self.template {
+            Some(template) => gantry_json::to_value(&template.allocatable),
+            None => {
+                json!({"cpu": cpu, "memory": memory, "pods": pods.to_string(), "ephemeral-storage": "100Gi"})
+            }
+        };
         let id = |purpose| Rng::keyed(&self.name, purpose).hex(32);
         json!({
             "capacity": amounts,

@@ -1,13 +1,16 @@
 //! The options of a simulation: number and size of nodes, behaviour of pods.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
 use gantry_formats::quantity::parse_billionths;
 use gantry_runtime::{Clock, Informers, Metrics};
+use k8s_openapi::api::core::v1 as core;
 
 use crate::behaviour::Profile;
-use crate::{lease, node_spec};
+use crate::lease;
+use crate::node_spec::{self, NodeSpec};
 
 /// The options of a simulation.
 #[derive(Clone, Debug)]
@@ -19,6 +22,8 @@ pub struct Options {
     pub prefix: String,
     /// The capacity of each node.
     pub capacity: Capacity,
+    /// The first nodes, if they are like nodes of another cluster.
+    pub templates: Vec<NodeTemplate>,
     /// Whether pods must tolerate [`SIMULATED_TAINT`](crate::SIMULATED_TAINT), because the cluster has real nodes as well.
     pub is_tainted: bool,
     /// How pods behave.
@@ -30,6 +35,10 @@ pub struct Options {
     pub renew_every: Duration,
     /// The maximum number of pods that are synced concurrently.
     pub reports_max: usize,
+    /// Which statuses of pods are reported.
+    pub reports: Reports,
+    /// Whether events of type Normal are recorded.
+    pub normal_events: bool,
     /// The informers of the process, which other components may share.
     pub informers: Informers,
     /// The clock.
@@ -47,6 +56,32 @@ pub struct Capacity {
     pub memory: String,
     /// The maximum number of pods.
     pub pods: u32,
+}
+
+/// A node of another cluster, as far as it matters for where pods fit.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NodeTemplate {
+    /// Its name.
+    pub name: String,
+    /// Its labels.
+    pub labels: BTreeMap<String, String>,
+    /// Its taints.
+    pub taints: Vec<core::Taint>,
+    /// Whether it gets no pods.
+    pub is_unschedulable: bool,
+    /// What it has for pods, as quantities by resource.
+    pub allocatable: BTreeMap<String, String>,
+}
+
+/// Which statuses of pods are reported.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reports {
+    /// Each one, as a kubelet does.
+    #[default]
+    All,
+    /// Only those on which a decision can depend: not that containers are being created or that the deletion was noticed, if
+    /// what comes next is due soon, and not the last status before the removal.
+    Decisive,
 }
 
 /// Why options are invalid.
@@ -72,15 +107,23 @@ impl Options {
             nodes,
             prefix: "node".to_owned(),
             capacity: Capacity::default(),
+            templates: Vec::new(),
             is_tainted: false,
             profile: Profile::built_in(),
             resolution: Duration::ZERO,
             renew_every: lease::RENEW_EVERY,
             reports_max: 32,
+            reports: Reports::default(),
+            normal_events: true,
             informers: Informers::new(),
             clock: Clock::system(),
             metrics,
         }
+    }
+
+    /// The names of the nodes.
+    pub fn names(&self) -> impl Iterator<Item = String> {
+        (0..self.nodes).map(|index| NodeSpec::of(self, index).name)
     }
 
     /// Checks that there are addresses for all nodes and pods, and that quantities are valid.

@@ -15,10 +15,14 @@ use gantry_runtime::{Api, Clock, DeleteParams, Informer, RequestError, ResourceP
 use k8s_openapi::api::core::v1 as core;
 
 use crate::lookups::Lookups;
+use crate::options::Reports;
 use crate::pod_lifecycle::{
     self, Completion, NodeContext, NodeRoom, Pod, PodRun, PodSyncResult, References, RuntimeAction,
 };
 use crate::status_patch;
+
+/// How long a status lasts at most that is not reported because another one follows.
+const PASSING_MAX: Duration = Duration::from_secs(60);
 
 /// A pod in the informer's cache.
 pub type CachedPod = Plain<core::Pod>;
@@ -80,6 +84,7 @@ pub struct PodWorkers<R: NodeRuntime> {
     api: Api,
     lookups: Lookups,
     resolution: Duration,
+    reports: Reports,
     clock: Clock,
     workers: Mutex<BTreeMap<ObjectKey, PodWorker<R::Place>>>,
 }
@@ -112,7 +117,14 @@ impl<R: NodeRuntime> PodWorkers<R> {
         resolution: Duration,
     ) -> Self {
         let lookups = Lookups::new(api.clone(), clock.clone());
-        Self { pods, runtime, api, lookups, resolution, clock, workers: Mutex::default() }
+        let reports = Reports::default();
+        Self { pods, runtime, api, lookups, resolution, reports, clock, workers: Mutex::default() }
+    }
+
+    /// Reports these statuses.
+    #[must_use]
+    pub fn reporting(self, reports: Reports) -> Self {
+        Self { reports, ..self }
     }
 
     /// Syncs a pod. Does nothing on a failed node, or if the pod was deleted already.
@@ -180,12 +192,15 @@ impl<R: NodeRuntime> PodWorkers<R> {
         self.runtime.add_images(&worker.place, std::mem::take(&mut synced.pulled));
         let actions = std::mem::take(&mut synced.actions);
         self.runtime.carry_out(&mut worker.place, &worker.object, actions);
-        let written = self.write(key, worker, &synced).await;
+        let is_omitted = self.reports == Reports::Decisive && is_passing(worker, &synced, now);
+        let written = self.write(key, worker, &synced, is_omitted).await;
         worker.run = synced.run;
         match written {
             Ok(version) => {
                 worker.written_version = version.or(worker.written_version.take());
-                worker.reported = status_patch::with_addresses(synced.status, &worker.reported);
+                if !is_omitted {
+                    worker.reported = status_patch::with_addresses(synced.status, &worker.reported);
+                }
                 worker.is_deleted = synced.completion == Completion::Remove;
                 worker.wake = synced.wake;
                 (Outcome::Success, self.wake(synced.wake))
@@ -251,17 +266,18 @@ impl<R: NodeRuntime> PodWorkers<R> {
         })
     }
 
-    /// Writes the status if it changed, and deletes the pod if it is to be removed. Returns the written version.
+    /// Writes the status if it changed and is not omitted, and deletes the pod if it is to be removed. Returns the written version.
     async fn write(
         &self,
         key: &ObjectKey,
         worker: &PodWorker<R::Place>,
         synced: &PodSyncResult,
+        is_omitted: bool,
     ) -> Result<Option<ResourceVersion>, RequestError> {
         let mut version = None;
         let uid = worker.object.uid();
         let target = ResourcePath::object(self.pods.resource(), Some(&key.namespace), &key.name);
-        if status_patch::is_needed(&worker.reported, &synced.status) {
+        if !is_omitted && status_patch::is_needed(&worker.reported, &synced.status) {
             let body = status_patch::patch(uid.as_str(), &worker.reported, &synced.status);
             let stored: StoredRef =
                 self.api.patch(&target.part("status"), PatchForm::StrategicMerge, &body).await?;
@@ -307,6 +323,13 @@ impl<P> PodWorker<P> {
         let reported = stored.cloned().unwrap_or(self.reported);
         Self { pod: parse(&object.wire), object, reported, ..self }
     }
+}
+
+/// Whether nothing can depend on a status, because another one or the removal of the pod follows soon.
+fn is_passing<P>(worker: &PodWorker<P>, synced: &PodSyncResult, now: Timestamp) -> bool {
+    let is_followed = synced.wake.is_some_and(|wake| wake.since(now) <= PASSING_MAX);
+    synced.completion == Completion::Remove
+        || is_followed && status_patch::is_passing(&worker.reported, &synced.status)
 }
 
 /// Whether a pod has ended and does not have to be removed by its node.

@@ -68,7 +68,8 @@ async fn simulate(
         states: Mutex::default(),
     });
     let simulation = Simulation { node_states: node_states.clone(), profile: options.profile };
-    let pod_workers = Arc::new(PodWorkers::new(pods, Arc::new(simulation), api, clock, options.resolution));
+    let pod_workers = PodWorkers::new(pods, Arc::new(simulation), api, clock, options.resolution);
+    let pod_workers = Arc::new(pod_workers.reporting(options.reports));
     node_states.keys().for_each(|name| node_queue.add(name.as_str().into()));
     let syncing_nodes =
         node_queue.work(NODE_SYNCS_MAX, RetryPolicy::REPLICA_SET, shutdown.clone(), move |name| {
@@ -89,8 +90,9 @@ async fn simulate(
 fn create_nodes(options: &Options, api: &Api) -> (Arc<BTreeMap<String, NodeState>>, Vec<EventWriter>) {
     let mut writers = Vec::new();
     let node = |index| {
-        let spec = NodeSpec::new(&options.prefix, index, &options.capacity).tainted(options.is_tainted);
+        let spec = NodeSpec::of(options, index);
         let (events, writer) = EventRecorder::new(api.clone(), options.clock.clone());
+        let events = events.with_normal_events(options.normal_events);
         writers.push(writer);
         (spec.name.clone(), NodeState::new(spec, events))
     };

@@ -1,7 +1,7 @@
 //! The patch that writes a pod's status, and whether it is needed.
 
 use gantry_json::{Value, json};
-use k8s_openapi::api::core::v1::{PodCondition, PodStatus};
+use k8s_openapi::api::core::v1::{ContainerStatus, PodCondition, PodStatus};
 
 use crate::pod_lifecycle::{RESIZE_IN_PROGRESS, RESIZE_PENDING};
 
@@ -27,6 +27,31 @@ pub(crate) fn is_needed(stored: &PodStatus, new: &PodStatus) -> bool {
         && new.resources == stored.resources
         && new.observed_generation == stored.observed_generation;
     !is_same || !new.conditions.iter().flatten().all(is_stored) || removed(stored, new).next().is_some()
+}
+
+/// Whether a status tells nothing on which a decision can depend: containers of a new pod are being created, or only the
+/// generation of the spec is another one.
+pub(crate) fn is_passing(stored: &PodStatus, new: &PodStatus) -> bool {
+    let is_pending = |status: &PodStatus| status.phase.as_deref().is_none_or(|phase| phase == "Pending");
+    if is_pending(stored) && is_pending(new) {
+        let containers = new.init_container_statuses.iter().chain(&new.container_statuses).flatten();
+        return containers.into_iter().all(is_being_created);
+    }
+    let without_generation = |status: &PodStatus| {
+        let mut status = status.clone();
+        status.observed_generation = None;
+        for condition in status.conditions.iter_mut().flatten() {
+            condition.observed_generation = None;
+        }
+        status
+    };
+    !is_needed(&without_generation(stored), &without_generation(new))
+}
+
+fn is_being_created(container: &ContainerStatus) -> bool {
+    let waiting = container.state.as_ref().and_then(|state| state.waiting.as_ref());
+    let reason = waiting.and_then(|waiting| waiting.reason.as_deref());
+    container.restart_count == 0 && matches!(reason, Some("ContainerCreating" | "PodInitializing"))
 }
 
 /// Returns a status that was written: it has the addresses of the one before if it has none itself, as the stored one has.

@@ -1,8 +1,10 @@
 //! What is assumed about pods and nodes.
 
 use gantry_kubectl::Manifest;
-use gantry_nodes::Capacity;
 use gantry_nodes::behaviour::{Profile, Traits};
+use gantry_nodes::{Capacity, NodeTemplate};
+
+use crate::import::ClusterObjects;
 
 /// The nodes beyond those that hold all pods, for pods that terminate.
 const SPARE_NODES: usize = 3;
@@ -22,6 +24,10 @@ pub struct Assumptions {
     pub capacity: Capacity,
     /// How many pods fit, if that was given.
     pub room: Option<u32>,
+    /// The nodes of a running cluster, in place of those of the default capacity.
+    pub templates: Vec<NodeTemplate>,
+    /// What is known about the cluster, in words.
+    pub notes: Vec<String>,
 }
 
 impl Assumptions {
@@ -29,7 +35,41 @@ impl Assumptions {
     pub fn new(profile: Profile, pods: usize) -> Self {
         let capacity = Capacity::default();
         let nodes = pods.div_ceil(capacity.pods.try_into().unwrap_or(1)) + SPARE_NODES;
-        Self { profile, all_pods: Vec::new(), new_pods: Vec::new(), nodes, capacity, room: None }
+        Self {
+            profile,
+            all_pods: Vec::new(),
+            new_pods: Vec::new(),
+            nodes,
+            capacity,
+            room: None,
+            templates: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// The nodes of a running cluster, if they are known.
+    #[must_use]
+    pub fn with_nodes_of(mut self, cluster: &ClusterObjects) -> Self {
+        self.templates = cluster.node_templates();
+        if self.templates.is_empty() {
+            return self;
+        }
+        self.nodes = self.templates.len();
+        let nodes = if self.nodes == 1 { "1 node".to_owned() } else { format!("{} nodes", self.nodes) };
+        self.notes.push(format!("the cluster's {nodes}, with what other pods leave free"));
+        let unready = cluster.unready_nodes();
+        if !unready.is_empty() {
+            self.notes.push(format!("no pods on nodes that are not ready ({})", unready.join(", ")));
+        }
+        self
+    }
+
+    /// Notes what could not be read of a running cluster.
+    #[must_use]
+    pub fn with_unread(mut self, cluster: &ClusterObjects) -> Self {
+        let unread = cluster.unread.iter().map(|what| format!("no permission to read {what}: not looked at"));
+        self.notes.extend(unread);
+        self
     }
 
     /// The behaviour of pods in this change: the profile, traits of all pods, then those of new images.
@@ -51,7 +91,7 @@ impl Assumptions {
     pub(crate) fn described(&self) -> Vec<String> {
         let new = self.new_pods.iter().map(|text| format!("{text} (new images)"));
         let room = self.room.map(|room| format!("{room} pods fit"));
-        self.all_pods.iter().cloned().chain(new).chain(room).collect()
+        self.all_pods.iter().cloned().chain(new).chain(room).chain(self.notes.iter().cloned()).collect()
     }
 
     /// Nodes with room for that many pods.

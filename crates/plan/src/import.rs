@@ -18,6 +18,16 @@ pub struct ClusterObjects {
     pub sets: Vec<Value>,
     /// The pods of these.
     pub pods: Vec<Value>,
+    /// The nodes; none if they cannot be read.
+    pub nodes: Vec<Value>,
+    /// The other pods of the cluster, or as many of them as can be read.
+    pub other_pods: Vec<Value>,
+    /// The LimitRanges of the namespaces of the Deployments.
+    pub limit_ranges: Vec<Value>,
+    /// The ResourceQuotas of these namespaces.
+    pub quotas: Vec<Value>,
+    /// What could not be read for lack of permission, such as `nodes`.
+    pub unread: Vec<String>,
 }
 
 /// The time between two creations, so that the order of creation is known afterwards.
@@ -26,12 +36,14 @@ const STEP: Duration = Duration::from_secs(1);
 impl ClusterObjects {
     /// How long an import takes, in virtual time.
     pub(crate) fn import_time(&self) -> Duration {
-        let objects = self.deployments.len() + self.sets.len() + self.pods.len();
+        let limits = self.limit_ranges.len() + self.quotas.len();
+        let objects = self.deployments.len() + self.sets.len() + self.pods.len() + limits;
         STEP * u32::try_from(objects).unwrap_or(u32::MAX)
     }
 
-    /// Creates all objects; pods are spread over that many nodes as they are in reality. Fails with what the API refuses.
-    pub(crate) async fn import(&self, cluster: &SimCluster, nodes: usize) -> Result<(), String> {
+    /// Creates all objects; pods on nodes that the simulation does not have are spread over those that it has. Fails with what
+    /// the API refuses.
+    pub(crate) async fn import(&self, cluster: &SimCluster, nodes: Vec<String>) -> Result<(), String> {
         let mut uids = BTreeMap::new();
         let mut node_names = NodeNames { nodes, known: BTreeMap::new() };
         for deployment in &self.deployments {
@@ -48,20 +60,30 @@ impl ClusterObjects {
             }
             create(cluster, "/api/v1", "pods", &pod, &mut uids).await?;
         }
+        // After the pods, which are there whatever they say.
+        for limits in &self.limit_ranges {
+            create(cluster, "/api/v1", "limitranges", limits, &mut uids).await?;
+        }
+        for quota in self.remaining_quotas() {
+            create(cluster, "/api/v1", "resourcequotas", &quota, &mut uids).await?;
+        }
         Ok(())
     }
 }
 
 /// The names of simulated nodes for those of real ones.
 struct NodeNames {
-    nodes: usize,
+    nodes: Vec<String>,
     known: BTreeMap<String, String>,
 }
 
 impl NodeNames {
     fn of(&mut self, real: &str) -> String {
-        let index = self.known.len() % self.nodes.max(1);
-        self.known.entry(real.to_owned()).or_insert_with(|| format!("node-{}", index + 1)).clone()
+        if self.nodes.iter().any(|node| node == real) {
+            return real.to_owned();
+        }
+        let next = self.nodes.get(self.known.len() % self.nodes.len().max(1)).cloned();
+        self.known.entry(real.to_owned()).or_insert_with(|| next.unwrap_or_default()).clone()
     }
 }
 
@@ -90,6 +112,9 @@ async fn create(
         uids.insert(old.to_owned(), uid.to_owned());
     }
     let name = created["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+    if object["status"].is_null() || plural == "resourcequotas" {
+        return Ok(());
+    }
     created["status"] = object["status"].clone();
     // The generation counts from one again.
     if object["status"]["observedGeneration"] == meta["generation"] && !meta["generation"].is_null() {

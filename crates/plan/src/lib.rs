@@ -9,13 +9,16 @@
 
 mod assumptions;
 mod changes;
+mod cluster_room;
 pub mod compare;
+mod copies;
 mod dependencies;
 pub mod html;
 mod import;
 pub mod json;
 mod plan;
 mod replay;
+mod start_state;
 pub mod steps;
 mod summary;
 pub mod svg;

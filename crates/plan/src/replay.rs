@@ -1,17 +1,15 @@
 //! Replays a change in a simulated cluster and observes the rollouts.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use gantry_json::Value;
-use gantry_kubectl::verbs::{ApplyOptions, apply_manifests};
-use gantry_kubectl::{ClientContext, Failure, Manifest, OutputStreams};
+use gantry_kubectl::{Failure, Manifest};
 use gantry_model::{Deployment, Name, ReplicaSet, Timestamp};
-use gantry_runtime::{Decode as _, ObjectList, Wire};
+use gantry_runtime::{Decode as _, Wire};
 use gantry_sim::{
-    Commit, ControllerProcesses, RequestInfo, SimCluster, SimObserver, SimOptions, simulate,
+    Commit, ControllerProcesses, Omissions, RequestInfo, SimCluster, SimObserver, SimOptions, simulate,
     simulate_and_stop,
 };
 use gantry_view::why::{self, CommandFlags, Report};
@@ -20,14 +18,16 @@ use k8s_openapi::api::{apps::v1 as apps, core::v1 as core};
 
 use crate::assumptions::Assumptions;
 use crate::changes::changes;
-use crate::dependencies;
 use crate::import::ClusterObjects;
 use crate::plan::{Observation, RolloutPlan};
+use crate::start_state::{
+    RolledOut, apply, create_dependencies, create_namespaces, deployment, namespace_of, roll_out,
+};
 use crate::timeline::{Recorder, Timeline, TimelineSample};
 use crate::variant::Variant;
 
 /// How long nothing may change until a rollout that is stuck or paused counts as ended.
-const QUIET: Duration = Duration::from_secs(60);
+pub(crate) const QUIET: Duration = Duration::from_secs(60);
 /// How often the observation decides whether the rollouts have ended, in virtual time.
 const POLL: Duration = Duration::from_secs(1);
 
@@ -75,8 +75,24 @@ pub enum ReplayError {
     Import(String),
 }
 
+/// What is done in less time than on a running cluster, with the same result.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shortcuts {
+    /// Deployments of more replicas before the change are not rolled out pod by pod.
+    pub(crate) copied_above: u64,
+    /// What no plan shows and no decision depends on.
+    pub(crate) omissions: Omissions,
+}
+
+impl Shortcuts {
+    const ALL: Self = Self {
+        copied_above: 100,
+        omissions: Omissions { normal_events: true, managed_fields: true, passing_statuses: true },
+    };
+}
+
 /// A Deployment by namespace and name.
-type DeploymentKey = (String, String);
+pub(crate) type DeploymentKey = (String, String);
 
 /// The recorders of all observed Deployments.
 type Recorders = BTreeMap<DeploymentKey, Observed>;
@@ -104,6 +120,14 @@ impl SimObserver for RolloutObserver {
 
 /// Replays a change with a variant of its strategy; returns a plan for each of its Deployments, in their order.
 pub fn replay(request: &ReplayRequest, variant: &Variant) -> Result<Vec<RolloutPlan>, ReplayError> {
+    replay_with(request, variant, Shortcuts::ALL)
+}
+
+fn replay_with(
+    request: &ReplayRequest,
+    variant: &Variant,
+    shortcuts: Shortcuts,
+) -> Result<Vec<RolloutPlan>, ReplayError> {
     let keys = deployments(&request.after, &request.namespace);
     if keys.is_empty() {
         return Err(ReplayError::NoDeployment);
@@ -113,16 +137,25 @@ pub fn replay(request: &ReplayRequest, variant: &Variant) -> Result<Vec<RolloutP
         seed: request.seed,
         nodes: request.assumptions.nodes,
         capacity: request.assumptions.capacity.clone(),
+        templates: request.assumptions.templates.clone(),
         profile: profile.map_err(ReplayError::Assumptions)?,
         resolution: resolution(&request.after),
-        normal_events: false,
+        omissions: shortcuts.omissions,
         ..SimOptions::default()
     };
     match &request.before {
-        StartState::Manifests(before) => simulate(options, async |cluster| {
-            let assumed = roll_out(cluster, request, before, &keys).await?;
-            Replay { request, variant, keys, cluster }.run(assumed).await
-        }),
+        StartState::Manifests(before) => {
+            let copied = RolledOut::by_copying(request, &options, before, shortcuts.copied_above)?;
+            if let Some(RolledOut { cluster, now, assumed }) = copied {
+                return cluster.start(SimOptions { start: now, ..options }, async |cluster| {
+                    Replay { request, variant, keys, cluster }.run(assumed).await
+                });
+            }
+            simulate(options, async |cluster| {
+                let assumed = roll_out(cluster, request, before).await?;
+                Replay { request, variant, keys, cluster }.run(assumed).await
+            })
+        }
         StartState::Cluster(state, now) => {
             let preparation = SimOptions {
                 start: now.minus(state.import_time()),
@@ -135,7 +168,7 @@ pub fn replay(request: &ReplayRequest, variant: &Variant) -> Result<Vec<RolloutP
             let (imported, cluster) = simulate_and_stop(preparation, async |cluster| {
                 create_namespaces(cluster, request).await;
                 create_dependencies(cluster, request).await;
-                state.import(cluster, options.nodes).await
+                state.import(cluster, node_names(&options)).await
             });
             imported.map_err(ReplayError::Import)?;
             cluster.start(SimOptions { start: *now, ..options }, async |cluster| {
@@ -143,64 +176,6 @@ pub fn replay(request: &ReplayRequest, variant: &Variant) -> Result<Vec<RolloutP
             })
         }
     }
-}
-
-/// Applies the objects before the change, and waits until they are rolled out. Returns what was assumed to exist.
-async fn roll_out(
-    cluster: &SimCluster,
-    request: &ReplayRequest,
-    before: &[Manifest],
-    keys: &[DeploymentKey],
-) -> Result<Vec<String>, ReplayError> {
-    create_namespaces(cluster, request).await;
-    let assumed = create_dependencies(cluster, request).await;
-    cluster.settle().await;
-    apply(cluster, request, before.to_vec(), false).await?;
-    wait_until_rolled_out(cluster, request, keys).await;
-    Ok(assumed)
-}
-
-async fn apply(
-    cluster: &SimCluster,
-    request: &ReplayRequest,
-    manifests: Vec<Manifest>,
-    is_change: bool,
-) -> Result<(), ReplayError> {
-    if manifests.is_empty() {
-        return Ok(());
-    }
-    let streams = OutputStreams { out: Box::new(io::sink()), err: Box::new(io::sink()) };
-    let clock = || gantry_primitives::Timestamp::from_secs(0);
-    let mut context = ClientContext::new(cluster.transport(), "the simulated cluster", streams, clock);
-    context.namespace.clone_from(&request.namespace);
-    let applied = apply_manifests(&mut context, &ApplyOptions::default(), manifests).await;
-    applied.map_err(|failure| ReplayError::Refused { is_change, failure })
-}
-
-/// Waits until the Deployments that exist are rolled out, or nothing more happens.
-async fn wait_until_rolled_out(cluster: &SimCluster, request: &ReplayRequest, keys: &[DeploymentKey]) {
-    let began = cluster.elapsed();
-    while cluster.elapsed().saturating_sub(began) < request.horizon {
-        let mut is_done = true;
-        for key in keys {
-            let deployment = deployment(cluster, key).await;
-            is_done &= deployment.is_none_or(|it| is_rolled_out(&it));
-        }
-        if is_done {
-            return;
-        }
-        let writes = cluster.writes();
-        cluster.advance(QUIET).await;
-        if cluster.writes() == writes {
-            return;
-        }
-    }
-}
-
-async fn deployment(cluster: &SimCluster, (namespace, name): &DeploymentKey) -> Option<Value> {
-    let path = format!("/apis/apps/v1/namespaces/{namespace}/deployments/{name}");
-    let (status, object) = cluster.try_send("GET", &path, &Value::Null).await;
-    (status == 200).then_some(object)
 }
 
 impl StartState {
@@ -250,8 +225,8 @@ impl Replay<'_, '_> {
     }
 
     async fn list<W: Wire>(&self, api: &str, namespace: &str, plural: &str) -> Vec<W> {
-        let list = self.cluster.get(&format!("{api}/namespaces/{namespace}/{plural}")).await;
-        ObjectList::decode_value(&list).map(|list| list.items).unwrap_or_default()
+        let list = self.cluster.get_text(&format!("{api}/namespaces/{namespace}/{plural}")).await;
+        W::decode_list(&list).map(|list| list.items).unwrap_or_default()
     }
 
     /// A recorder that begins with the state before the change.
@@ -328,38 +303,9 @@ impl Replay<'_, '_> {
     }
 }
 
-/// Creates the namespaces of all objects: a manifest need not have them.
-async fn create_namespaces(cluster: &SimCluster, request: &ReplayRequest) {
-    let mut namespaces: Vec<_> = request.objects().map(|it| namespace_of(&it, &request.namespace)).collect();
-    namespaces.sort();
-    namespaces.dedup();
-    for namespace in namespaces.into_iter().filter(|namespace| namespace != "default") {
-        let object = gantry_json::json!({"metadata": {"name": namespace}});
-        // One that exists already is as good.
-        cluster.try_send("POST", "/api/v1/namespaces", &object).await;
-    }
-}
-
-/// Creates what pods depend on and no file has; returns what was created, in words.
-async fn create_dependencies(cluster: &SimCluster, request: &ReplayRequest) -> Vec<String> {
-    let mut namespaces: BTreeMap<String, Vec<Manifest>> = BTreeMap::new();
-    for manifest in request.objects() {
-        namespaces.entry(namespace_of(&manifest, &request.namespace)).or_default().push(manifest);
-    }
-    let mut created = Vec::new();
-    for (namespace, manifests) in namespaces {
-        for ((kind, name), keys) in dependencies::missing(&manifests) {
-            let path = format!("/api/v1/namespaces/{namespace}/{}", kind.plural());
-            cluster.try_send("POST", &path, &kind.object(&name, &keys)).await;
-            created.push(format!("{}/{name} exists", kind.singular()));
-        }
-    }
-    created
-}
-
 impl ReplayRequest {
     /// All objects, before and after the change.
-    fn objects(&self) -> impl Iterator<Item = Manifest> {
+    pub(crate) fn objects(&self) -> impl Iterator<Item = Manifest> {
         self.before.templates().into_iter().chain(self.after.iter().cloned())
     }
 }
@@ -401,7 +347,7 @@ fn record(recorders: &mut Recorders, commit: &Commit, at: Duration) {
     }
 }
 
-fn owner(set: &apps::ReplicaSet) -> Option<String> {
+pub(crate) fn owner(set: &apps::ReplicaSet) -> Option<String> {
     let owners = set.metadata.owner_references.iter().flatten();
     owners.into_iter().find(|owner| owner.controller == Some(true)).map(|owner| owner.uid.clone())
 }
@@ -417,17 +363,17 @@ fn has_ended(recorder: &Recorder, elapsed: Duration) -> bool {
     quiet > deadline.unwrap_or_default() + QUIET
 }
 
-fn is_rolled_out(deployment: &Value) -> bool {
-    let conditions = deployment["status"]["conditions"].as_array();
-    let is_observed = deployment["status"]["observedGeneration"] == deployment["metadata"]["generation"];
-    is_observed && conditions.is_some_and(|all| all.iter().any(|it| it["reason"] == "NewReplicaSetAvailable"))
-}
-
 /// The Deployments among these objects.
-fn deployments(manifests: &[Manifest], namespace: &str) -> Vec<DeploymentKey> {
+pub(crate) fn deployments(manifests: &[Manifest], namespace: &str) -> Vec<DeploymentKey> {
     let is_deployment = |it: &&Manifest| it.object["kind"] == "Deployment";
     let name = |it: &Manifest| it.object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
     manifests.iter().filter(is_deployment).map(|it| (namespace_of(it, namespace), name(it))).collect()
+}
+
+/// The names of the simulated nodes.
+fn node_names(options: &SimOptions) -> Vec<String> {
+    let nodes = gantry_nodes::Options::new(options.nodes, gantry_runtime::Metrics::new());
+    gantry_nodes::Options { templates: options.templates.clone(), ..nodes }.names().collect()
 }
 
 /// How finely the times of pods are distinguished: large rollouts are replayed in coarser steps.
@@ -438,10 +384,6 @@ fn resolution(manifests: &[Manifest]) -> Duration {
         101..=500 => Duration::from_millis(100),
         _ => Duration::from_millis(250),
     }
-}
-
-fn namespace_of(manifest: &Manifest, default: &str) -> String {
-    manifest.object["metadata"]["namespace"].as_str().unwrap_or(default).to_owned()
 }
 
 impl std::fmt::Display for ReplayError {
@@ -463,3 +405,65 @@ impl std::fmt::Display for ReplayError {
 }
 
 impl std::error::Error for ReplayError {}
+
+#[cfg(test)]
+mod tests {
+    use gantry_json::json;
+    use gantry_nodes::behaviour::Profile;
+
+    use super::*;
+
+    const NONE: Shortcuts = Shortcuts {
+        copied_above: u64::MAX,
+        omissions: Omissions { normal_events: false, managed_fields: false, passing_statuses: false },
+    };
+
+    fn web(image: &str, strategy: &Value) -> Manifest {
+        let probe = json!({"httpGet": {"path": "/", "port": 80}, "periodSeconds": 1});
+        let containers = json!([{"name": "web", "image": image, "readinessProbe": probe}]);
+        let object = json!({
+            "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
+            "spec": {
+                "replicas": 7, "strategy": strategy, "minReadySeconds": 2,
+                "selector": {"matchLabels": {"app": "web"}},
+                "template": {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": containers}},
+            },
+        });
+        Manifest { source: String::new(), object }
+    }
+
+    fn timeline(traits: &[&str], new: &[&str], strategy: &Value, shortcuts: Shortcuts) -> Timeline {
+        let owned = |traits: &[&str]| traits.iter().map(|&text| text.to_owned()).collect();
+        let mut assumptions = Assumptions::new(Profile::built_in(), 14);
+        (assumptions.all_pods, assumptions.new_pods) = (owned(traits), owned(new));
+        let request = ReplayRequest {
+            before: StartState::Manifests(vec![web("nginx:1", strategy)]),
+            after: vec![web("nginx:2", strategy)],
+            namespace: "default".to_owned(),
+            assumptions,
+            horizon: Duration::from_hours(1),
+            seed: 3,
+        };
+        replay_with(&request, &Variant::AsWritten, shortcuts).unwrap().remove(0).timeline
+    }
+
+    /// Pods that all take the same time: their uids differ with and without shortcuts, and with them the times of a range.
+    #[test]
+    fn shortcuts_change_no_size_and_no_time() {
+        let times = ["pull-seconds=1", "start-seconds=2", "ready-seconds=3", "terminate-seconds=4"];
+        let rolling = |surge: &str, unavailable: &str| json!({"rollingUpdate": {"maxSurge": surge, "maxUnavailable": unavailable}});
+        let all = Shortcuts { copied_above: 1, ..Shortcuts::ALL };
+        for (strategy, new) in [
+            (rolling("25%", "25%"), &[][..]),
+            (rolling("10%", "0%"), &["ready=never"]),
+            (rolling("25%", "25%"), &["image-pull=fails"]),
+            (json!({"type": "Recreate"}), &[]),
+        ] {
+            let (quick, whole) =
+                (timeline(&times, new, &strategy, all), timeline(&times, new, &strategy, NONE));
+            assert!(!quick.resizes.is_empty());
+            assert_eq!(quick.resizes, whole.resizes, "{strategy} {new:?}");
+            assert_eq!(quick.samples, whole.samples, "{strategy} {new:?}");
+        }
+    }
+}

@@ -43,6 +43,8 @@ pub struct EventRecorder {
     queue: mpsc::Sender<PendingEvent>,
     clock: Clock,
     metrics: Metrics,
+    /// Whether events of type Normal are recorded.
+    has_normal: bool,
     /// How many events were dropped because the queue was full.
     dropped: Arc<AtomicU64>,
 }
@@ -74,13 +76,22 @@ impl EventRecorder {
         let (sender, receiver) = mpsc::channel(QUEUE_MAX);
         let metrics = api.metrics().clone();
         (
-            Self { queue: sender, clock, metrics, dropped: Arc::default() },
+            Self { queue: sender, clock, metrics, has_normal: true, dropped: Arc::default() },
             EventWriter { queue: receiver, api },
         )
     }
 
+    /// Records events of type Normal, or warnings only.
+    #[must_use]
+    pub fn with_normal_events(self, has_normal: bool) -> Self {
+        Self { has_normal, ..self }
+    }
+
     /// Records an event of `source` about `subject`. Never waits, never fails.
     pub fn record(&self, source: &'static str, subject: Subject, event: Event) {
+        if event.event_type == EventType::Normal && !self.has_normal {
+            return;
+        }
         let told = PendingEvent { source, subject, event, now: self.clock.now() };
         if let Err(full) = self.queue.try_send(told) {
             self.metrics.count("gantry_events_dropped_total", &[("source", source)]);

@@ -16,6 +16,8 @@ pub struct Options {
     pub requests_max: usize,
     /// The informers of the process, which other components may share.
     pub informers: Informers,
+    /// Whether events of type Normal are recorded.
+    pub normal_events: bool,
     /// The time source.
     pub clock: Clock,
     /// The registry for its metrics.
@@ -39,12 +41,13 @@ pub fn run(
 }
 
 async fn schedule(transport: ApiTransport, options: Options, shutdown: Shutdown) {
-    let Options { requests_max, informers, clock, metrics } = options;
+    let Options { requests_max, informers, normal_events, clock, metrics } = options;
     let api = Api::new(transport, MANAGER, metrics);
     let mut tasks = JoinSet::new();
     let caches = Caches::of(&informers);
     let changes = ChangedKeys::of(&caches);
     let (events, writer) = EventRecorder::new(api.clone(), clock.clone());
+    let events = events.with_normal_events(normal_events);
     tasks.spawn(writer.run(shutdown.clone()));
     informers.start(&mut tasks, &api, &clock, &shutdown);
     if shutdown.unless(caches.synced()).await.is_some() {
@@ -137,6 +140,12 @@ impl Scheduler {
 impl Options {
     /// The system clock, and enough requests to keep a server in the same process busy.
     pub fn new(metrics: Metrics) -> Self {
-        Self { requests_max: 32, informers: Informers::new(), clock: Clock::system(), metrics }
+        Self {
+            requests_max: 32,
+            informers: Informers::new(),
+            normal_events: true,
+            clock: Clock::system(),
+            metrics,
+        }
     }
 }

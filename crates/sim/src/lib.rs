@@ -10,7 +10,8 @@ pub mod scenario;
 mod simulation;
 pub mod story;
 
+pub use gantry_cluster::Omissions;
 pub use simulation::{
-    Commit, Component, ControllerProcesses, Faults, KeyWrite, RequestInfo, SimCluster, SimObserver,
-    SimOptions, SimScope, StoppedCluster, simulate, simulate_and_stop,
+    Commit, Component, ControllerProcesses, Faults, Identities, KeyWrite, RequestInfo, SimCluster,
+    SimObserver, SimOptions, SimScope, StoppedCluster, simulate, simulate_and_stop,
 };

@@ -48,7 +48,7 @@ pub(super) fn plan_update(
     let is_patch = call.info.method == Method::PATCH;
     let when = if is_patch { " after mutating admission happens" } else { "" };
     let mut warnings: Vec<String> = validation::deduplicate_owners(&mut wanted, when).into_iter().collect();
-    if ownership == Ownership::ByChange {
+    if ownership == Ownership::ByChange && call.server.settings.managed_fields {
         let now = call.server.environment.now().to_string();
         let reset = reset_fields(call.kind, part);
         let write = field_write(call, part, options, &reset, &now);

@@ -70,7 +70,7 @@ impl Call<'_> {
         }
         let environment = &self.server.environment;
         let now = environment.now();
-        if ownership == Ownership::ByChange {
+        if ownership == Ownership::ByChange && self.server.settings.managed_fields {
             let (reset, now) = (reset_fields(self.kind, Part::Main), now.to_string());
             track_update(None, &mut object, &field_write(self, Part::Main, options, &reset, &now));
         }

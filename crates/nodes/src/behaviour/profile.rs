@@ -5,7 +5,7 @@ use std::fmt;
 use gantry_json::{Map, Value};
 use gantry_schema::decode::{self, Finding, Format};
 
-use super::{DurationRange, InvalidTrait, Pull, Traits};
+use super::{DurationRange, InvalidTrait, Pull, Ready, Traits};
 
 /// The behaviour of pods without annotations.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,6 +104,19 @@ impl Profile {
     pub fn with_rule(mut self, pattern: &str, traits: Traits) -> Self {
         self.images.push(ImageRule { images: ImageMatcher::Pattern(pattern.to_owned()), traits });
         self
+    }
+
+    /// Whether all containers of an image become ready and stay so, unless annotations of a pod say otherwise.
+    pub fn stays_ready(&self, image: &str) -> bool {
+        let traits = self.traits_of(image);
+        let ends =
+            [traits.crash_after, traits.oom_after, traits.liveness_fails_after, traits.init_crash_after];
+        traits.pull != Some(Pull::Fails)
+            && traits.ready != Some(Ready::Never)
+            && traits.startup != Some(Ready::Never)
+            && ends.iter().all(Option::is_none)
+            && traits.flap_seconds.is_none()
+            && traits.crash_percent.is_none_or(|percent| percent == 0)
     }
 
     /// Returns the traits of an image, before annotations.

@@ -45,6 +45,7 @@ pub use pod::{Pod, ephemeral_as_container};
 pub use pod_run::PodRun;
 pub use resize::{ContainerAmounts, NodeRoom, ResourceRoom};
 pub use resume::{FoundContainer, FoundPod};
+pub use status::simulated_container_id;
 pub(crate) use status::{RESIZE_IN_PROGRESS, RESIZE_PENDING};
 
 use std::collections::BTreeSet;

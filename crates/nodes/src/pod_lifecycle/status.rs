@@ -347,8 +347,13 @@ fn container_id(pod: &Pod, container: &Container, container_run: &ContainerRun, 
         return observed.identity.id.clone();
     }
     let restarts = container_run.restarts - i32::from(run == WhichRun::Previous);
-    let purpose = format!("{}/container/{restarts}", container.name);
-    format!("{RUNTIME}://{}", Rng::keyed(&pod.uid, &purpose).hex(64))
+    simulated_container_id(&pod.uid, &container.name, restarts)
+}
+
+/// Returns the ID of a simulated container of the pod with this uid, after that many restarts.
+pub fn simulated_container_id(uid: &str, container: &str, restarts: i32) -> String {
+    let purpose = format!("{container}/container/{restarts}");
+    format!("{RUNTIME}://{}", Rng::keyed(uid, &purpose).hex(64))
 }
 
 impl ContainerRun {

@@ -31,6 +31,7 @@ pub use cluster_state::ClusterState;
 pub use fit_error::FitError;
 pub use node::Node;
 pub use pod::{PodInfo, SchedulingState};
+pub use resources::requested_amounts;
 pub use volumes::StorageObjects;
 
 use fit_error::ClusterWideReason;

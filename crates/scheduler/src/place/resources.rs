@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use gantry_formats::quantity::parse_billionths;
-use k8s_openapi::api::core::v1::{Container, PodSpec, ResourceRequirements};
+use k8s_openapi::api::core::v1::{self as wire, Container, PodSpec, ResourceRequirements};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 
 pub(super) const PODS: &str = "pods";
@@ -114,6 +114,11 @@ fn requests(spec: &PodSpec) -> ResourceList {
 
 fn requested(resources: Option<&ResourceRequirements>) -> ResourceList {
     ResourceList::parse(resources.and_then(|resources| resources.requests.as_ref()))
+}
+
+/// What a pod uses of its node, by resource, in billionths.
+pub fn requested_amounts(pod: &wire::Pod) -> BTreeMap<String, i128> {
+    pod.spec.as_ref().map(|spec| requests(spec).0).unwrap_or_default()
 }
 
 fn is_sidecar(container: &Container) -> bool {

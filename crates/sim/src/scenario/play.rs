@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use gantry_check::{Finding, Judge, ObservedWrite, Writer};
-use gantry_cluster::Profile;
+use gantry_cluster::{Omissions, Profile};
 use gantry_controllers::Repairs;
 use gantry_json::{Value, json};
 
@@ -86,7 +86,7 @@ fn run(scenario: &SimScenario, has_journal: bool) -> Played {
         scope: scenario.scope,
         // Heartbeats, and events that no rule is about, would be half of all requests. A node is taken for lost after 50 seconds.
         renew_every: Duration::from_secs(20),
-        normal_events: false,
+        omissions: Omissions { normal_events: true, ..Omissions::default() },
         ..SimOptions::default()
     };
     let start = options.start;

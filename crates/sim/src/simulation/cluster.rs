@@ -82,6 +82,7 @@ impl SimCluster {
         let cluster = Cluster::start_with(Options {
             nodes: options.nodes,
             capacity: options.capacity,
+            templates: options.templates,
             profile: options.profile,
             resolution: options.resolution,
             renew_every: options.renew_every,
@@ -89,6 +90,7 @@ impl SimCluster {
             controllers: is_shared,
             storage: Storage::Own(store.clone()),
             service_accounts: options.service_accounts,
+            omissions: options.omissions,
             authority: false,
             environment,
             connector,
@@ -137,23 +139,23 @@ impl SimCluster {
         let content = if method == "PATCH" { "application/merge-patch+json" } else { "application/json" };
         let bytes = if body.is_null() { Bytes::new() } else { Bytes::from(body.to_string()) };
         let request = Request::builder().method(method).uri(path).header("content-type", content);
-        self.pass(request.body(bytes).expect("a valid request")).await
+        parsed(self.pass(request.body(bytes).expect("a valid request")).await)
     }
 
     /// Reads a document of aggregated discovery.
     pub(super) async fn discovery(&self, path: &str) -> Value {
         let aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
         let request = Request::builder().uri(path).header("accept", aggregated);
-        self.pass(request.body(Bytes::new()).expect("a valid request")).await.1
+        parsed(self.pass(request.body(Bytes::new()).expect("a valid request")).await).1
     }
 
-    async fn pass(&self, request: Request<Bytes>) -> (u16, Value) {
+    async fn pass(&self, request: Request<Bytes>) -> (u16, Bytes) {
         let service = self.cluster.service_as(Component::User.user());
         let transport = Transport::new(service, Component::User, self.network.clone());
         let response = transport.pass(request).await.expect("a user's connection has no faults");
         let status = response.status().as_u16();
         let body = response.into_body().collect().await.unwrap_or_else(|never| match never {}).to_bytes();
-        (status, gantry_json::from_slice(&body).unwrap_or(Value::Null))
+        (status, body)
     }
 
     /// Sends a request that has to succeed, and returns the body.
@@ -169,6 +171,17 @@ impl SimCluster {
     /// Reads an object or a collection.
     pub async fn get(&self, path: &str) -> Value {
         self.send("GET", path, Value::Null).await
+    }
+
+    /// Reads an object or a collection, as it is sent.
+    ///
+    /// # Panics
+    /// If it cannot be read.
+    pub async fn get_text(&self, path: &str) -> Bytes {
+        let request = Request::builder().uri(path).body(Bytes::new()).expect("a valid request");
+        let (status, body) = self.pass(request).await;
+        assert!(status < 300, "GET {path}: {}", String::from_utf8_lossy(&body));
+        body
     }
 
     /// Lets virtual time pass.
@@ -272,6 +285,10 @@ impl SimCluster {
     pub fn are_controllers_running(&self, replica: usize) -> bool {
         self.replicas.get(replica).is_some_and(|replica| replica.running.is_some())
     }
+}
+
+fn parsed((status, body): (u16, Bytes)) -> (u16, Value) {
+    (status, gantry_json::from_slice(&body).unwrap_or(Value::Null))
 }
 
 /// A clock that follows tokio's, with jitter from this generator.

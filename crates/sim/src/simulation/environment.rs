@@ -1,6 +1,6 @@
 //! Time, uids and names of a simulation.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use gantry_cluster::Environment;
 use gantry_rng::Rng;
@@ -13,16 +13,48 @@ const LETTERS: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
 #[derive(Debug)]
 pub(super) struct SimEnvironment {
     clock: Clock,
-    rng: Mutex<Rng>,
+    identities: Mutex<Identities>,
+}
+
+/// Generates uids and suffixes of names.
+#[derive(Clone, Debug)]
+pub struct Identities {
+    rng: Rng,
+}
+
+impl Identities {
+    /// A generator whose seed decides everything.
+    pub fn new(seed: u64) -> Self {
+        Self { rng: Rng::new(seed) }
+    }
+
+    /// The next uid.
+    pub fn uid(&mut self) -> String {
+        let (high, low) = (self.rng.number(), self.rng.number());
+        let groups = [high >> 32, high >> 16 & 0xffff, high & 0xfff | 0x4000, low >> 48 & 0x3fff | 0x8000];
+        let [first, second, third, fourth] = groups;
+        format!("{first:08x}-{second:04x}-{third:04x}-{fourth:04x}-{:012x}", low & 0xffff_ffff_ffff)
+    }
+
+    /// The next suffix of a generated name.
+    pub fn name_suffix(&mut self) -> String {
+        let mut number = self.rng.number();
+        let letter = |_| {
+            let letter = LETTERS[usize::try_from(number % 27).unwrap_or(0)];
+            number /= 27;
+            char::from(letter)
+        };
+        (0..5).map(letter).collect()
+    }
 }
 
 impl SimEnvironment {
     pub(super) fn new(clock: Clock, rng: Rng) -> Self {
-        Self { clock, rng: Mutex::new(rng) }
+        Self { clock, identities: Mutex::new(Identities { rng }) }
     }
 
-    fn number(&self) -> u64 {
-        self.rng.lock().unwrap_or_else(PoisonError::into_inner).number()
+    fn identities(&self) -> MutexGuard<'_, Identities> {
+        self.identities.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -32,19 +64,10 @@ impl Environment for SimEnvironment {
     }
 
     fn uid(&self) -> String {
-        let (high, low) = (self.number(), self.number());
-        let groups = [high >> 32, high >> 16 & 0xffff, high & 0xfff | 0x4000, low >> 48 & 0x3fff | 0x8000];
-        let [first, second, third, fourth] = groups;
-        format!("{first:08x}-{second:04x}-{third:04x}-{fourth:04x}-{:012x}", low & 0xffff_ffff_ffff)
+        self.identities().uid()
     }
 
     fn name_suffix(&self) -> String {
-        let mut number = self.number();
-        let letter = |_| {
-            let letter = LETTERS[usize::try_from(number % 27).unwrap_or(0)];
-            number /= 27;
-            char::from(letter)
-        };
-        (0..5).map(letter).collect()
+        self.identities().name_suffix()
     }
 }

@@ -21,6 +21,7 @@ mod trace;
 mod transport;
 
 pub use cluster::SimCluster;
+pub use environment::Identities;
 pub use faults::Faults;
 pub use network::{Component, RequestInfo, SimObserver};
 pub use options::{ControllerProcesses, SimOptions, SimScope};

@@ -53,8 +53,6 @@ pub trait SimObserver: Send {
 pub(super) struct Network {
     pub(super) clock: Clock,
     start: Timestamp,
-    /// Whether events of type Normal reach the server.
-    pub(super) has_normal_events: bool,
     pub(super) scope: SimScope,
     state: Mutex<NetworkState>,
 }
@@ -80,13 +78,7 @@ impl Network {
             faults: Faults::default(),
             rng,
         };
-        Self {
-            start: clock.now(),
-            clock,
-            has_normal_events: options.normal_events,
-            scope: options.scope,
-            state: Mutex::new(state),
-        }
+        Self { start: clock.now(), clock, scope: options.scope, state: Mutex::new(state) }
     }
 
     /// Does work of the server on behalf of a client.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gantry_cluster::{Capacity, Profile, ServiceAccounts};
+use gantry_cluster::{Capacity, NodeTemplate, Omissions, Profile, ServiceAccounts};
 use gantry_controllers::Repairs;
 use gantry_model::Timestamp;
 
@@ -17,14 +17,16 @@ pub struct SimOptions {
     pub nodes: usize,
     /// The capacity of each node.
     pub capacity: Capacity,
+    /// The first nodes, if they are like nodes of another cluster.
+    pub templates: Vec<NodeTemplate>,
     /// The behaviour of pods on the nodes.
     pub profile: Profile,
     /// The steps of pods happen at multiples of this duration; zero for any time.
     pub resolution: Duration,
     /// How often nodes renew their leases.
     pub renew_every: Duration,
-    /// Whether events of type Normal are recorded. They are the larger part of all requests.
-    pub normal_events: bool,
+    /// What is left out because nothing in the simulation looks at it.
+    pub omissions: Omissions,
     /// The repairs of Kubernetes' defects that are on.
     pub repairs: Repairs,
     /// How the controllers run.
@@ -69,10 +71,11 @@ impl Default for SimOptions {
             start: Timestamp::from_secs(NOON),
             nodes: 3,
             capacity: Capacity::default(),
+            templates: Vec::new(),
             profile: Profile::built_in(),
             resolution: Duration::ZERO,
             renew_every: Duration::from_secs(10),
-            normal_events: true,
+            omissions: Omissions::default(),
             repairs: Repairs::default(),
             controllers: ControllerProcesses::Shared,
             scope: SimScope::Everything,

@@ -1,5 +1,7 @@
 //! A cluster that was stopped, to be started again with what is in its store.
 
+use bytes::Bytes;
+
 use super::store::StoreContent;
 use super::{SimCluster, SimOptions, run};
 
@@ -10,6 +12,16 @@ pub struct StoppedCluster {
 }
 
 impl StoppedCluster {
+    /// The objects whose keys begin with this, such as `/registry/pods/`, as they are stored.
+    pub fn objects(&self, prefix: &str) -> Vec<Bytes> {
+        self.content.under(prefix)
+    }
+
+    /// Stores an object that does not exist yet, in the form of [`StoppedCluster::objects`].
+    pub fn add(&mut self, key: &str, object: Bytes) {
+        self.content.add(key, object);
+    }
+
     /// Runs `work` on a cluster that starts with these objects. Its seed must be another one, lest uids come up again.
     ///
     /// # Panics

@@ -59,6 +59,22 @@ impl StoreContent {
     }
 }
 
+impl StoreContent {
+    /// The values whose keys begin with this.
+    pub(super) fn under(&self, prefix: &str) -> Vec<Bytes> {
+        let is_under = |key: &Key| key.as_bytes().starts_with(prefix.as_bytes());
+        let found = self.live.iter().filter(|(key, _)| is_under(key));
+        found.map(|(_, stored)| stored.value.clone()).collect()
+    }
+
+    /// Adds a key at a new revision.
+    pub(super) fn add(&mut self, key: &str, value: Bytes) {
+        let key = Key::new(key.to_owned()).expect("the key of an object is short");
+        self.revision = self.revision.next();
+        self.live.insert(key, Versioned { value, revision: self.revision });
+    }
+}
+
 impl Commit {
     fn of(transaction: &Transaction, revision: Revision) -> Self {
         // What is stored and deleted in one transaction is gone after it.

@@ -108,10 +108,6 @@ impl Transport {
     }
 
     async fn call_server(&self, request: Request<Bytes>) -> Response<AnyBody> {
-        if !self.network.has_normal_events && is_normal_event(&request) {
-            // The sender takes what it has sent for what was created.
-            return response(StatusCode::CREATED, request.into_body());
-        }
         if let Some(document) = self.limited_discovery(&request) {
             return response(StatusCode::OK, document);
         }
@@ -184,14 +180,6 @@ async fn wait(delay: Duration) {
     if !delay.is_zero() {
         tokio::time::sleep(delay).await;
     }
-}
-
-/// Whether a request creates an event of type Normal.
-fn is_normal_event(request: &Request<Bytes>) -> bool {
-    const TYPE: &[u8] = br#""type":"Normal""#;
-    request.method() == Method::POST
-        && request.uri().path().ends_with("/events")
-        && request.body().windows(TYPE.len()).any(|part| part == TYPE)
 }
 
 fn is_watch(request: &Request<Bytes>) -> bool {
