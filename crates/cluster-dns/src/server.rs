@@ -138,7 +138,7 @@ impl Shared {
                 let key = service.key();
                 let selector = Selector::with_labels([(keys::SERVICE_NAME, key.name.as_str())]);
                 let found = slices.selected(&key.namespace, &selector);
-                let found: Vec<&EndpointSlice> = found.into_iter().map(|slice| &slice.noun).collect();
+                let found: Vec<&EndpointSlice> = found.into_iter().map(|slice| &slice.parsed).collect();
                 (&*service.wire, found)
             });
             Arc::new(Zone::compute(&self.options.domain, self.options.address, all))

@@ -38,7 +38,7 @@ impl SliceCache {
         ]);
         let store = self.slices.read();
         let found = store.selected(&service.namespace, &selector).into_iter();
-        found.filter(|slice| !slice.noun.meta.is_deleting()).cloned().collect()
+        found.filter(|slice| !slice.parsed.meta.is_deleting()).cloned().collect()
     }
 
     /// Subscribes the queue to changes of slices; `service_of` returns the Service to enqueue.
@@ -50,10 +50,10 @@ impl SliceCache {
             }
         };
         self.slices.subscribe(move |change| {
-            enqueue(&change.object().noun);
+            enqueue(&change.object().parsed);
             // The Service that a relabelled slice belonged to lacks it now.
             if let InformerEvent::Updated { old, .. } = change {
-                enqueue(&old.noun);
+                enqueue(&old.parsed);
             }
         });
     }
@@ -64,7 +64,7 @@ pub(crate) fn updated_slice(
     read: &[Arc<CachedEndpointSlice>],
     update: &SliceUpdate,
 ) -> Option<discovery::EndpointSlice> {
-    let slice = read.iter().find(|slice| slice.noun.meta.name == update.name)?;
+    let slice = read.iter().find(|slice| slice.parsed.meta.name == update.name)?;
     let mut changed = discovery::EndpointSlice::clone(&slice.wire);
     changed.metadata.labels = Some(update.labels.clone());
     changed.metadata.annotations = Some(update.annotations.clone());

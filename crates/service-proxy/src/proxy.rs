@@ -177,7 +177,7 @@ impl Shared {
             let key = service.key();
             let selector = Selector::with_labels([(keys::SERVICE_NAME, key.name.as_str())]);
             let found = slices.selected(&key.namespace, &selector);
-            let found: Vec<&EndpointSlice> = found.into_iter().map(|slice| &slice.noun).collect();
+            let found: Vec<&EndpointSlice> = found.into_iter().map(|slice| &slice.parsed).collect();
             PortSpec::of(&service.wire).into_iter().map(move |port| (port, found.clone()))
         });
         (Ruleset::compute(ports, &node), change)
@@ -245,7 +245,7 @@ impl Shared {
         let mut stopping = self.stopping();
         if stopping.pods.values().any(|is_gone| *is_gone) {
             let slices = self.slices.read();
-            let endpoints = slices.iter().flat_map(|slice| &slice.noun.content.endpoints);
+            let endpoints = slices.iter().flat_map(|slice| &slice.parsed.content.endpoints);
             let targets = endpoints.filter_map(|endpoint| endpoint.target.as_ref());
             let mentioned: BTreeSet<&str> = targets.map(|target| target.uid.as_str()).collect();
             stopping.pods.retain(|uid, is_gone| !*is_gone || mentioned.contains(uid.as_str()));

@@ -54,7 +54,7 @@ impl Deployments {
             }
             Action::UpdateDeployment(edit) => self.update_deployment(snapshot, edit).await,
             Action::Emit(event) => {
-                let meta = &snapshot.deployment.noun.meta;
+                let meta = &snapshot.deployment.parsed.meta;
                 self.context.record_event(EVENT_SOURCE, keys::APPS_V1, keys::DEPLOYMENT, meta, event.clone());
                 Ok(())
             }
@@ -70,7 +70,7 @@ impl Deployments {
                 let existing = match &step.action {
                     Action::CreateReplicaSet(draft) if refusal.kind == RefusalKind::AlreadyExists => {
                         let key = ObjectKey { namespace: snapshot.key().namespace, name: draft.name.clone() };
-                        self.caches.set(&key).map(|set| Box::new(set.noun.clone()))
+                        self.caches.set(&key).map(|set| Box::new(set.parsed.clone()))
                     }
                     _ => None,
                 };
@@ -84,7 +84,7 @@ impl Deployments {
         let stored = self.context.api.create::<ApiResponse>(&target, &draft.render()).await?;
         let stored = parsed_set(&stored, None)?;
         // Until the cache shows it, no sync may take it for missing.
-        let (uid, version) = (&snapshot.deployment.noun.meta.uid, stored.version());
+        let (uid, version) = (&snapshot.deployment.parsed.meta.uid, stored.version());
         self.created_sets().wrote(&snapshot.key(), uid, CachedResource::ReplicaSets, version);
         snapshot.update_set_in_snapshot(stored);
         Ok(())
@@ -111,7 +111,7 @@ impl Deployments {
     /// Deletes a set; not found counts as success.
     async fn delete_set(&self, snapshot: &mut SyncSnapshot, set: &Name) -> Result<(), Refusal> {
         let key = ObjectKey { namespace: snapshot.key().namespace, name: set.clone() };
-        let uid = snapshot.sets.get(set).map(|set| set.noun.meta.uid.clone());
+        let uid = snapshot.sets.get(set).map(|set| set.parsed.meta.uid.clone());
         let deletion = DeleteParams { uid, ..DeleteParams::default() };
         match self.context.api.delete(&set_target(&key), &deletion).await {
             Err(failure) if failure.kind() != RefusalKind::NotFound => Err(failure.into()),
@@ -132,7 +132,7 @@ impl Deployments {
             snapshot.deployment.with_status(status, revision).map_err(|error| unreadable(&error))?;
         let target = deployment_target(&snapshot.key()).part("status");
         let stored = self.context.api.replace::<ApiResponse>(&target, &changed).await?;
-        let ended = result(&snapshot.deployment.noun.status, status);
+        let ended = result(&snapshot.deployment.parsed.status, status);
         snapshot.update_deployment_in_snapshot(&stored)?;
         if let Some(ended) = ended {
             log_end(snapshot, ended, status);
@@ -155,7 +155,7 @@ impl Deployments {
 impl SyncSnapshot {
     /// Replaces the object in the snapshot by what the server stored.
     fn update_set_in_snapshot(&mut self, stored: CachedReplicaSet) {
-        self.sets.insert(stored.noun.meta.name.clone(), Arc::new(stored));
+        self.sets.insert(stored.parsed.meta.name.clone(), Arc::new(stored));
     }
 
     fn update_deployment_in_snapshot(&mut self, stored: &ApiResponse) -> Result<(), Refusal> {
@@ -181,7 +181,7 @@ fn unreadable(error: &ParseError) -> Refusal {
 /// One line for each rollout; its steps are in the events.
 fn log_end(snapshot: &SyncSnapshot, ended: RolloutEnd, status: &DeploymentStatus) {
     let (key, available) = (snapshot.key(), status.available);
-    let annotations = &snapshot.deployment.noun.meta.annotations;
+    let annotations = &snapshot.deployment.parsed.meta.annotations;
     let revision = annotations.get(keys::REVISION).map_or("?", String::as_str);
     match ended {
         RolloutEnd::Complete => {

@@ -22,7 +22,7 @@ impl Deployments {
             return Ok(());
         };
         let claims =
-            claim(&snapshot.deployment.noun.meta, selector, snapshot.sets.values().map(|set| &set.noun));
+            claim(&snapshot.deployment.parsed.meta, selector, snapshot.sets.values().map(|set| &set.parsed));
         let names = |sets: &[&gantry_model::ReplicaSet]| -> Vec<Name> {
             sets.iter().map(|set| set.meta.name.clone()).collect()
         };
@@ -39,7 +39,7 @@ impl Deployments {
                 Err(refusal) => Err(refusal.clone()),
             };
             match adopted {
-                Ok(set) => snapshot.sets.extend([(set.noun.meta.name.clone(), Arc::new(set))]),
+                Ok(set) => snapshot.sets.extend([(set.parsed.meta.name.clone(), Arc::new(set))]),
                 // It was deleted meanwhile.
                 Err(refusal) if refusal.kind == RefusalKind::NotFound => {}
                 Err(refusal) => refusals.push(refusal),
@@ -57,7 +57,7 @@ impl Deployments {
 
     /// One live read, before the first adoption and before missing sets are recreated.
     pub(super) async fn confirm(&self, snapshot: &SyncSnapshot) -> Result<(), Refusal> {
-        let meta = &snapshot.deployment.noun.meta;
+        let meta = &snapshot.deployment.parsed.meta;
         let live = match self.context.api.get::<wire::Deployment>(&target_of(meta)).await {
             Ok(live) => Meta::parse(live.metadata).ok(),
             Err(failure) if failure.kind() == RefusalKind::NotFound => None,
@@ -72,13 +72,13 @@ impl Deployments {
         set: &CachedReplicaSet,
     ) -> Result<CachedReplicaSet, Refusal> {
         let owner =
-            OwnerReference::to_controller(keys::APPS_V1, keys::DEPLOYMENT, &snapshot.deployment.noun.meta);
-        let body = patch::adopt(&set.noun.meta.uid, &owner);
+            OwnerReference::to_controller(keys::APPS_V1, keys::DEPLOYMENT, &snapshot.deployment.parsed.meta);
+        let body = patch::adopt(&set.parsed.meta.uid, &owner);
         self.patch(set, &body).await
     }
 
     async fn release(&self, snapshot: &SyncSnapshot, set: &CachedReplicaSet) -> Result<(), Refusal> {
-        let body = patch::release(&set.noun.meta.uid, [&snapshot.deployment.noun.meta.uid]);
+        let body = patch::release(&set.parsed.meta.uid, [&snapshot.deployment.parsed.meta.uid]);
         self.patch(set, &body).await.map(drop)
     }
 
@@ -88,7 +88,7 @@ impl Deployments {
         body: &gantry_json::Value,
     ) -> Result<CachedReplicaSet, Refusal> {
         let resource = CachedReplicaSet::resource();
-        let target = ResourcePath::object(&resource, Some(&set.noun.meta.namespace), &set.noun.meta.name);
+        let target = ResourcePath::object(&resource, Some(&set.parsed.meta.namespace), &set.parsed.meta.name);
         let stored = self.context.api.patch::<ApiResponse>(&target, PatchForm::StrategicMerge, body).await?;
         parsed_set(&stored, Some(set))
     }

@@ -108,6 +108,6 @@ impl Deployments {
 
 impl SyncSnapshot {
     fn key(&self) -> ObjectKey {
-        self.deployment.noun.meta.key()
+        self.deployment.parsed.meta.key()
     }
 }

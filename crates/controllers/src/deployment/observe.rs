@@ -83,19 +83,19 @@ impl Caches {
 
     fn cached(&self, key: &ObjectKey) -> Option<SyncSnapshot> {
         let deployment = self.deployments.read().get(key)?.clone();
-        let meta = &deployment.noun.meta;
+        let meta = &deployment.parsed.meta;
         let sets: Vec<_> = {
             let store = self.sets.read();
             store.controlled_by(&meta.uid).chain(store.orphans(&meta.namespace)).cloned().collect()
         };
-        let pods = match deployment.noun.strategy {
+        let pods = match deployment.parsed.strategy {
             Strategy::Recreate => {
                 let store = self.pods.read();
-                sets.iter().flat_map(|set| store.controlled_by(&set.noun.meta.uid)).cloned().collect()
+                sets.iter().flat_map(|set| store.controlled_by(&set.parsed.meta.uid)).cloned().collect()
             }
             Strategy::RollingUpdate(_) | Strategy::Unknown(_) => Vec::new(),
         };
-        let sets = sets.into_iter().map(|set| (set.noun.meta.name.clone(), set)).collect();
+        let sets = sets.into_iter().map(|set| (set.parsed.meta.name.clone(), set)).collect();
         Some(SyncSnapshot { deployment, sets, pods })
     }
 
@@ -107,7 +107,7 @@ impl Caches {
 impl SyncSnapshot {
     /// The selector, unless it is invalid or selects everything.
     pub(super) fn selector(&self) -> Option<&Selector> {
-        let selector = self.deployment.noun.selector.as_ref().ok();
+        let selector = self.deployment.parsed.selector.as_ref().ok();
         selector.filter(|selector| **selector != Selector::Everything)
     }
 
@@ -118,10 +118,10 @@ impl SyncSnapshot {
         refused: Option<RefusedStep>,
         repairs: Repairs,
     ) -> (Decision, bool) {
-        let sets: Vec<&ReplicaSet> = self.sets.values().map(|set| &set.noun).collect();
+        let sets: Vec<&ReplicaSet> = self.sets.values().map(|set| &set.parsed).collect();
         let pods: Vec<&Pod> = self.pods.iter().map(|pod| &**pod).collect();
         let observed =
-            Observed { deployment: &self.deployment.noun, sets: &sets, pods: &pods, refused, repairs };
+            Observed { deployment: &self.deployment.parsed, sets: &sets, pods: &pods, refused, repairs };
         let decision = decide(now, &observed);
         let must_be_confirmed = decision.must_be_confirmed(&observed);
         (decision, must_be_confirmed)

@@ -18,14 +18,14 @@ struct View<'a> {
 /// Subscribes the queue to all caches.
 pub(super) fn subscribe(caches: &Caches, queue: &Queue<ObjectKey>) {
     let to = queue.clone();
-    caches.deployments.subscribe(move |change| to.add(triggers::on_deployment(&change.object().noun)));
+    caches.deployments.subscribe(move |change| to.add(triggers::on_deployment(&change.object().parsed)));
     let (view, to) = (caches.clone(), queue.clone());
     caches.sets.subscribe(move |change| {
         let view = View::of(&view);
         let keys = match change {
-            InformerEvent::Added(set) => triggers::on_set_added(&set.noun, &view),
-            InformerEvent::Updated { old, new } => triggers::on_set_updated(&old.noun, &new.noun, &view),
-            InformerEvent::Deleted(set) => triggers::on_set_deleted(&set.noun, &view),
+            InformerEvent::Added(set) => triggers::on_set_added(&set.parsed, &view),
+            InformerEvent::Updated { old, new } => triggers::on_set_updated(&old.parsed, &new.parsed, &view),
+            InformerEvent::Deleted(set) => triggers::on_set_deleted(&set.parsed, &view),
         };
         for key in keys {
             to.add(key);
@@ -50,14 +50,14 @@ impl<'a> View<'a> {
 
 impl Lookup for View<'_> {
     fn deployment(&self, namespace: &Namespace, name: &Name) -> Option<&Deployment> {
-        self.deployments.named(namespace, name).map(|deployment| &deployment.noun)
+        self.deployments.named(namespace, name).map(|deployment| &deployment.parsed)
     }
 
     fn deployments(&self, namespace: &Namespace) -> impl Iterator<Item = &Deployment> {
-        self.deployments.in_namespace(namespace).map(|deployment| &deployment.noun)
+        self.deployments.in_namespace(namespace).map(|deployment| &deployment.parsed)
     }
 
     fn replica_set(&self, namespace: &Namespace, name: &Name) -> Option<&ReplicaSet> {
-        self.sets.named(namespace, name).map(|set| &set.noun)
+        self.sets.named(namespace, name).map(|set| &set.parsed)
     }
 }

@@ -13,7 +13,7 @@ impl Disruption {
     /// Records the events and writes the status with the version that was read as precondition: a concurrent eviction
     /// fails the sync.
     pub(super) async fn apply(&self, snapshot: &Snapshot, decision: &Decision) -> Result<(), Refusal> {
-        let meta = &snapshot.budget.noun.meta;
+        let meta = &snapshot.budget.parsed.meta;
         for event in &decision.events {
             let (version, kind) = (keys::POLICY_V1, keys::DISRUPTION_BUDGET);
             self.context.record_event(EVENT_SOURCE, version, kind, meta, event.clone());

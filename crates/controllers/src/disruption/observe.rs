@@ -60,7 +60,7 @@ impl Caches {
     /// `None` if the budget does not exist.
     pub(super) fn observe(&self, key: &ObjectKey) -> Option<Snapshot> {
         let budget = self.budgets.read().get(key)?.clone();
-        let pods = match &budget.noun.selector {
+        let pods = match &budget.parsed.selector {
             Some(Ok(selector)) => {
                 let store = self.pods.read();
                 store.selected(&key.namespace, selector).into_iter().cloned().collect()
@@ -87,21 +87,21 @@ impl Snapshot {
     }
 
     pub(super) fn decide(&self, now: Timestamp, scales: &BTreeMap<Uid, Scale>) -> Decision {
-        decide(now, &Observed { budget: &self.budget.noun, pods: &self.pods(), scales })
+        decide(now, &Observed { budget: &self.budget.parsed, pods: &self.pods(), scales })
     }
 }
 
 impl Lookup for Controllers<'_> {
     fn deployment(&self, namespace: &Namespace, name: &Name) -> Option<&Deployment> {
-        self.deployments.named(namespace, name).map(|deployment| &deployment.noun)
+        self.deployments.named(namespace, name).map(|deployment| &deployment.parsed)
     }
 
     fn replica_set(&self, namespace: &Namespace, name: &Name) -> Option<&ReplicaSet> {
-        self.sets.named(namespace, name).map(|set| &set.noun)
+        self.sets.named(namespace, name).map(|set| &set.parsed)
     }
 
     fn replication_controller(&self, namespace: &Namespace, name: &Name) -> Option<&ReplicaSet> {
-        self.replication_controllers.named(namespace, name).map(|set| &set.noun)
+        self.replication_controllers.named(namespace, name).map(|set| &set.parsed)
     }
 
     fn stateful_set(&self, namespace: &Namespace, name: &Name) -> Option<(Uid, Replicas)> {

@@ -14,10 +14,10 @@ use super::observe::Snapshot;
 impl Disruption {
     /// The scale of every controller that the decision needs.
     pub(super) async fn scales(&self, snapshot: &Snapshot) -> BTreeMap<Uid, Scale> {
-        let namespace = &snapshot.budget.noun.meta.namespace;
+        let namespace = &snapshot.budget.parsed.meta.namespace;
         let pods = snapshot.pods();
         let mut scales = BTreeMap::new();
-        for owner in controllers_to_ask(&snapshot.budget.noun, &pods) {
+        for owner in controllers_to_ask(&snapshot.budget.parsed, &pods) {
             let found = find_scale(namespace, owner, &self.caches.controllers());
             let scale = match found {
                 ScaleLookup::Scale(scale) => scale,

@@ -19,7 +19,7 @@ pub(super) fn subscribe(context: &Context, caches: &Caches, queue: &Queue<Object
     let to = queue.clone();
     caches.budgets.subscribe(move |change| {
         if !matches!(change, InformerEvent::Deleted(_)) {
-            to.add(change.object().noun.meta.key());
+            to.add(change.object().parsed.meta.key());
         }
     });
     let (context, budgets, to) = (context.clone(), caches.budgets.clone(), queue.clone());
@@ -41,6 +41,6 @@ pub(super) fn subscribe(context: &Context, caches: &Caches, queue: &Queue<Object
 
 impl Lookup for View<'_> {
     fn budgets(&self, namespace: &Namespace) -> impl Iterator<Item = &DisruptionBudget> {
-        self.0.in_namespace(namespace).map(|budget| &budget.noun)
+        self.0.in_namespace(namespace).map(|budget| &budget.parsed)
     }
 }

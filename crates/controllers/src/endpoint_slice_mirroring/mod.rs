@@ -45,7 +45,7 @@ impl Mirror {
         let mirroring = snapshot.decide();
         if let Some(endpoints) = &snapshot.endpoints {
             for event in &mirroring.events {
-                let meta = &endpoints.noun.meta;
+                let meta = &endpoints.parsed.meta;
                 self.context.record_event(EVENT_SOURCE, "v1", "Endpoints", meta, event.clone());
             }
         }

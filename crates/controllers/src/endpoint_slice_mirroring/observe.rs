@@ -53,7 +53,7 @@ impl Caches {
 impl Snapshot {
     /// Decides what to do.
     pub(super) fn decide(&self) -> Mirroring {
-        let slices: Vec<&EndpointSlice> = self.slices.iter().map(|slice| &slice.noun).collect();
-        mirror(self.endpoints.as_ref().map(|found| &found.noun), self.service.as_deref(), &slices)
+        let slices: Vec<&EndpointSlice> = self.slices.iter().map(|slice| &slice.parsed).collect();
+        mirror(self.endpoints.as_ref().map(|found| &found.parsed), self.service.as_deref(), &slices)
     }
 }

@@ -42,9 +42,9 @@ impl EndpointSlices {
     }
 
     async fn delete(&self, snapshot: &Snapshot, name: &Name) -> Result<(), RequestError> {
-        let uid = snapshot.slices.iter().find(|slice| slice.noun.meta.name == *name);
+        let uid = snapshot.slices.iter().find(|slice| slice.parsed.meta.name == *name);
         let deletion =
-            DeleteParams { uid: uid.map(|slice| slice.noun.meta.uid.clone()), ..DeleteParams::default() };
+            DeleteParams { uid: uid.map(|slice| slice.parsed.meta.uid.clone()), ..DeleteParams::default() };
         let namespace = Some(&snapshot.service.meta.namespace);
         let target = ResourcePath::object(&CachedEndpointSlice::resource(), namespace, name);
         match self.context.api.delete(&target, &deletion).await {

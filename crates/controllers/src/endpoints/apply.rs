@@ -63,7 +63,7 @@ impl EndpointsController {
         let event = failed(draft, snapshot.endpoints.is_none(), &refusal.message);
         // Endpoints that could not be created have no uid: the event is about their Service.
         let service = &snapshot.service.meta;
-        let meta = snapshot.endpoints.as_ref().map_or(service, |endpoints| &endpoints.noun.meta);
+        let meta = snapshot.endpoints.as_ref().map_or(service, |endpoints| &endpoints.parsed.meta);
         self.context.record_event(EVENT_SOURCE, "v1", "Endpoints", meta, event);
     }
 }

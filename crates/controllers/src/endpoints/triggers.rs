@@ -13,14 +13,14 @@ pub(super) fn subscribe(caches: &Caches, queue: &Queue<ObjectKey>) {
     // Writes of other clients stay until the Service or a pod changes, as on Kubernetes.
     caches.endpoints.subscribe(move |change| {
         if let InformerEvent::Deleted(endpoints) = change {
-            to.add(endpoints.noun.meta.key());
+            to.add(endpoints.parsed.meta.key());
         }
     });
 }
 
 /// Enqueues the Services of all existing Endpoints: one may have been deleted while no controller ran.
 pub(super) fn enqueue_existing(caches: &Caches, queue: &Queue<ObjectKey>) {
-    for endpoints in caches.endpoints.read().iter().filter(|endpoints| !is_lock(&endpoints.noun)) {
-        queue.add(endpoints.noun.meta.key());
+    for endpoints in caches.endpoints.read().iter().filter(|endpoints| !is_lock(&endpoints.parsed)) {
+        queue.add(endpoints.parsed.meta.key());
     }
 }

@@ -71,7 +71,7 @@ impl<S: CachedSet> ReplicaSets<S> {
 
     /// Writes the status; if that fails, once more after a live read.
     pub(super) async fn write_status(&self, cached: &S, status: &ReplicaSetStatus) -> Result<(), Refusal> {
-        let set = cached.noun();
+        let set = cached.parsed();
         let mut body = cached.with_status(status).map_err(Refusal::other)?;
         let mut attempts = 0;
         loop {

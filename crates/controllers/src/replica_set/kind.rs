@@ -15,7 +15,7 @@ pub(super) trait CachedSet: Typed<Wire: Metadata<Ty = ObjectMeta>> {
     const EVENT_SOURCE: &'static str;
 
     /// The parsed object.
-    fn noun(&self) -> &ReplicaSet;
+    fn parsed(&self) -> &ReplicaSet;
     /// The body of an update of the status.
     fn with_status(&self, status: &ReplicaSetStatus) -> Result<RequestBody, String>;
 }
@@ -24,8 +24,8 @@ impl CachedSet for CachedReplicaSet {
     const KIND: SetKind = SetKind::ReplicaSet;
     const EVENT_SOURCE: &'static str = EVENT_SOURCE;
 
-    fn noun(&self) -> &ReplicaSet {
-        &self.noun
+    fn parsed(&self) -> &ReplicaSet {
+        &self.parsed
     }
     fn with_status(&self, status: &ReplicaSetStatus) -> Result<RequestBody, String> {
         self.with_status(status).map_err(|error| error.to_string())
@@ -36,8 +36,8 @@ impl CachedSet for CachedReplicationController {
     const KIND: SetKind = SetKind::ReplicationController;
     const EVENT_SOURCE: &'static str = REPLICATION_EVENT_SOURCE;
 
-    fn noun(&self) -> &ReplicaSet {
-        &self.noun
+    fn parsed(&self) -> &ReplicaSet {
+        &self.parsed
     }
     fn with_status(&self, status: &ReplicaSetStatus) -> Result<RequestBody, String> {
         let mut wire = core::ReplicationController::clone(&self.wire);

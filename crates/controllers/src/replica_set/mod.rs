@@ -80,13 +80,13 @@ impl<S: CachedSet> ReplicaSets<S> {
         let cached = self.caches.sets.read().get(key).cloned();
         // Expectations time out by the monotonic clock, which cannot be set.
         let steady = self.context.clock.steady();
-        let begun = self.state().begin_sync(steady, key, cached.as_ref().map(|set| set.noun()), &read);
+        let begun = self.state().begin_sync(steady, key, cached.as_ref().map(|set| set.parsed()), &read);
         let expectation_state = match begun.map_err(|stale| stale.to_string())? {
             SyncStart::Gone => return Ok(None),
             SyncStart::Present(_, expectation_state) => expectation_state,
         };
         let Some(cached) = &cached else { return Ok(None) };
-        let set = cached.noun();
+        let set = cached.parsed();
         let pods = self.caches.pods_of(set);
         let classified = match classify_pods(set, expectation_state, pods.iter().map(|pod| &**pod)) {
             Ok(classified) => classified,
@@ -99,7 +99,7 @@ impl<S: CachedSet> ReplicaSets<S> {
         let observed = classified.claimed(adoptions, releases).map_err(|failed| failed.to_string())?;
         let relations = self.caches.related_to(&observed);
         let observed = observed
-            .among(relations.sets.iter().map(|set| set.noun()), relations.pods.iter().map(|pod| &**pod));
+            .among(relations.sets.iter().map(|set| set.parsed()), relations.pods.iter().map(|pod| &**pod));
         let decision = decide(self.context.clock.now(), &observed);
         if must_be_confirmed(&observed, &decision) {
             self.confirm(set).await.map_err(|refusal| refusal.message)?;

@@ -53,7 +53,7 @@ impl<S: CachedSet> Caches<S> {
         let Some(owner) = owner else { return RelatedObjects { sets: Vec::new(), pods: Vec::new() } };
         let sets: Vec<_> = self.sets.read().controlled_by(&owner.uid).cloned().collect();
         let store = self.pods.read();
-        let selectors = sets.iter().filter_map(|set| set.noun().selector.as_ref().ok());
+        let selectors = sets.iter().filter_map(|set| set.parsed().selector.as_ref().ok());
         let found = selectors.flat_map(|selector| store.candidates(&set.meta.namespace, selector));
         // Two selectors may match the same pod.
         let pods: BTreeMap<_, _> = found.map(|pod| (pod.meta.name.clone(), pod.clone())).collect();

@@ -25,9 +25,9 @@ pub(super) fn subscribe<S: CachedSet>(
     let (graph_state, to) = (state.clone(), queue.clone());
     caches.sets.subscribe(move |change| {
         let triggered = match change {
-            InformerEvent::Added(set) => triggers::on_set_added(set.noun()),
-            InformerEvent::Updated { old, new } => triggers::on_set_updated(old.noun(), new.noun()),
-            InformerEvent::Deleted(set) => triggers::on_set_deleted(set.noun()),
+            InformerEvent::Added(set) => triggers::on_set_added(set.parsed()),
+            InformerEvent::Updated { old, new } => triggers::on_set_updated(old.parsed(), new.parsed()),
+            InformerEvent::Deleted(set) => triggers::on_set_deleted(set.parsed()),
         };
         follow(triggered, &graph_state, &to);
     });
@@ -61,10 +61,10 @@ fn follow(triggered: Triggered, state: &Mutex<ControllerState>, queue: &Queue<Ob
 
 impl<S: CachedSet> Lookup for View<'_, S> {
     fn replica_set(&self, namespace: &Namespace, name: &Name) -> Option<&ReplicaSet> {
-        self.0.named(namespace, name).map(|set| set.noun())
+        self.0.named(namespace, name).map(|set| set.parsed())
     }
 
     fn replica_sets(&self, namespace: &Namespace) -> impl Iterator<Item = &ReplicaSet> {
-        self.0.in_namespace(namespace).map(|set| set.noun())
+        self.0.in_namespace(namespace).map(|set| set.parsed())
     }
 }

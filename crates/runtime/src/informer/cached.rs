@@ -63,7 +63,7 @@ pub trait Typed: Cached {
 }
 
 /// A type of `gantry-model` that is parsed from this wire type.
-pub trait Noun<W>: Send + Sync + Sized + 'static {
+pub trait ParsedFrom<W>: Send + Sync + Sized + 'static {
     /// Parses an object.
     fn parse(wire: W) -> Result<Self, ParseError>;
     /// Its metadata.
@@ -78,7 +78,7 @@ pub trait Noun<W>: Send + Sync + Sized + 'static {
 #[derive(Clone, Debug)]
 pub struct Object<N, W> {
     /// The parsed object.
-    pub noun: N,
+    pub parsed: N,
     /// The wire object.
     pub wire: Arc<W>,
 }
@@ -119,29 +119,29 @@ pub fn resource_of<W: k8s_openapi::Resource<Scope: 'static>>() -> Resource {
 
 impl<N, W> Cached for Object<N, W>
 where
-    N: Noun<W>,
+    N: ParsedFrom<W>,
     W: Wire + Clone,
 {
     type Wire = W;
     const FORM: Form = Form::Whole;
 
     fn parse(_: &Resource, wire: &Arc<W>) -> Result<Self, ParseError> {
-        Ok(Self { noun: N::parse(W::clone(wire))?, wire: wire.clone() })
+        Ok(Self { parsed: N::parse(W::clone(wire))?, wire: wire.clone() })
     }
     fn key(&self) -> ObjectKey {
-        self.noun.meta().key()
+        self.parsed.meta().key()
     }
     fn uid(&self) -> &Uid {
-        &self.noun.meta().uid
+        &self.parsed.meta().uid
     }
     fn version(&self) -> &ResourceVersion {
-        &self.noun.meta().resource_version
+        &self.parsed.meta().resource_version
     }
     fn controller(&self) -> Option<&Uid> {
-        self.noun.meta().controller().map(|owner| &owner.uid)
+        self.parsed.meta().controller().map(|owner| &owner.uid)
     }
     fn labels(&self) -> Option<&Labels> {
-        self.noun.labels()
+        self.parsed.labels()
     }
 }
 
@@ -155,7 +155,7 @@ where
     }
 }
 
-impl Noun<apps::Deployment> for Deployment {
+impl ParsedFrom<apps::Deployment> for Deployment {
     fn parse(wire: apps::Deployment) -> Result<Self, ParseError> {
         Self::parse(wire)
     }
@@ -164,7 +164,7 @@ impl Noun<apps::Deployment> for Deployment {
     }
 }
 
-impl Noun<apps::ReplicaSet> for ReplicaSet {
+impl ParsedFrom<apps::ReplicaSet> for ReplicaSet {
     fn parse(wire: apps::ReplicaSet) -> Result<Self, ParseError> {
         Self::parse(wire)
     }
@@ -173,7 +173,7 @@ impl Noun<apps::ReplicaSet> for ReplicaSet {
     }
 }
 
-impl Noun<core::ReplicationController> for ReplicaSet {
+impl ParsedFrom<core::ReplicationController> for ReplicaSet {
     fn parse(wire: core::ReplicationController) -> Result<Self, ParseError> {
         Self::parse_replication_controller(wire)
     }
@@ -182,7 +182,7 @@ impl Noun<core::ReplicationController> for ReplicaSet {
     }
 }
 
-impl Noun<policy::PodDisruptionBudget> for DisruptionBudget {
+impl ParsedFrom<policy::PodDisruptionBudget> for DisruptionBudget {
     fn parse(wire: policy::PodDisruptionBudget) -> Result<Self, ParseError> {
         Self::parse(wire)
     }
@@ -191,7 +191,7 @@ impl Noun<policy::PodDisruptionBudget> for DisruptionBudget {
     }
 }
 
-impl Noun<core::Endpoints> for Endpoints {
+impl ParsedFrom<core::Endpoints> for Endpoints {
     fn parse(wire: core::Endpoints) -> Result<Self, ParseError> {
         Self::parse(wire)
     }
@@ -200,7 +200,7 @@ impl Noun<core::Endpoints> for Endpoints {
     }
 }
 
-impl Noun<discovery::EndpointSlice> for EndpointSlice {
+impl ParsedFrom<discovery::EndpointSlice> for EndpointSlice {
     fn parse(wire: discovery::EndpointSlice) -> Result<Self, ParseError> {
         Self::parse(wire)
     }

@@ -11,13 +11,13 @@ use gantry_model::{
 };
 use k8s_openapi::api::apps::v1 as apps;
 
-use super::cached::{Cached, Noun, Typed, resource_of};
+use super::cached::{Cached, ParsedFrom, Typed, resource_of};
 use super::templates::{decode_object, decode_template};
 use crate::request::Form;
 use crate::wire::Wire;
 
 /// A type of `gantry-model` that is parsed from protobuf, too.
-pub trait ProtobufNoun<W>: Noun<W> {
+pub trait ParsedFromProtobuf<W>: ParsedFrom<W> {
     /// Parses the message of an object.
     fn parse_protobuf(message: &[u8], decode: protobuf::DecodeTemplate<'_>) -> Result<Self, ParseError>;
     /// Its template.
@@ -28,7 +28,7 @@ pub trait ProtobufNoun<W>: Noun<W> {
 #[derive(Clone, Debug)]
 pub struct Stored<N, W> {
     /// The parsed object.
-    pub noun: N,
+    pub parsed: N,
     content: Content<W>,
 }
 
@@ -46,7 +46,7 @@ pub type CachedReplicaSet = Stored<ReplicaSet, apps::ReplicaSet>;
 
 impl<N, W> Stored<N, W>
 where
-    N: ProtobufNoun<W>,
+    N: ParsedFromProtobuf<W>,
     W: Wire + Clone + Sync + k8s_openapi::Resource<Scope: 'static>,
 {
     /// Parses a response. What was decoded of the previous state of the object is not decoded again.
@@ -61,11 +61,11 @@ where
     fn of_message(message: &[u8], previous: Option<&Self>) -> Result<Self, ParseError> {
         let message = protobuf::without_managed_fields(message)?;
         let decode = |template: &[u8]| match previous {
-            Some(previous) if previous.has_template(template) => Ok(previous.noun.template().clone()),
+            Some(previous) if previous.has_template(template) => Ok(previous.parsed.template().clone()),
             _ => decode_template(template),
         };
-        let noun = N::parse_protobuf(&message, &decode)?;
-        Ok(Self { noun, content: Content::Protobuf(message.into()) })
+        let parsed = N::parse_protobuf(&message, &decode)?;
+        Ok(Self { parsed, content: Content::Protobuf(message.into()) })
     }
 
     /// Whether its template is encoded as these bytes.
@@ -106,7 +106,7 @@ impl CachedDeployment {
         revision: Option<&str>,
     ) -> Result<RequestBody, ParseError> {
         let annotations = revision.map(|revision| {
-            let mut annotations = self.noun.meta.annotations.clone();
+            let mut annotations = self.parsed.meta.annotations.clone();
             annotations.insert(keys::REVISION.to_owned(), revision.to_owned());
             annotations
         });
@@ -144,7 +144,7 @@ impl CachedReplicaSet {
 
 impl<N, W> Cached for Stored<N, W>
 where
-    N: ProtobufNoun<W>,
+    N: ParsedFromProtobuf<W>,
     W: Wire + Clone + Sync + k8s_openapi::Resource<Scope: 'static>,
 {
     type Wire = W;
@@ -152,7 +152,7 @@ where
     const READS_PROTOBUF: bool = true;
 
     fn parse(_: &Resource, wire: &Arc<W>) -> Result<Self, ParseError> {
-        Ok(Self { noun: N::parse(W::clone(wire))?, content: Content::Decoded(wire.clone()) })
+        Ok(Self { parsed: N::parse(W::clone(wire))?, content: Content::Decoded(wire.clone()) })
     }
     fn parse_protobuf(
         _: &Resource,
@@ -166,16 +166,16 @@ where
         Self::of_message(message, previous(&key).as_deref())
     }
     fn key(&self) -> ObjectKey {
-        self.noun.meta().key()
+        self.parsed.meta().key()
     }
     fn uid(&self) -> &Uid {
-        &self.noun.meta().uid
+        &self.parsed.meta().uid
     }
     fn version(&self) -> &ResourceVersion {
-        &self.noun.meta().resource_version
+        &self.parsed.meta().resource_version
     }
     fn controller(&self) -> Option<&Uid> {
-        self.noun.meta().controller().map(|owner| &owner.uid)
+        self.parsed.meta().controller().map(|owner| &owner.uid)
     }
 }
 
@@ -198,7 +198,7 @@ impl<W> Clone for Content<W> {
     }
 }
 
-impl ProtobufNoun<apps::Deployment> for Deployment {
+impl ParsedFromProtobuf<apps::Deployment> for Deployment {
     fn parse_protobuf(message: &[u8], decode: protobuf::DecodeTemplate<'_>) -> Result<Self, ParseError> {
         Self::parse_protobuf(message, decode)
     }
@@ -207,7 +207,7 @@ impl ProtobufNoun<apps::Deployment> for Deployment {
     }
 }
 
-impl ProtobufNoun<apps::ReplicaSet> for ReplicaSet {
+impl ParsedFromProtobuf<apps::ReplicaSet> for ReplicaSet {
     fn parse_protobuf(message: &[u8], decode: protobuf::DecodeTemplate<'_>) -> Result<Self, ParseError> {
         Self::parse_protobuf(message, decode)
     }
@@ -246,7 +246,7 @@ mod tests {
 
     fn both<N, W>([json, protobuf]: [&'static [u8]; 2]) -> [Stored<N, W>; 2]
     where
-        N: ProtobufNoun<W>,
+        N: ParsedFromProtobuf<W>,
         W: Wire + Clone + Sync + k8s_openapi::Resource<Scope: 'static>,
     {
         let parse = |body, is_protobuf| Stored::of_response(&response(body, is_protobuf), None).unwrap();
@@ -267,15 +267,15 @@ mod tests {
     #[test]
     fn a_deployment_in_protobuf_is_the_one_in_json() {
         let [json, protobuf] = both::<Deployment, apps::Deployment>(DEPLOYMENT);
-        assert_eq!(protobuf.noun, json.noun);
-        assert_eq!(protobuf.noun.template.render(), json.noun.template.render());
+        assert_eq!(protobuf.parsed, json.parsed);
+        assert_eq!(protobuf.parsed.template.render(), json.parsed.template.render());
     }
 
     #[test]
     fn a_set_in_protobuf_is_the_one_in_json() {
         let [json, protobuf] = both::<ReplicaSet, apps::ReplicaSet>(REPLICA_SET);
-        assert_eq!(protobuf.noun, json.noun);
-        assert_eq!(protobuf.noun.template.render(), json.noun.template.render());
+        assert_eq!(protobuf.parsed, json.parsed);
+        assert_eq!(protobuf.parsed.template.render(), json.parsed.template.render());
     }
 
     #[test]
@@ -293,7 +293,7 @@ mod tests {
     #[test]
     fn an_update_in_protobuf_writes_what_one_in_json_writes() {
         let [json, protobuf] = both::<Deployment, apps::Deployment>(DEPLOYMENT);
-        let mut status = json.noun.status.clone();
+        let mut status = json.parsed.status.clone();
         status.replicas = Replicas::ZERO;
         status.collision_count = Some(7);
         status.conditions.reverse();
@@ -303,14 +303,14 @@ mod tests {
             };
             assert_eq!(written(&protobuf), written(&json));
         }
-        for template in [None, Some(json.noun.template.with_hash("h"))] {
+        for template in [None, Some(json.parsed.template.with_hash("h"))] {
             let edit = DeploymentEdit { annotations: [("a".to_owned(), "b".to_owned())].into(), template };
             let written =
                 |stored: &CachedDeployment| written::<apps::Deployment>(&stored.with_edit(&edit).unwrap());
             assert_eq!(written(&protobuf), written(&json));
         }
         let [json, protobuf] = both::<ReplicaSet, apps::ReplicaSet>(REPLICA_SET);
-        let status = ReplicaSetStatus { terminating: None, ..json.noun.status.clone() };
+        let status = ReplicaSetStatus { terminating: None, ..json.parsed.status.clone() };
         let annotations = [("a".to_owned(), "b".to_owned())].into();
         for (replicas, min_ready_seconds) in [(Replicas::from(5), 9), (Replicas::ZERO, 0)] {
             let edit =
@@ -333,7 +333,7 @@ mod tests {
     fn a_template_that_is_known_is_not_decoded_again() {
         let [_, first] = both::<ReplicaSet, apps::ReplicaSet>(REPLICA_SET);
         let next = Stored::of_response(&response(REPLICA_SET[1], true), Some(&first)).unwrap();
-        assert!(std::ptr::eq(next.noun.template.written(), first.noun.template.written()));
+        assert!(std::ptr::eq(next.parsed.template.written(), first.parsed.template.written()));
     }
 
     #[test]
