@@ -43,7 +43,9 @@ impl History {
 }
 
 fn web(generation: u64, spec: Value) -> Value {
-    json!({"metadata": {"name": "web", "uid": "web", "generation": generation}, "spec": spec, "status": {}})
+    let mut web = json!({"metadata": {"name": "web", "uid": "web", "generation": generation}, "status": {}});
+    web["spec"] = spec;
+    web
 }
 
 /// A set of this template, sized when the Deployment wanted `sized_for` pods and all sets could have `sized_max`.

@@ -58,6 +58,7 @@ pub(super) struct SetView {
 
 /// A Pod.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "the fields of the object are independent of each other")]
 pub(super) struct PodView {
     pub(super) owner: String,
     /// Neither ended nor terminating.
