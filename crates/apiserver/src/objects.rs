@@ -125,13 +125,11 @@ impl Objects {
 
     /// Decodes a stored object, unless it was written a moment ago.
     fn decode(&self, kind: &Kind, key: &Key, stored: &Versioned) -> Result<DecodedObject, ApiError> {
-        match self.decoded.get(kind, key, stored.revision) {
-            Some(decoded) => Ok(decoded),
-            None => {
-                let object = storage_codec::decode(kind, &stored.value, stored.revision)?;
-                Ok(DecodedObject { object, parts: Arc::default() })
-            }
+        if let Some(decoded) = self.decoded.get(kind, key, stored.revision) {
+            return Ok(decoded);
         }
+        let object = storage_codec::decode(kind, &stored.value, stored.revision)?;
+        Ok(DecodedObject { object, parts: Arc::default() })
     }
 
     /// The response with an object that was stored, which the next write need not decode.

@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(frame(Opcode::Close, &NORMAL_CLOSURE), [0x88, 2, 3, 232]);
         assert_eq!(frame(Opcode::Binary, &[7; 125])[..2], [0x82, 125]);
         assert_eq!(frame(Opcode::Binary, &[7; 126])[..4], [0x82, 126, 0, 126]);
-        assert_eq!(frame(Opcode::Binary, &[7; 65536])[..10], [0x82, 127, 0, 0, 0, 0, 0, 1, 0, 0]);
+        assert_eq!(frame(Opcode::Binary, &vec![7; 65536])[..10], [0x82, 127, 0, 0, 0, 0, 0, 1, 0, 0]);
     }
 
     #[test]

@@ -74,8 +74,8 @@ mod tests {
     use super::*;
 
     fn bundle(name: &str, signer: Option<&str>, certificates: &[&str]) -> ClusterTrustBundle {
-        let text: String =
-            certificates.iter().map(|it| format!("about {it}\n{BEGIN}\n{it}\n{END}\n")).collect();
+        let pem = |it: &&str| format!("about {it}\n{BEGIN}\n{it}\n{END}\n");
+        let text = certificates.iter().map(pem).collect::<Vec<_>>().concat();
         let spec = json!({"signerName": signer, "trustBundle": text});
         gantry_json::from_value(json!({"metadata": {"name": name, "labels": {"is": name}}, "spec": spec}))
             .unwrap()

@@ -155,7 +155,7 @@ mod tests {
         let phase = PodStatus { phase: Some("Failed".to_owned()), ..same.clone() };
         assert!(is_needed(&stored, &phase));
         let debugged = PodStatus {
-            ephemeral_container_statuses: Some(vec![k8s_openapi::api::core::v1::ContainerStatus::default()]),
+            ephemeral_container_statuses: Some(vec![ContainerStatus::default()]),
             ..same.clone()
         };
         assert!(is_needed(&stored, &debugged));

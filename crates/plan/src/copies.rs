@@ -179,7 +179,7 @@ impl PodTemplate {
         }
         let (parts, rest) = cut(std::str::from_utf8(stored).ok()?, &places);
         let is_on_host = address == host_address;
-        Some(Self { parts, rest, is_on_host, pod })
+        Some(Self { pod, parts, rest, is_on_host })
     }
 
     fn rendered(&self, identity: &PodIdentity<'_>) -> String {

@@ -99,7 +99,7 @@ fn is_copied(manifest: &Manifest, profile: &Profile, copied_above: u64) -> bool 
     let items = |list: &Value| list.as_array().cloned().unwrap_or_default();
     let mut containers =
         ["containers", "initContainers"].into_iter().flat_map(|field| items(&pod["spec"][field]));
-    let annotations = pod["metadata"]["annotations"].as_object().into_iter().flat_map(|all| all.keys());
+    let annotations = pod["metadata"]["annotations"].as_object().into_iter().flat_map(gantry_json::Map::keys);
     manifest.object["kind"] == "Deployment"
         && spec["replicas"].as_u64().is_some_and(|replicas| replicas > copied_above)
         && annotations.into_iter().all(|name| !name.starts_with(ANNOTATION_PREFIX))
@@ -148,8 +148,8 @@ async fn enlarge(
 async fn set_of(cluster: &SimCluster, key: &DeploymentKey) -> Option<Value> {
     let owner = deployment(cluster, key).await?["metadata"]["uid"].clone();
     let list = cluster.get(&format!("/apis/apps/v1/namespaces/{}/replicasets", key.0)).await;
-    let sets = list["items"].as_array()?.iter();
-    sets.filter(|set| set["metadata"]["ownerReferences"][0]["uid"] == owner).cloned().next()
+    let mut sets = list["items"].as_array()?.iter();
+    sets.find(|set| set["metadata"]["ownerReferences"][0]["uid"] == owner).cloned()
 }
 
 /// Whether a pod belongs to the set of this uid.

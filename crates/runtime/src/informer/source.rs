@@ -282,8 +282,11 @@ impl Source {
         let all = std::mem::take(&mut *self.listed());
         let mut views = self.views();
         // A view that was attached meanwhile and needs more than was decoded gets the next list.
-        let is_enough = |view: &&Box<dyn View>| views.extent == Extent::Whole || !view.needs_whole();
-        views.all.iter().filter(is_enough).for_each(|view| view.replace(&all, version));
+        for view in &views.all {
+            if views.extent == Extent::Whole || !view.needs_whole() {
+                view.replace(&all, version);
+            }
+        }
         views.is_following = true;
     }
 
