@@ -239,6 +239,8 @@ async fn nodes_beyond_the_configured_number_are_deleted() {
 #[tokio::test(start_paused = true)]
 async fn many_pods_on_many_nodes_all_become_ready() {
     let mut cluster = Cluster::start(10).await;
+    // Pods that come before the last node would be on the first ones.
+    seconds(1).await;
     for n in 0..200 {
         cluster.pod(&format!("web-{n}"), "nginx:1", &json!({})).await;
     }
