@@ -35,7 +35,7 @@ enum Turn {
 }
 
 impl JoinedNodes {
-    /// Runs a component until shutdown: once a node has joined, and while nobody holds the lease of its counterpart in Kubernetes.
+    /// Runs a component until shutdown: once a node has joined, and while no process holds the lease of its counterpart in Kubernetes.
     pub(crate) async fn run<F>(
         self,
         counterpart: &'static str,

@@ -48,16 +48,29 @@ impl TokenKey {
     }
 }
 
+/// Which keys of a ConfigMap or Secret a volume shows.
+#[derive(Clone, Copy)]
+struct SelectedKeys<'a> {
+    /// All keys if `None`.
+    items: Option<&'a [core::KeyToPath]>,
+    /// Whether the object and its keys may be missing.
+    optional: Option<bool>,
+    /// The mode of files whose item has none.
+    mode: i32,
+}
+
 /// Returns the files of a volume; `None` if it does not show objects.
 pub(crate) fn payload(volume: &core::Volume, inputs: PayloadInputs<'_>) -> Option<Result<Payload, String>> {
     if let Some(source) = &volume.config_map {
         let mode = source.default_mode.unwrap_or(MODE);
-        return Some(config_map(&source.name, source.items.as_deref(), source.optional, mode, inputs));
+        let keys = SelectedKeys { items: source.items.as_deref(), optional: source.optional, mode };
+        return Some(config_map(&source.name, keys, inputs));
     }
     if let Some(source) = &volume.secret {
         let name = source.secret_name.as_deref().unwrap_or_default();
         let mode = source.default_mode.unwrap_or(MODE);
-        return Some(secret(name, source.items.as_deref(), source.optional, mode, inputs));
+        let keys = SelectedKeys { items: source.items.as_deref(), optional: source.optional, mode };
+        return Some(secret(name, keys, inputs));
     }
     if let Some(source) = &volume.downward_api {
         return Some(downward(source.items.as_deref(), source.default_mode.unwrap_or(MODE), inputs));
@@ -80,10 +93,12 @@ fn projection(
     inputs: PayloadInputs<'_>,
 ) -> Result<Payload, String> {
     if let Some(source) = &source.config_map {
-        return config_map(&source.name, source.items.as_deref(), source.optional, mode, inputs);
+        let keys = SelectedKeys { items: source.items.as_deref(), optional: source.optional, mode };
+        return config_map(&source.name, keys, inputs);
     }
     if let Some(source) = &source.secret {
-        return secret(&source.name, source.items.as_deref(), source.optional, mode, inputs);
+        let keys = SelectedKeys { items: source.items.as_deref(), optional: source.optional, mode };
+        return secret(&source.name, keys, inputs);
     }
     if let Some(source) = &source.downward_api {
         return downward(source.items.as_deref(), mode, inputs);
@@ -102,65 +117,53 @@ fn projection(
     Ok(Payload::from([(token.path.clone(), VolumeFile { content: content.clone().into_bytes(), mode })]))
 }
 
-fn config_map(
-    name: &str,
-    items: Option<&[core::KeyToPath]>,
-    optional: Option<bool>,
-    mode: i32,
-    inputs: PayloadInputs<'_>,
-) -> Result<Payload, String> {
+fn config_map(name: &str, keys: SelectedKeys<'_>, inputs: PayloadInputs<'_>) -> Result<Payload, String> {
     let Some(map) = inputs.sources.config_maps.get(name) else {
-        return missing(optional, format!("configmap \"{name}\" not found"));
+        return keys.missing(format!("configmap \"{name}\" not found"));
     };
     let text = map.data.iter().flatten().map(|(key, value)| (key.clone(), value.clone().into_bytes()));
     let binary = map.binary_data.iter().flatten().map(|(key, value)| (key.clone(), value.0.clone()));
-    select(text.chain(binary).collect(), items, optional, mode, |key| {
+    keys.select(&text.chain(binary).collect(), |key| {
         format!("configmap references non-existent config key: {key}")
     })
 }
 
-fn secret(
-    name: &str,
-    items: Option<&[core::KeyToPath]>,
-    optional: Option<bool>,
-    mode: i32,
-    inputs: PayloadInputs<'_>,
-) -> Result<Payload, String> {
+fn secret(name: &str, keys: SelectedKeys<'_>, inputs: PayloadInputs<'_>) -> Result<Payload, String> {
     let Some(secret) = inputs.sources.secrets.get(name) else {
-        return missing(optional, format!("secret \"{name}\" not found"));
+        return keys.missing(format!("secret \"{name}\" not found"));
     };
     let data = secret.data.iter().flatten().map(|(key, value)| (key.clone(), value.0.clone()));
-    select(data.collect(), items, optional, mode, |key| format!("references non-existent secret key: {key}"))
+    keys.select(&data.collect(), |key| format!("references non-existent secret key: {key}"))
 }
 
-fn missing(optional: Option<bool>, problem: String) -> Result<Payload, String> {
-    if optional == Some(true) { Ok(Payload::new()) } else { Err(problem) }
-}
-
-/// Returns the selected keys as files; all keys without a selection.
-fn select(
-    mut data: BTreeMap<String, Vec<u8>>,
-    items: Option<&[core::KeyToPath]>,
-    optional: Option<bool>,
-    mode: i32,
-    no_key: impl Fn(&str) -> String,
-) -> Result<Payload, String> {
-    let Some(items) = items else {
-        let files = data.into_iter().map(|(key, content)| (key, VolumeFile { content, mode }));
-        return Ok(files.collect());
-    };
-    let mut files = Payload::new();
-    for item in items {
-        match data.get_mut(&item.key) {
-            Some(content) => {
-                let file = VolumeFile { content: content.clone(), mode: item.mode.unwrap_or(mode) };
-                files.insert(item.path.clone(), file);
-            }
-            None if optional == Some(true) => {}
-            None => return Err(no_key(&item.key)),
-        }
+impl SelectedKeys<'_> {
+    /// The files of an object that does not exist, which is an error unless it is optional.
+    fn missing(self, problem: String) -> Result<Payload, String> {
+        if self.optional == Some(true) { Ok(Payload::new()) } else { Err(problem) }
     }
-    Ok(files)
+
+    /// Returns the selected keys as files; all keys without a selection.
+    fn select(
+        self,
+        data: &BTreeMap<String, Vec<u8>>,
+        no_key: impl Fn(&str) -> String,
+    ) -> Result<Payload, String> {
+        let file = |content: &Vec<u8>, mode| VolumeFile { content: content.clone(), mode };
+        let Some(items) = self.items else {
+            return Ok(data.iter().map(|(key, content)| (key.clone(), file(content, self.mode))).collect());
+        };
+        let mut files = Payload::new();
+        for item in items {
+            match data.get(&item.key) {
+                Some(content) => {
+                    files.insert(item.path.clone(), file(content, item.mode.unwrap_or(self.mode)));
+                }
+                None if self.optional == Some(true) => {}
+                None => return Err(no_key(&item.key)),
+            }
+        }
+        Ok(files)
+    }
 }
 
 fn downward(

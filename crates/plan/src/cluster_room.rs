@@ -21,7 +21,12 @@ const DERIVED_TAINTS: [&str; 3] =
 impl ClusterObjects {
     /// The nodes, with what other pods leave free. Nodes that are not ready get no pods.
     pub(crate) fn node_templates(&self) -> Vec<NodeTemplate> {
-        let others: Vec<_> = self.other_pods.iter().filter_map(running_pod).collect();
+        let mut others: BTreeMap<String, Vec<core::Pod>> = BTreeMap::new();
+        for pod in self.other_pods.iter().filter_map(running_pod) {
+            if let Some(node) = pod.spec.as_ref().and_then(|spec| spec.node_name.clone()) {
+                others.entry(node).or_default().push(pod);
+            }
+        }
         let nodes = self.nodes.iter().filter_map(|node| core::Node::decode_value(node).ok());
         nodes.map(|node| template(&node, &others)).collect()
     }
@@ -44,7 +49,8 @@ fn running_pod(pod: &Value) -> Option<core::Pod> {
     if has_ended { None } else { core::Pod::decode_value(pod).ok() }
 }
 
-fn template(node: &core::Node, others: &[core::Pod]) -> NodeTemplate {
+/// A node without what other pods, by the name of their node, use of it.
+fn template(node: &core::Node, others: &BTreeMap<String, Vec<core::Pod>>) -> NodeTemplate {
     let name = node.metadata.name.clone().unwrap_or_default();
     let spec = node.spec.clone().unwrap_or_default();
     let allocatable = node.status.as_ref().and_then(|status| status.allocatable.clone()).unwrap_or_default();
@@ -52,9 +58,7 @@ fn template(node: &core::Node, others: &[core::Pod]) -> NodeTemplate {
         .iter()
         .filter_map(|(resource, amount)| Some((resource.clone(), parse_billionths(&amount.0)?)))
         .collect();
-    let is_here =
-        |pod: &&core::Pod| pod.spec.as_ref().is_some_and(|spec| spec.node_name.as_ref() == Some(&name));
-    for pod in others.iter().filter(is_here) {
+    for pod in others.get(&name).into_iter().flatten() {
         subtract(&mut amounts, &requested_amounts(pod));
         subtract(&mut amounts, &Amounts::from([("pods".to_owned(), 1_000_000_000)]));
     }

@@ -1,6 +1,6 @@
 //! Streams in one direction over WebSocket: the handshake, and the body as messages.
 //!
-//! The connection is handed over by whoever serves the response: its body is what is sent after `101 Switching Protocols`.
+//! The server of the connection hands it over: the body of the response is what is sent after `101 Switching Protocols`.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -23,7 +23,7 @@ use crate::response::{ApiResponse, Body, Chunks};
 /// What a server appends to the key of a client before it hashes it.
 const KEY_SUFFIX: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 const VERSION: &str = "13";
-/// The protocol whose messages are text, for browsers of old.
+/// The protocol whose messages are text, for clients that cannot receive binary ones.
 const BASE64_PROTOCOL: &str = "base64.binary.k8s.io";
 const BINARY_PROTOCOL: &str = "binary.k8s.io";
 
