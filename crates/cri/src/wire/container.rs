@@ -1,9 +1,5 @@
 //! The messages about containers.
-#![expect(
-    missing_docs,
-    clippy::struct_excessive_bools,
-    reason = "names and meanings are those of the protocol"
-)]
+#![expect(missing_docs, reason = "names and meanings are those of the protocol")]
 
 use gantry_grpc::messages;
 
