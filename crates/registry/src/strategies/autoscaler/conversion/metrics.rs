@@ -4,10 +4,11 @@ use std::borrow::Cow;
 
 use gantry_json::{Value, json};
 
-/// The types of metrics, the member of each, and the paths of its fields in v1 and in v2, below that member.
-///
-/// These are the paths in a spec; see [`in_status`] for those in a status.
-const METRICS: [(&str, &str, &[(&str, &str)]); 5] = [
+/// A type of metrics, its member, and the paths of its fields in v1 and in v2, below that member.
+type MetricType = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+
+/// The types of metrics, with the paths of fields in a spec; see [`in_status`] for those in a status.
+const METRICS: [MetricType; 5] = [
     (
         "Resource",
         "resource",
