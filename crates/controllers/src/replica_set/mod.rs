@@ -46,10 +46,7 @@ fn assemble_kind<S: CachedSet>(assembly: &mut Assembly<'_>, name: &'static str, 
     let queue = Queue::new(name, context.clock.clone(), &context.metrics);
     let controller = ReplicaSets { context, caches, state: Arc::default() };
     triggers::subscribe(&controller.caches, &controller.state, &queue);
-    let synced = {
-        let caches = controller.caches.clone();
-        async move { caches.synced().await }
-    };
+    let synced = controller.caches.clone().synced();
     assembly.work(&queue, (workers, RetryPolicy::REPLICA_SET), synced, move |key| {
         let controller = controller.clone();
         async move { controller.sync(&key).await }
