@@ -167,10 +167,10 @@ impl<'k> Printer<'k> {
             let mut objects = objects.collect::<Result<Vec<_>, E>>()?;
             objects.sort_by(order);
             let rows = objects.iter().map(|object| Ok(self.row(object, layout, now, &mut budget)));
-            return write_list(&table, "rows", rows);
+            return write_list(table, "rows", rows);
         }
         let rows = objects.map(|object| Ok(self.row(&object?, layout, now, &mut budget)));
-        write_list(&table, "rows", rows)
+        write_list(table, "rows", rows)
     }
 
     /// Returns the Table of one object: of a get, a write, a watch event or a bookmark.
@@ -202,29 +202,26 @@ impl<'k> Printer<'k> {
     }
 }
 
-/// Writes an object, and a newline, with these elements in place of its empty list or null of this name.
+/// Writes an object, and a newline, with these elements in place of its last member, an empty list or null of this name.
 fn write_list<E>(
-    object: &Value,
+    mut object: Value,
     name: &str,
     elements: impl Iterator<Item = Result<Value, E>>,
 ) -> Result<Vec<u8>, E> {
-    let bytes = encode::plain(object);
-    let marks = ["[]", "null"].map(|empty| format!("\"{name}\":{empty}"));
-    let place = |mark: &String| bytes.windows(mark.len()).position(|window| window == mark.as_bytes());
-    let found = marks.iter().find_map(|mark| Some((place(mark)?, mark.len())));
     let mut elements = elements.peekable();
-    let (Some((start, length)), Some(_)) = (found, elements.peek()) else {
-        return Ok([bytes, vec![b'\n']].concat());
-    };
-    let mut out = bytes[..start].to_vec();
-    for (index, element) in elements.enumerate() {
-        let before = if index == 0 { format!("\"{name}\":[") } else { ",".to_owned() };
+    if elements.peek().is_none() {
+        return Ok([encode::plain(&object), vec![b'\n']].concat());
+    }
+    object.as_object_mut().and_then(|members| members.remove(name));
+    let mut out = encode::plain(&object);
+    out.pop(); // The brace that closes the object.
+    let mut before = format!(",\"{name}\":[");
+    for element in elements {
         out.extend_from_slice(before.as_bytes());
         out.extend_from_slice(&encode::plain(&element?));
+        ",".clone_into(&mut before);
     }
-    out.push(b']');
-    out.extend_from_slice(&bytes[start + length..]);
-    out.push(b'\n');
+    out.extend_from_slice(b"]}\n");
     Ok(out)
 }
 
