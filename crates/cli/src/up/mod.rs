@@ -50,7 +50,7 @@ pub(crate) struct UpFlags {
     /// A profile that defines how pods behave on the simulated nodes
     #[arg(long, value_name = "FILE")]
     sim_profile: Option<PathBuf>,
-    /// Repair these defects of Kubernetes, with commas between them: all, size-annotation, recreate-scaling, undo-deadline
+    /// Repair these defects of Kubernetes, comma-separated: all, size-annotation, recreate-scaling, undo-deadline
     #[arg(long, value_name = "NAMES")]
     repair: Option<Repairs>,
     /// Run in the background, with a log file; `gantry down` stops it
