@@ -88,7 +88,7 @@ impl<S: CachedSet> ReplicaSets<S> {
         let classified = match classify_pods(set, expectation_state, pods.iter().map(|pod| &**pod)) {
             Ok(classified) => classified,
             Err(waiting_on) => {
-                tracing::warn!(set = %key, %waiting_on, "the set sits still");
+                tracing::warn!(set = %key, %waiting_on, "the ReplicaSet makes no progress");
                 return Ok(None);
             }
         };
