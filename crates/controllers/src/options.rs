@@ -1,4 +1,4 @@
-//! Which controllers run, and how.
+//! The options of the controllers: which of them run, and with how many workers.
 
 use std::collections::BTreeSet;
 use std::fmt;
