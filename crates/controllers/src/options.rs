@@ -289,7 +289,7 @@ mod tests {
     fn every_controller_is_known_by_both_its_names() {
         for controller in Controller::ALL {
             assert_eq!(controller.name().parse(), Ok(controller));
-            assert_eq!(controller.alias().parse(), Ok(controller));
+            assert_eq!(controller.names().1.parse(), Ok(controller));
         }
         let unknown = "cronjob".parse::<Controller>().unwrap_err().to_string();
         assert!(
