@@ -34,7 +34,7 @@ pub(crate) fn check_where_installed(root: &Path) -> Result<(), Failure> {
         None => console::talk(&format!(
             "advisories were not checked: set {ADVISORIES_VARIABLE} to a clone of {ADVISORIES}, or to that URL"
         )),
-        // cargo-deny fetches with git, which can be told to look elsewhere.
+        // cargo-deny fetches with git, which can be configured to look elsewhere.
         Some(source) => {
             command
                 .env("GIT_CONFIG_COUNT", "1")

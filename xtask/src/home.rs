@@ -20,7 +20,7 @@ const REMOVED: [&str; 8] = [
     "XDG_DATA_HOME",
     "XDG_STATE_HOME",
 ];
-/// What the tests expect: kubectl speaks the language of its user, and clients ask a proxy for addresses of others only.
+/// The environment that tests expect: the language of kubectl's messages, and no proxy for local addresses.
 const SET: [(&str, &str); 2] = [("LC_ALL", "C.UTF-8"), ("NO_PROXY", "127.0.0.1,localhost")];
 /// Where the toolchain is, relative to the home directory, unless the environment says otherwise.
 const TOOLCHAIN: [(&str, &str); 2] = [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")];

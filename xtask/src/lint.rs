@@ -11,10 +11,10 @@ Usage: cargo xtask lint [--fix]
 
 Check formatting and clippy (warnings are errors), then `cargo deny check` where cargo-deny is installed.
 
-  --fix   Apply what clippy and rustfmt can mend by themselves, then check the rest
+  --fix   Apply what clippy and rustfmt can fix themselves, then check the rest
 ";
 
-/// Checks, after mending when asked to.
+/// Runs the checks, after fixing what can be fixed if `--fix` is given.
 pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     let root = cargo::repository_root()?;
     match arguments {

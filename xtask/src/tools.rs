@@ -15,7 +15,7 @@ pub(crate) const USAGE: &str = "\
 Usage: cargo xtask tools
 
 Install below target/tools the clients that the tests drive: the Python and JavaScript clients of Kubernetes and Debian's
-old kubectl. What is there already is left alone; remove the folder to install anew.
+old kubectl. What is there already is left alone; remove the folder to install again.
 ";
 
 /// What runs the clients.

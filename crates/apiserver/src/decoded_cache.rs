@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_one_place_are_told_apart() {
+    fn keys_of_one_place_are_distinguished() {
         let (cache, pods) = (DecodedCache::default(), kinds().resource("", "v1", "pods").unwrap());
         let names: Vec<_> = (0..2 * PLACES).map(|number| number.to_string()).collect();
         for name in &names {

@@ -379,7 +379,7 @@ impl From<Deletion> for Change {
 }
 
 impl ChangeResult {
-    /// The object, whatever the result.
+    /// The object, for either result.
     pub(crate) fn into_object(self) -> ObjectResponse {
         match self {
             Self::Kept(shown) | Self::Stored(shown) | Self::Removed(shown) => shown,

@@ -43,7 +43,7 @@ pub struct RequestLimits {
     pub reading: u32,
     /// The most requests that write; 0 for no limit.
     pub mutating: u32,
-    /// Whether the sum of both is divided by priority and fairness, instead of each being a limit by itself.
+    /// Whether the sum of both is divided by priority and fairness, instead of each being a separate limit.
     pub priority_and_fairness: bool,
 }
 

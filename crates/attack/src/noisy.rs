@@ -69,13 +69,13 @@ pub(crate) async fn measure(options: &NoisyOptions) -> Result<Report, String> {
 impl Report {
     /// Tells whether the quiet client was always answered, and in time, and the Deployment was rolled out.
     pub(crate) fn passed(&self) -> bool {
-        let (alone, beside) = (judged(&self.alone), judged(&self.beside));
+        let (alone, beside) = (without_machine_delays(&self.alone), without_machine_delays(&self.beside));
         beside.p99 <= alone.p99 * self.factor && self.refused() == 0 && self.rollout_beside.is_ok()
     }
 
     /// Returns the figures, a line each.
     pub(crate) fn figures(&self) -> Vec<String> {
-        let (alone, beside) = (judged(&self.alone), judged(&self.beside));
+        let (alone, beside) = (without_machine_delays(&self.alone), without_machine_delays(&self.beside));
         let raw = |samples: &[Sample]| Latency::of(samples.iter().map(|sample| sample.waited));
         let factor = beside.p99.as_secs_f64() / alone.p99.as_secs_f64().max(f64::EPSILON);
         let rollout = match &self.rollout_beside {
@@ -100,8 +100,8 @@ impl Report {
     }
 }
 
-fn judged(samples: &[Sample]) -> Latency {
-    Latency::of(samples.iter().map(Sample::judged))
+fn without_machine_delays(samples: &[Sample]) -> Latency {
+    Latency::of(samples.iter().map(Sample::without_machine_delays))
 }
 
 fn path(resource: &str) -> String {

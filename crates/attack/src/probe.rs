@@ -32,7 +32,7 @@ pub(crate) struct Sample {
 
 impl Sample {
     /// Returns the wait without the share of the machine.
-    pub(crate) fn judged(&self) -> Duration {
+    pub(crate) fn without_machine_delays(&self) -> Duration {
         self.waited.saturating_sub(self.machine)
     }
 }

@@ -111,7 +111,7 @@ pub(crate) async fn attack(options: AttackOptions) -> Result<Report, String> {
         if Instant::now() >= end || round.is_exhausted() {
             break;
         }
-        say("the server is started anew");
+        say("the server is restarted");
     }
     let mut report = round.report.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(std::mem::take(&mut report))
@@ -258,7 +258,9 @@ impl Round {
                 self.find(what, sample.started.elapsed());
             }
             let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
-            report.longest_wait.note(sample.judged(), || self.cases_since(sample.started.elapsed()));
+            report
+                .longest_wait
+                .note(sample.without_machine_delays(), || self.cases_since(sample.started.elapsed()));
         }
         self.report.lock().unwrap_or_else(PoisonError::into_inner).samples.extend(samples);
     }
@@ -270,7 +272,7 @@ fn judge(sample: &Sample) -> Option<String> {
     match outcome {
         Err(error) => Some(format!("the probe got no answer to {request}: {error}")),
         Ok(status) if *status != 200 => Some(format!("the probe got {status} for {request}")),
-        Ok(_) if sample.judged() > PROBE_LIMIT => Some(format!(
+        Ok(_) if sample.without_machine_delays() > PROBE_LIMIT => Some(format!(
             "the probe waited {} ms for {request}, of which the machine took {} ms; the server used {} ms of processors",
             waited.as_millis(),
             machine.as_millis(),
@@ -315,7 +317,7 @@ impl Report {
 
     /// Returns the figures, a line each.
     pub(crate) fn figures(&self) -> Vec<String> {
-        let judged = Latency::of(self.samples.iter().map(Sample::judged));
+        let latency = Latency::of(self.samples.iter().map(Sample::without_machine_delays));
         let machine = Latency::of(self.samples.iter().map(|sample| sample.machine));
         let statuses: Vec<String> =
             self.statuses.iter().map(|(status, count)| format!("{status}: {count}")).collect();
@@ -327,7 +329,7 @@ impl Report {
         let figures = [
             format!("{} cases, {} findings", self.cases, self.findings.len()),
             format!("answers: {}; none: {}", statuses.join(", "), self.unanswered),
-            format!("probe, without delays by the machine: {judged}{}", self.longest_wait.during()),
+            format!("probe, without delays by the machine: {latency}{}", self.longest_wait.during()),
             format!("delays by the machine, as far as others used its processors: {machine}"),
             format!(
                 "memory: {} MB at most{}, {} MB at the end",

@@ -1,6 +1,6 @@
 //! Invariants that any cluster must satisfy, as functions that return findings.
 //!
-//! The checker shares no code with what it checks: it resolves limits and adds up pods by itself, in the simplest
+//! The checker shares no code with what it checks: it resolves limits and adds up pods itself, in the simplest
 //! way, from the objects alone. It depends on the objects alone (`gantry-json`, `gantry-model`). Tests and simulations fail on a finding.
 
 mod judge;

@@ -75,12 +75,12 @@ enum Command {
         ))
     )]
     Controllers(#[command(flatten)] ControllersFlags),
-    /// Make this machine a node: real pods
+    /// Run this machine as a node with real pods
     ///
     /// Runs the pods that are scheduled to this machine with its container runtime, as a kubelet does, for any cluster. When
     /// it stops, containers keep running, and the next start continues with them. See docs/real-pods.md.
     ///
-    /// With --ca-cert-hash, --server and --token the machine joins the cluster: it asks for a certificate, keeps it in --root-dir
+    /// With --ca-cert-hash, --server and --token the machine joins the cluster: it requests a certificate, keeps it in --root-dir
     /// and renews it. `gantry token create` prints the command; afterwards `gantry node` without these flags continues.
     #[command(verbatim_doc_comment, after_help = NODE_EXAMPLE)]
     Node(#[command(flatten)] NodeFlags),

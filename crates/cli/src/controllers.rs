@@ -54,7 +54,7 @@ pub(crate) struct ControllersFlags {
     /// The number of namespaces to sync concurrently
     #[arg(long, value_name = "N", default_value_t = Workers::default().namespace)]
     concurrent_namespace_syncs: usize,
-    /// Repair these defects of Kubernetes, with commas between them: all, size-annotation, recreate-scaling, undo-deadline
+    /// Repair these defects of Kubernetes, comma-separated: all, size-annotation, recreate-scaling, undo-deadline
     #[arg(long, value_name = "NAMES")]
     repair: Option<Repairs>,
     /// The CA certificate file published in each namespace as `kube-root-ca.crt` [default: that of the kubeconfig]
@@ -66,7 +66,7 @@ pub(crate) struct ControllersFlags {
     /// The key of --cluster-signing-cert-file
     #[arg(long, value_name = "FILE", requires = "cluster_signing_cert_file")]
     cluster_signing_key_file: Option<PathBuf>,
-    /// How long signed certificates live unless a request asks for less
+    /// The lifetime of signed certificates, unless a request has a shorter one
     #[arg(long, value_name = "DURATION", default_value = "8760h", value_parser = duration)]
     cluster_signing_duration: Duration,
     /// The address for /healthz and /metrics, over plain HTTP

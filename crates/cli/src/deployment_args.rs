@@ -104,7 +104,7 @@ fn kind_of(word: &str) -> Option<&'static Kind> {
 mod tests {
     use super::*;
 
-    fn asked(words: &[&str]) -> Result<DeploymentArgs, String> {
+    fn parsed(words: &[&str]) -> Result<DeploymentArgs, String> {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         DeploymentArgs::parse(&words, None, false)
     }
@@ -118,11 +118,11 @@ mod tests {
             &["deployments.apps/web"],
             &["Deployment", "web"],
         ] {
-            assert_eq!(asked(words), Ok(DeploymentArgs::One("web".to_owned())), "{words:?}");
+            assert_eq!(parsed(words), Ok(DeploymentArgs::One("web".to_owned())), "{words:?}");
         }
-        assert_eq!(asked(&["web.deploy"]), Ok(DeploymentArgs::One("web.deploy".to_owned())));
-        assert!(asked(&["deployment/"]).unwrap_err().contains("the name is missing"));
-        assert!(asked(&[]).unwrap_err().contains("no Deployment is named"));
+        assert_eq!(parsed(&["web.deploy"]), Ok(DeploymentArgs::One("web.deploy".to_owned())));
+        assert!(parsed(&["deployment/"]).unwrap_err().contains("the name is missing"));
+        assert!(parsed(&[]).unwrap_err().contains("no Deployment is named"));
         assert!(
             deployment_name(&["a".to_owned(), "b".to_owned()]).unwrap_err().contains("name one Deployment")
         );
@@ -132,14 +132,14 @@ mod tests {
     fn other_kinds_are_named_in_full() {
         for words in [&["rs/web"][..], &["rs", "web"], &["ReplicaSet/web"], &["web", "replicasets.apps/web"]]
         {
-            let said = asked(words).unwrap_err();
+            let error = parsed(words).unwrap_err();
             assert!(
-                said.starts_with("only Deployments are supported, not replicasets\n"),
-                "{words:?}: {said}"
+                error.starts_with("only Deployments are supported, not replicasets\n"),
+                "{words:?}: {error}"
             );
         }
         assert!(
-            asked(&["fruit/web"]).unwrap_err().starts_with("only Deployments are supported, not fruit\n")
+            parsed(&["fruit/web"]).unwrap_err().starts_with("only Deployments are supported, not fruit\n")
         );
     }
 
@@ -147,10 +147,10 @@ mod tests {
     fn several_are_named_or_selected() {
         let both = DeploymentArgs::Names(vec!["web".to_owned(), "api".to_owned()]);
         for words in [&["web", "api"][..], &["deploy", "web", "api"], &["deploy/web", "deployment/api"]] {
-            assert_eq!(asked(words).as_ref(), Ok(&both), "{words:?}");
+            assert_eq!(parsed(words).as_ref(), Ok(&both), "{words:?}");
         }
         let all = DeploymentArgs::All { labels: String::new(), all_namespaces: false };
-        assert_eq!(asked(&["deployments"]), Ok(all));
+        assert_eq!(parsed(&["deployments"]), Ok(all));
         let labels = DeploymentArgs::All { labels: "app=web".to_owned(), all_namespaces: true };
         assert_eq!(DeploymentArgs::parse(&[], Some("app=web"), true), Ok(labels));
         let web = ["web".to_owned()];

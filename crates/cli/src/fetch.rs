@@ -25,10 +25,13 @@ pub(crate) struct FetchedDeployments {
 }
 
 /// Reads the requested Deployments with related objects.
-pub(crate) async fn look(cluster: &Cluster, asked: &DeploymentArgs) -> Result<FetchedDeployments, Failure> {
+pub(crate) async fn deployments(
+    cluster: &Cluster,
+    args: &DeploymentArgs,
+) -> Result<FetchedDeployments, Failure> {
     let mut fetched = FetchedDeployments::default();
     let notes = &mut fetched.notes;
-    match asked {
+    match args {
         DeploymentArgs::One(name) => fetched.objects.push(objects(cluster, name, notes).await?),
         DeploymentArgs::Names(names) => {
             let listing = listing(cluster, false, notes).await?;
@@ -238,16 +241,16 @@ mod tests {
     #[test]
     fn a_selector_is_asked_for_as_a_list_takes_it() {
         let mut deployment = Deployment::default();
-        let mut asked = |json| {
+        let mut query_of = |json| {
             deployment.spec.selector = gantry_json::from_value(json).unwrap();
             selector(&deployment)
         };
         assert_eq!(
-            asked(gantry_json::json!({"matchLabels": {"app": "web"}, "matchExpressions": [
+            query_of(gantry_json::json!({"matchLabels": {"app": "web"}, "matchExpressions": [
                 {"key": "tier", "operator": "In", "values": ["a", "b"]},
                 {"key": "old", "operator": "DoesNotExist"}]})),
             "app=web,tier in (a,b),!old"
         );
-        assert_eq!(asked(gantry_json::json!({"matchExpressions": [{"key": "a", "operator": "Foo"}]})), "");
+        assert_eq!(query_of(gantry_json::json!({"matchExpressions": [{"key": "a", "operator": "Foo"}]})), "");
     }
 }

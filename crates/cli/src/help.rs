@@ -1,6 +1,6 @@
 //! Snapshot tests of the help texts in `tests/help`, one file per command.
 //!
-//! `GANTRY_REWRITE_HELP=1 cargo test -p gantry help` writes them anew.
+//! `GANTRY_REWRITE_HELP=1 cargo test -p gantry help` rewrites them.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

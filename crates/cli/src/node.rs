@@ -23,7 +23,7 @@ pub(crate) struct AgentFlags {
     /// The address of this machine as a node [default: that of the default route]
     #[arg(long, value_name = "ADDRESS", requires = "cri")]
     node_ip: Option<IpAddr>,
-    /// The addresses of the cluster's DNS servers, with commas between them [default: that of the Service kube-dns]
+    /// The addresses of the cluster's DNS servers, comma-separated [default: that of the Service kube-dns]
     #[arg(long, value_name = "ADDRESSES", value_delimiter = ',', requires = "cri")]
     cluster_dns: Vec<IpAddr>,
     /// Route connections to Services on this machine with nftables; with `false`, kube-proxy or another proxy has to do it
@@ -56,13 +56,13 @@ pub(crate) struct AgentFlags {
     /// Thresholds below which pods are evicted after a while, such as memory.available<1Gi
     #[arg(long, value_name = "THRESHOLDS", value_parser = EvictionThresholds::parse, requires_all = ["cri", "eviction_soft_grace_period"])]
     eviction_soft: Option<EvictionThresholds>,
-    /// For how long each soft threshold may be missed before, such as memory.available=1m30s
+    /// How long each soft threshold may be exceeded before pods are evicted, such as memory.available=1m30s
     #[arg(long, value_name = "DURATIONS", requires = "eviction_soft")]
     eviction_soft_grace_period: Option<String>,
-    /// How many seconds pods that are evicted by a soft threshold have to end, at most
+    /// The longest grace period of pods that are evicted by a soft threshold, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 0, requires = "cri")]
     eviction_max_pod_grace_period: u64,
-    /// How many seconds longer than it holds the node reports that memory or disk is too little
+    /// How long the node keeps reporting memory or disk pressure after it has ended, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 300, requires = "cri")]
     eviction_pressure_transition_period: u64,
 }

@@ -98,20 +98,24 @@ pub(crate) fn run(mut flags: WhyFlags, before: &ClusterFlags) -> ExitCode {
     if flags.limits.timeout.is_some() && !flags.wait {
         return fail("--timeout is about waiting\nhint: add --wait");
     }
-    let asked = DeploymentArgs::parse(&flags.deployment, flags.selector.as_deref(), flags.all_namespaces);
-    match asked {
-        Ok(asked) => cluster::run(explain(&flags, &asked)),
+    let args = DeploymentArgs::parse(&flags.deployment, flags.selector.as_deref(), flags.all_namespaces);
+    match args {
+        Ok(args) => cluster::run(explain(&flags, &args)),
         Err(message) => fail(&message),
     }
 }
 
-async fn explain(flags: &WhyFlags, asked: &DeploymentArgs) -> ExitCode {
+async fn explain(flags: &WhyFlags, args: &DeploymentArgs) -> ExitCode {
     let explained = async {
         let cluster = flags.cluster.open().await?;
-        if flags.wait { wait(flags, asked, &cluster).await } else { look(flags, asked, &cluster).await }
+        if flags.wait {
+            wait(flags, args, &cluster).await
+        } else {
+            fetch_reports(flags, args, &cluster).await
+        }
     };
     match explained.await {
-        Ok(explained) => tell(flags, asked, explained),
+        Ok(explained) => print_reports(flags, args, explained),
         Err(failure) => {
             print_stderr(failure.lines().trim_end());
             ExitCode::FAILURE
@@ -120,46 +124,50 @@ async fn explain(flags: &WhyFlags, asked: &DeploymentArgs) -> ExitCode {
 }
 
 /// Reads and explains once.
-async fn look(flags: &WhyFlags, asked: &DeploymentArgs, cluster: &Cluster) -> Result<Explained, Failure> {
-    let fetched = fetch::look(cluster, asked).await?;
+async fn fetch_reports(
+    flags: &WhyFlags,
+    args: &DeploymentArgs,
+    cluster: &Cluster,
+) -> Result<Explained, Failure> {
+    let fetched = fetch::deployments(cluster, args).await?;
     let reports =
-        fetched.objects.into_iter().map(|objects| report(flags, asked, objects)).collect::<Result<_, _>>()?;
+        fetched.objects.into_iter().map(|objects| report(flags, args, objects)).collect::<Result<_, _>>()?;
     Ok(Explained { reports, failures: fetched.failures, notes: fetched.notes })
 }
 
-fn report(flags: &WhyFlags, asked: &DeploymentArgs, objects: ApiObjects) -> Result<Report, Failure> {
+fn report(flags: &WhyFlags, args: &DeploymentArgs, objects: ApiObjects) -> Result<Report, Failure> {
     let snapshot = Snapshot::parse(objects)
         .map_err(|error| Failure::other(format!("the server's response cannot be decoded: {error}")))?;
     let namespace = snapshot.deployment.meta.key().namespace.to_string();
-    let spans_all = matches!(asked, DeploymentArgs::All { all_namespaces: true, .. });
+    let spans_all = matches!(args, DeploymentArgs::All { all_namespaces: true, .. });
     let commands = flags.cluster.for_commands(spans_all.then_some(namespace.as_str()));
     Ok(why::explain(Clock::system().now(), &snapshot, &commands))
 }
 
 /// Polls until the rollouts end or the timeout expires. Connection errors are retried.
-async fn wait(flags: &WhyFlags, asked: &DeploymentArgs, cluster: &Cluster) -> Result<Explained, Failure> {
+async fn wait(flags: &WhyFlags, args: &DeploymentArgs, cluster: &Cluster) -> Result<Explained, Failure> {
     let started = Instant::now();
     let until = flags.limits.timeout().map(|limit| started + limit);
     let mut waiting = flags.limits.begin();
-    let mut last = look(flags, asked, cluster).await?;
+    let mut last = fetch_reports(flags, args, cluster).await?;
     let mut is_lost = false;
     loop {
         if !last.failures.is_empty()
             || waiting.next(Clock::system().now(), &last.reports) == WaitDecision::End
         {
-            let verdict = several(asked, last.reports.clone()).verdict();
+            let verdict = several(args, last.reports.clone()).verdict();
             flags.limits.tell_timeout(started, verdict);
             return Ok(last);
         }
         let next = Instant::now() + INTERVAL;
         tokio::time::sleep_until(until.map_or(next, |until| until.min(next))).await;
-        let looked = look(flags, asked, cluster);
-        let looked = match until {
+        let fetched = fetch_reports(flags, args, cluster);
+        let fetched = match until {
             // One last request at the timeout, unless the server does not answer.
-            Some(until) => tokio::time::timeout_at(until + INTERVAL, looked).await.ok(),
-            None => Some(looked.await),
+            Some(until) => tokio::time::timeout_at(until + INTERVAL, fetched).await.ok(),
+            None => Some(fetched.await),
         };
-        match looked {
+        match fetched {
             Some(Ok(now)) => (last, is_lost) = (now, false),
             Some(Err(failure @ (Failure::ConnectionRefused { .. } | Failure::Unreachable(_)))) => {
                 if !is_lost {
@@ -173,18 +181,18 @@ async fn wait(flags: &WhyFlags, asked: &DeploymentArgs, cluster: &Cluster) -> Re
     }
 }
 
-fn several(asked: &DeploymentArgs, reports: Vec<Report>) -> Several {
-    Several { reports, all_namespaces: matches!(asked, DeploymentArgs::All { all_namespaces: true, .. }) }
+fn several(args: &DeploymentArgs, reports: Vec<Report>) -> Several {
+    Several { reports, all_namespaces: matches!(args, DeploymentArgs::All { all_namespaces: true, .. }) }
 }
 
 /// Prints the reports. The layout depends on how many Deployments were requested, not on how many were found.
-fn tell(flags: &WhyFlags, asked: &DeploymentArgs, explained: Explained) -> ExitCode {
+fn print_reports(flags: &WhyFlags, args: &DeploymentArgs, explained: Explained) -> ExitCode {
     let Explained { reports, failures, notes } = explained;
     for note in &notes {
         print_stderr(note);
     }
-    let several = several(asked, reports);
-    let text = match (flags.output, asked, several.reports.as_slice()) {
+    let several = several(args, reports);
+    let text = match (flags.output, args, several.reports.as_slice()) {
         (Output::Json, DeploymentArgs::One(_), [report]) => why::render_json(report),
         (Output::Json, ..) => several.render_json(),
         (Output::Text, DeploymentArgs::One(_), [report]) => match ansi::columns() {

@@ -118,6 +118,11 @@ impl RequestError {
         matches!(self.code, Some(401 | 403))
     }
 
+    /// Whether the resource, or this verb of it, is not served.
+    pub fn is_not_served(&self) -> bool {
+        matches!(self.code, Some(404 | 405))
+    }
+
     /// Whether the requested version is compacted, or not reached yet.
     pub fn is_expired(&self) -> bool {
         matches!(self.code, Some(410 | 504))

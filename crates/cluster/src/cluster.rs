@@ -364,7 +364,7 @@ async fn reconcile_definitions(server: ApiServer) {
     loop {
         tokio::time::sleep(SETTLE_EVERY).await;
         if let Err(refusal) = server.reconcile_definitions().await {
-            tracing::warn!("definitions could not be settled: {}", refusal.message);
+            tracing::warn!("definitions could not be reconciled: {}", refusal.message);
         }
     }
 }

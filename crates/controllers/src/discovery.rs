@@ -1,6 +1,6 @@
 //! Discovery of the served resources, in as few requests as the server allows.
 //!
-//! Servers since 1.27 return aggregated discovery in two documents. Older ones are asked group by group; a group
+//! Servers since 1.27 return aggregated discovery in two documents. Older ones have a document per group; a group
 //! whose discovery fails is recorded and does not affect the others.
 
 use std::collections::BTreeSet;
@@ -81,17 +81,17 @@ async fn one_by_one(api: &Api, document: &Value, found: &mut Discovery) {
             versions.push((text(group, "name").to_owned(), version.to_owned(), preference));
         }
     }
-    let asked = versions.into_iter().map(|(group, version, preference)| async move {
+    let requests = versions.into_iter().map(|(group, version, preference)| async move {
         let api_version = api_version(&group, &version);
         let root = if group.is_empty() { "/api" } else { "/apis" };
         let answer = api.get::<Value>(&ResourcePath::path(format!("{root}/{api_version}"))).await;
         (group, api_version, preference, answer)
     });
-    for (group, api_version, preference, answer) in futures::future::join_all(asked).await {
+    for (group, api_version, preference, answer) in futures::future::join_all(requests).await {
         match answer {
             Ok(list) => found.resources.extend(resources(&api_version, preference, &list)),
             Err(failure) => {
-                tracing::debug!(group, %failure, "a group could not be asked what it serves");
+                tracing::debug!(group, %failure, "the discovery of a group failed");
                 found.failed_groups.insert(group);
             }
         }

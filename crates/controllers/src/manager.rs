@@ -118,7 +118,7 @@ async fn lead(api: Api, options: &Options, shutdown: Shutdown) -> Result<(), Con
             if error.is_cancelled() {
                 return Ok(()); // The process ends without waiting for its tasks.
             }
-            tracing::error!(%error, "a part of the controllers broke down; this is a bug, please report it");
+            tracing::error!(%error, "a controller panicked; this is a bug, please report it");
             tasks.shutdown().await;
             return Err(ControllerPanicked);
         }
@@ -128,7 +128,7 @@ async fn lead(api: Api, options: &Options, shutdown: Shutdown) -> Result<(), Con
 
 impl fmt::Display for ControllerPanicked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a part of the controllers broke down")
+        f.write_str("a controller panicked")
     }
 }
 

@@ -173,57 +173,36 @@ impl Controller {
 
     /// Its name, which is kube-controller-manager's.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Deployment => "deployment-controller",
-            Self::ReplicaSet => "replicaset-controller",
-            Self::ReplicationController => "replicationcontroller-controller",
-            Self::GarbageCollector => "garbage-collector-controller",
-            Self::Namespace => "namespace-controller",
-            Self::ServiceAccount => "serviceaccount-controller",
-            Self::RootCa => "root-ca-certificate-publisher-controller",
-            Self::Disruption => "disruption-controller",
-            Self::ClusterRoleAggregation => "clusterrole-aggregation-controller",
-            Self::Endpoints => "endpoints-controller",
-            Self::EndpointSlice => "endpointslice-controller",
-            Self::EndpointSliceMirroring => "endpointslice-mirroring-controller",
-            Self::PodGc => "pod-garbage-collector-controller",
-            Self::NodeLifecycle => "node-lifecycle-controller",
-            Self::ClaimProtection => "persistentvolumeclaim-protection-controller",
-            Self::VolumeProtection => "persistentvolume-protection-controller",
-            Self::AttributesClassProtection => "volumeattributesclass-protection-controller",
-            Self::CertificateApproving => "certificatesigningrequest-approving-controller",
-            Self::CertificateSigning => "certificatesigningrequest-signing-controller",
-            Self::CertificateCleaner => "certificatesigningrequest-cleaner-controller",
-            Self::TokenCleaner => "token-cleaner-controller",
-            Self::BootstrapSigner => "bootstrap-signer-controller",
-        }
+        self.names().0
     }
 
-    /// The short name by which older releases know it.
-    fn alias(self) -> &'static str {
+    /// Its name, and the short name by which older releases know it.
+    fn names(self) -> (&'static str, &'static str) {
         match self {
-            Self::Deployment => "deployment",
-            Self::ReplicaSet => "replicaset",
-            Self::ReplicationController => "replicationcontroller",
-            Self::GarbageCollector => "garbagecollector",
-            Self::Namespace => "namespace",
-            Self::ServiceAccount => "serviceaccount",
-            Self::RootCa => "root-ca-cert-publisher",
-            Self::Disruption => "disruption",
-            Self::ClusterRoleAggregation => "clusterrole-aggregation",
-            Self::Endpoints => "endpoint",
-            Self::EndpointSlice => "endpointslice",
-            Self::EndpointSliceMirroring => "endpointslicemirroring",
-            Self::PodGc => "podgc",
-            Self::NodeLifecycle => "nodelifecycle",
-            Self::ClaimProtection => "pvc-protection",
-            Self::VolumeProtection => "pv-protection",
-            Self::AttributesClassProtection => "vac-protection",
-            Self::CertificateApproving => "csrapproving",
-            Self::CertificateSigning => "csrsigning",
-            Self::CertificateCleaner => "csrcleaner",
-            Self::TokenCleaner => "tokencleaner",
-            Self::BootstrapSigner => "bootstrapsigner",
+            Self::Deployment => ("deployment-controller", "deployment"),
+            Self::ReplicaSet => ("replicaset-controller", "replicaset"),
+            Self::ReplicationController => ("replicationcontroller-controller", "replicationcontroller"),
+            Self::GarbageCollector => ("garbage-collector-controller", "garbagecollector"),
+            Self::Namespace => ("namespace-controller", "namespace"),
+            Self::ServiceAccount => ("serviceaccount-controller", "serviceaccount"),
+            Self::RootCa => ("root-ca-certificate-publisher-controller", "root-ca-cert-publisher"),
+            Self::Disruption => ("disruption-controller", "disruption"),
+            Self::ClusterRoleAggregation => ("clusterrole-aggregation-controller", "clusterrole-aggregation"),
+            Self::Endpoints => ("endpoints-controller", "endpoint"),
+            Self::EndpointSlice => ("endpointslice-controller", "endpointslice"),
+            Self::EndpointSliceMirroring => ("endpointslice-mirroring-controller", "endpointslicemirroring"),
+            Self::PodGc => ("pod-garbage-collector-controller", "podgc"),
+            Self::NodeLifecycle => ("node-lifecycle-controller", "nodelifecycle"),
+            Self::ClaimProtection => ("persistentvolumeclaim-protection-controller", "pvc-protection"),
+            Self::VolumeProtection => ("persistentvolume-protection-controller", "pv-protection"),
+            Self::AttributesClassProtection => {
+                ("volumeattributesclass-protection-controller", "vac-protection")
+            }
+            Self::CertificateApproving => ("certificatesigningrequest-approving-controller", "csrapproving"),
+            Self::CertificateSigning => ("certificatesigningrequest-signing-controller", "csrsigning"),
+            Self::CertificateCleaner => ("certificatesigningrequest-cleaner-controller", "csrcleaner"),
+            Self::TokenCleaner => ("token-cleaner-controller", "tokencleaner"),
+            Self::BootstrapSigner => ("bootstrap-signer-controller", "bootstrapsigner"),
         }
     }
 }
@@ -232,7 +211,10 @@ impl FromStr for Controller {
     type Err = UnknownController;
 
     fn from_str(name: &str) -> Result<Self, UnknownController> {
-        let is_meant = |controller: &Self| controller.name() == name || controller.alias() == name;
+        let is_meant = |controller: &Self| {
+            let (current, short) = controller.names();
+            name == current || name == short
+        };
         Self::ALL.into_iter().find(is_meant).ok_or_else(|| UnknownController(name.to_owned()))
     }
 }

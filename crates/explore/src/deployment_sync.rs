@@ -257,7 +257,7 @@ impl State {
         }
         self.created += 1;
         let mut meta = drafts::meta(draft.name.as_str(), &format!("set-{:04}", self.created));
-        // Ages are told apart, whatever the clock says.
+        // Ages differ even if the clock does not advance.
         meta.created = Some(after(i64::try_from(self.created).unwrap_or(0) - 1_000_000));
         meta.labels.clone_from(&draft.labels);
         meta.annotations.clone_from(&draft.annotations);

@@ -7,7 +7,7 @@
 //! conflict by resource versions and keep expectations. What has to hold is in `properties`, which shares no code with
 //! the rules. A violation is reported with a shortest path to it.
 //!
-//! States are told apart by a fingerprint that masks names, uids, versions and times. Not covered: several
+//! States are compared by a fingerprint that masks names, uids, versions and times. Not covered: several
 //! Deployments, adoption, deletion of the Deployment, two processes at once, more than one node, restarts of
 //! containers, the garbage collector's own rules (a pod without an owner is deleted at some time), and queues' limits of
 //! retries (a failed sync is tried again at some time).

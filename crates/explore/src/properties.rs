@@ -1,4 +1,4 @@
-//! What has to hold, computed by itself and in the simplest way: nothing here uses the rules that it judges.
+//! The properties that must hold, computed in the simplest way: nothing here uses the rules that are checked.
 
 use gantry_model::{Deployment, Limit, Pod, ReplicaSet, RollingLimits, Strategy, keys};
 

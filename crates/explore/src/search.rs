@@ -22,7 +22,7 @@ pub struct Exploration {
     pub transitions: usize,
     /// The longest of the shortest paths.
     pub depth: usize,
-    /// States in which nothing happens by itself.
+    /// States from which only faults and users lead on.
     pub at_rest: usize,
     /// Whether all states were seen.
     pub is_complete: bool,

@@ -340,7 +340,7 @@ impl State {
         }
     }
 
-    /// The process with both controllers ends and begins anew: syncs and memory are lost, the caches are read again,
+    /// The process with both controllers restarts: syncs and memory are lost, the caches are read again,
     /// every object is queued.
     pub(crate) fn restart_controllers(&mut self) {
         self.cache = self.server.clone();

@@ -58,7 +58,7 @@ impl State {
         state
     }
 
-    /// Lets happen what happens by itself, always the first thing.
+    /// Follows the first transition that needs no fault and no user until there is none.
     fn run_to_rest(&mut self, world: &SmallWorld) {
         for _ in 0..ROLLOUT_STEPS_MAX {
             let Some(next) = self.enabled(world).by_itself.into_iter().next() else { return };
@@ -377,7 +377,7 @@ pub(crate) fn describe(before: &State, transition: &Transition, after: &State, w
         Transition::PodGone(pod) => format!("kubelet: {pod} is gone"),
         Transition::Collect(pod) => format!("garbage collector: deletes {pod}"),
         Transition::Tick => format!("{TICK_SECONDS} seconds pass"),
-        Transition::Crash => "FAULT: the controllers' process ends and begins anew".to_owned(),
+        Transition::Crash => "FAULT: the controllers' process restarts".to_owned(),
         Transition::Delay(kind) => format!("FAULT: the watch of {} is delayed", kind.as_str()),
         Transition::PodFails(pod) => format!("FAULT: {pod} fails"),
         Transition::PodUnready(pod) => format!("FAULT: {pod} stops being ready"),

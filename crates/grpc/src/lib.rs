@@ -1,10 +1,11 @@
-//! Calls of gRPC methods, for the clients of etcd and of container runtimes.
+//! Calls of gRPC methods and their messages ([`messages!`]), for the clients of etcd and of container runtimes.
 //!
 //! The exchange itself is not generic on purpose: generic code is compiled again for every method and in every crate that uses it, and
 //! that of a call is large. Messages are encoded before it and decoded after it, by functions that a [`Method`] points to: those of a
 //! static method are compiled in the crate that declares it.
 
 mod bytes_codec;
+mod messages;
 
 use std::pin::Pin;
 use std::time::Duration;

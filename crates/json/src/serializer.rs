@@ -18,6 +18,14 @@ pub fn to_value<T: Serialize + ?Sized>(data: &T) -> Value {
 
 struct ToValue;
 
+macro_rules! integers {
+    ($($method:ident: $type:ty,)*) => {
+        $(fn $method(self, number: $type) -> Result<Value, Error> {
+            Ok(number.into())
+        })*
+    };
+}
+
 impl Serializer for ToValue {
     type Ok = Value;
     type Error = Error;
@@ -33,36 +41,9 @@ impl Serializer for ToValue {
         Ok(value.into())
     }
 
-    fn serialize_i8(self, number: i8) -> Result<Value, Error> {
-        Ok(number.into())
-    }
-
-    fn serialize_i16(self, number: i16) -> Result<Value, Error> {
-        Ok(number.into())
-    }
-
-    fn serialize_i32(self, number: i32) -> Result<Value, Error> {
-        Ok(number.into())
-    }
-
-    fn serialize_i64(self, number: i64) -> Result<Value, Error> {
-        Ok(number.into())
-    }
-
-    fn serialize_u8(self, number: u8) -> Result<Value, Error> {
-        Ok(number.into())
-    }
-
-    fn serialize_u16(self, number: u16) -> Result<Value, Error> {
-        Ok(number.into())
-    }
-
-    fn serialize_u32(self, number: u32) -> Result<Value, Error> {
-        Ok(number.into())
-    }
-
-    fn serialize_u64(self, number: u64) -> Result<Value, Error> {
-        Ok(number.into())
+    integers! {
+        serialize_i8: i8, serialize_i16: i16, serialize_i32: i32, serialize_i64: i64,
+        serialize_u8: u8, serialize_u16: u16, serialize_u32: u32, serialize_u64: u64,
     }
 
     fn serialize_f32(self, number: f32) -> Result<Value, Error> {

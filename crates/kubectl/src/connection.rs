@@ -249,7 +249,7 @@ impl Connection {
 fn read(file: &Path) -> Result<KubeconfigFile, Failure> {
     KubeconfigFile::read(file).map_err(|why| {
         Failure::other(format!(
-            "error loading config file \"{}\": {why}\nhint: mend the file, or name another with --kubeconfig",
+            "error loading config file \"{}\": {why}\nhint: fix the file, or name another with --kubeconfig",
             file.display()
         ))
     })
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_only_gantry_finds_is_known_so_that_kubectl_can_be_told() {
+    fn a_file_that_only_gantry_finds_is_reported_so_that_it_can_be_passed_to_kubectl() {
         let folder = std::env::temp_dir().join(format!("gantry-connection-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let (usual, own) = (written(&folder, "usual", "work"), written(&folder, "own", "gantry"));

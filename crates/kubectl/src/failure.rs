@@ -59,7 +59,7 @@ impl Failure {
         }
     }
 
-    /// An object without a name, which is refused before the server is asked.
+    /// An object without a name, which is rejected before a request is sent.
     pub(crate) fn unnamed() -> Self {
         let status = json!({"message": "resource name may not be empty"});
         Self::Status(StatusError { status, doing: String::new() })

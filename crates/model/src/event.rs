@@ -3,7 +3,7 @@
 /// Whether an event is news or trouble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EventType {
-    /// Things go as asked.
+    /// Normal operation.
     Normal,
     /// Something wants attention.
     Warning,

@@ -57,7 +57,7 @@ pub(crate) fn container_config(
         envs: inputs
             .environment
             .into_iter()
-            .map(|(key, value)| wire::KeyValue { key, value: value.into_bytes() })
+            .map(|(key, value)| wire::KeyValue { key, value: value.into() })
             .collect(),
         mounts: inputs.mounts,
         labels: labels::container_labels(pod, &container.name, &inputs.owner),

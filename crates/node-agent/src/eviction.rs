@@ -158,7 +158,7 @@ async fn check(agent: &Agent, pods: &Informer<CachedPod>) {
     }
     let Ok(usages) = pod_usages(agent).await else { return };
     let Some(victim) = rank(active.into_iter(), &usages, signal).into_iter().next() else {
-        tracing::warn!("there is no pod to end for it");
+        tracing::warn!("no pod can be evicted");
         return;
     };
     let usage = usages.get(uid(victim)).cloned().unwrap_or_default();

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use gantry_formats::quantity::parse_billionths;
-use gantry_json::{Value, json};
+use gantry_json::Value;
 use gantry_nodes::NodeTemplate;
+use gantry_registry::admission::quota;
 use gantry_runtime::Decode as _;
 use gantry_scheduler::place::requested_amounts;
+use gantry_schema::kinds::kinds;
 use k8s_openapi::api::core::v1 as core;
 
 use crate::import::ClusterObjects;
@@ -74,38 +76,10 @@ fn template(node: &core::Node, others: &BTreeMap<String, Vec<core::Pod>>) -> Nod
 
 /// A quota without what the other pods of its namespace use.
 fn remaining_quota(quota: &Value, others: &[Value]) -> Value {
+    let pods = kinds().kind("", "v1", "Pod").expect("pods are built in");
     let namespace = &quota["metadata"]["namespace"];
     let others = others.iter().filter(|pod| pod["metadata"]["namespace"] == *namespace);
-    let others: Vec<_> = others.filter_map(running_pod).collect();
-    let mut quota = quota.clone();
-    let hard = quota["spec"]["hard"].as_object().cloned().unwrap_or_default();
-    for (resource, written) in &hard {
-        let Some(amount) = written.as_str().and_then(parse_billionths) else { continue };
-        let used: i128 = others.iter().map(|pod| used_of_quota(pod, resource)).sum();
-        quota["spec"]["hard"][resource.as_str()] = json!(quantity((amount - used).max(0)));
-    }
-    quota
-}
-
-/// What a pod uses of a resource of a quota, in billionths.
-fn used_of_quota(pod: &core::Pod, resource: &str) -> i128 {
-    let requested = |name: &str| requested_amounts(pod).get(name).copied().unwrap_or(0);
-    match resource {
-        "pods" | "count/pods" => 1_000_000_000,
-        "cpu" | "memory" | "ephemeral-storage" => requested(resource),
-        _ => match (resource.strip_prefix("requests."), resource.strip_prefix("limits.")) {
-            (Some(name), _) => requested(name),
-            (_, Some(name)) => limits(pod, name),
-            _ => 0,
-        },
-    }
-}
-
-/// The limits of the containers of a pod, which run at once.
-fn limits(pod: &core::Pod, resource: &str) -> i128 {
-    let containers = pod.spec.iter().flat_map(|spec| &spec.containers);
-    let limits = containers.filter_map(|it| it.resources.as_ref()?.limits.as_ref()?.get(resource));
-    limits.filter_map(|limit| parse_billionths(&limit.0)).sum()
+    quota::without(quota, &quota::count(quota, pods, others))
 }
 
 fn subtract(amounts: &mut Amounts, used: &Amounts) {
@@ -127,6 +101,8 @@ fn quantity(billionths: i128) -> String {
 
 #[cfg(test)]
 mod tests {
+    use gantry_json::json;
+
     use super::*;
 
     fn pod(namespace: &str, node: &str, phase: &str, cpu: &str) -> Value {

@@ -1,7 +1,7 @@
 //! `gantry plan`: what a change of a Deployment will do, replayed in virtual time.
 //!
 //! - [`Recorder`] turns the objects of a running rollout into a [`Timeline`].
-//! - [`Summary`] and [`steps`] compute what a person wants to know about it; [`Warning`] what they should be told.
+//! - [`Summary`] and [`steps`] summarize it for people; [`Warning`] is what they should know before they apply it.
 //! - [`text`], [`json`], [`svg`] and [`html`] render one or several plans.
 //!
 //! *Invariant:* no terminal, no file, no clock. It observes a rollout and never counts what the rules count: the limits are

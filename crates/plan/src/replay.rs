@@ -34,7 +34,7 @@ const POLL: Duration = Duration::from_secs(1);
 /// A change, and the cluster in which it is replayed.
 #[derive(Clone, Debug)]
 pub struct ReplayRequest {
-    /// What there is before the change.
+    /// The state before the change.
     pub before: StartState,
     /// The objects to apply.
     pub after: Vec<Manifest>,
@@ -48,7 +48,7 @@ pub struct ReplayRequest {
     pub seed: u64,
 }
 
-/// What there is before a change.
+/// The state before a change.
 #[derive(Clone, Debug)]
 pub enum StartState {
     /// These objects, rolled out; there may be none.

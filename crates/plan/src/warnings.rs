@@ -12,7 +12,7 @@ use crate::time::span;
 /// Something that a person would want to know before the rollout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Warning {
-    /// It never completes by itself; the reason in a sentence.
+    /// It never completes without intervention; the reason in a sentence.
     Blocks(String),
     /// No pod is available for a while.
     Outage {

@@ -74,174 +74,115 @@ struct RawExtension {
     raw: Bytes,
 }
 
-#[derive(Clone, PartialEq, Message, serde::Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct Status {
-    #[prost(string, tag = "3")]
-    pub(crate) message: String,
+/// Declares messages that are decoded from protobuf and from JSON: `(attributes of prost) name: type = number`.
+macro_rules! objects {
+    ($($(#[$doc:meta])* $name:ident {
+        $($(#[$attr:meta])* ($($prost:tt)*) $field:ident: $type:ty = $number:tt,)*
+    })*) => {
+        $($(#[$doc])*
+        #[derive(Clone, PartialEq, Message, serde::Deserialize)]
+        #[serde(rename_all = "camelCase", default)]
+        pub(crate) struct $name {
+            $($(#[$attr])* #[prost($($prost)*, tag = $number)] pub(crate) $field: $type,)*
+        })*
+    };
 }
 
-#[derive(Clone, PartialEq, Message, serde::Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct PodList {
-    #[prost(message, optional, tag = "1")]
-    pub(crate) metadata: Option<ListMeta>,
-    #[prost(message, repeated, tag = "2")]
-    pub(crate) items: Vec<Item>,
-}
+objects! {
+    Status {
+        (string) message: String = 3,
+    }
 
-/// An object of which nothing is read.
-#[derive(Clone, PartialEq, Message, serde::Deserialize)]
-#[serde(default)]
-pub(crate) struct Item {}
+    PodList {
+        (message, optional) metadata: Option<ListMeta> = 1,
+        (message, repeated) items: Vec<Item> = 2,
+    }
 
-#[derive(Clone, PartialEq, Message, serde::Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct ListMeta {
-    #[prost(int64, optional, tag = "4")]
-    pub(crate) remaining_item_count: Option<i64>,
-}
+    /// An object of which nothing is read.
+    Item {}
 
-#[derive(Clone, PartialEq, Message, serde::Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct ObjectMeta {
-    #[prost(string, tag = "1")]
-    pub(crate) name: String,
-    #[prost(string, tag = "3")]
-    pub(crate) namespace: String,
-    #[prost(string, tag = "5")]
-    pub(crate) uid: String,
-    #[prost(int64, tag = "7")]
-    pub(crate) generation: i64,
-    /// Only its presence matters.
-    #[prost(message, optional, tag = "9")]
-    #[serde(deserialize_with = "present")]
-    pub(crate) deletion_timestamp: Option<Item>,
-    #[prost(btree_map = "string, string", tag = "11")]
-    pub(crate) labels: BTreeMap<String, String>,
-}
+    ListMeta {
+        (int64, optional) remaining_item_count: Option<i64> = 4,
+    }
 
-#[derive(Clone, PartialEq, Message, serde::Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct Pod {
-    #[prost(message, required, tag = "1")]
-    pub(crate) metadata: ObjectMeta,
-    #[prost(message, required, tag = "2")]
-    pub(crate) spec: PodSpec,
-    #[prost(message, required, tag = "3")]
-    pub(crate) status: PodStatus,
-}
+    ObjectMeta {
+        (string) name: String = 1,
+        (string) namespace: String = 3,
+        (string) uid: String = 5,
+        (int64) generation: i64 = 7,
+        /// Only its presence matters.
+        #[serde(deserialize_with = "present")]
+        (message, optional) deletion_timestamp: Option<Item> = 9,
+        (btree_map = "string, string") labels: BTreeMap<String, String> = 11,
+    }
 
-#[derive(Clone, PartialEq, Message, serde::Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct PodSpec {
-    #[prost(message, repeated, tag = "2")]
-    pub(crate) containers: Vec<Container>,
-    #[prost(string, tag = "10")]
-    pub(crate) node_name: String,
-}
+    Pod {
+        (message, required) metadata: ObjectMeta = 1,
+        (message, required) spec: PodSpec = 2,
+        (message, required) status: PodStatus = 3,
+    }
 
-#[derive(Clone, PartialEq, Message, serde::Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct Container {
-    #[prost(string, tag = "1")]
-    pub(crate) name: String,
-    #[prost(string, tag = "2")]
-    pub(crate) image: String,
-}
+    PodSpec {
+        (message, repeated) containers: Vec<Container> = 2,
+        (string) node_name: String = 10,
+    }
 
-#[derive(Clone, PartialEq, Message, serde::Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct PodStatus {
-    #[prost(string, tag = "1")]
-    pub(crate) phase: String,
-}
+    Container {
+        (string) name: String = 1,
+        (string) image: String = 2,
+    }
 
-#[derive(Clone, PartialEq, Message, serde::Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct Deployment {
-    #[prost(message, required, tag = "1")]
-    pub(crate) metadata: ObjectMeta,
-    #[prost(message, required, tag = "2")]
-    pub(crate) spec: DeploymentSpec,
-    #[prost(message, required, tag = "3")]
-    pub(crate) status: DeploymentStatus,
-}
+    PodStatus {
+        (string) phase: String = 1,
+    }
 
-#[derive(Clone, PartialEq, Message, serde::Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct DeploymentSpec {
-    #[prost(int32, optional, tag = "1")]
-    pub(crate) replicas: Option<i32>,
-    #[prost(message, optional, tag = "2")]
-    pub(crate) selector: Option<LabelSelector>,
-    #[prost(message, optional, tag = "3")]
-    pub(crate) template: Option<PodTemplate>,
-}
+    Deployment {
+        (message, required) metadata: ObjectMeta = 1,
+        (message, required) spec: DeploymentSpec = 2,
+        (message, required) status: DeploymentStatus = 3,
+    }
 
-#[derive(Clone, PartialEq, Message, serde::Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct LabelSelector {
-    #[prost(btree_map = "string, string", tag = "1")]
-    pub(crate) match_labels: BTreeMap<String, String>,
-}
+    DeploymentSpec {
+        (int32, optional) replicas: Option<i32> = 1,
+        (message, optional) selector: Option<LabelSelector> = 2,
+        (message, optional) template: Option<PodTemplate> = 3,
+    }
 
-#[derive(Clone, PartialEq, Message, serde::Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct PodTemplate {
-    #[prost(message, required, tag = "1")]
-    pub(crate) metadata: ObjectMeta,
-    #[prost(message, required, tag = "2")]
-    pub(crate) spec: PodSpec,
-}
+    LabelSelector {
+        (btree_map = "string, string") match_labels: BTreeMap<String, String> = 1,
+    }
 
-#[derive(Clone, PartialEq, Message, serde::Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct DeploymentStatus {
-    #[prost(int64, tag = "1")]
-    pub(crate) observed_generation: i64,
-    #[prost(int32, tag = "2")]
-    pub(crate) replicas: i32,
-    #[prost(int32, tag = "3")]
-    pub(crate) updated_replicas: i32,
-    #[prost(int32, tag = "4")]
-    pub(crate) available_replicas: i32,
-    #[prost(int32, tag = "7")]
-    pub(crate) ready_replicas: i32,
-}
+    PodTemplate {
+        (message, required) metadata: ObjectMeta = 1,
+        (message, required) spec: PodSpec = 2,
+    }
 
-#[derive(Clone, PartialEq, Message, serde::Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct Binding {
-    #[prost(message, required, tag = "1")]
-    pub(crate) metadata: ObjectMeta,
-    #[prost(message, required, tag = "2")]
-    pub(crate) target: ObjectReference,
-}
+    DeploymentStatus {
+        (int64) observed_generation: i64 = 1,
+        (int32) replicas: i32 = 2,
+        (int32) updated_replicas: i32 = 3,
+        (int32) available_replicas: i32 = 4,
+        (int32) ready_replicas: i32 = 7,
+    }
 
-#[derive(Clone, PartialEq, Message, serde::Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct ObjectReference {
-    #[prost(string, tag = "1")]
-    pub(crate) kind: String,
-    #[prost(string, tag = "3")]
-    pub(crate) name: String,
-}
+    Binding {
+        (message, required) metadata: ObjectMeta = 1,
+        (message, required) target: ObjectReference = 2,
+    }
 
-#[derive(Clone, PartialEq, Message, serde::Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct DeleteOptions {
-    #[prost(int64, optional, tag = "1")]
-    pub(crate) grace_period_seconds: Option<i64>,
-    #[prost(message, optional, tag = "2")]
-    pub(crate) preconditions: Option<Preconditions>,
-}
+    ObjectReference {
+        (string) kind: String = 1,
+        (string) name: String = 3,
+    }
 
-#[derive(Clone, PartialEq, Message, serde::Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct Preconditions {
-    #[prost(string, optional, tag = "1")]
-    pub(crate) uid: Option<String>,
+    DeleteOptions {
+        (int64, optional) grace_period_seconds: Option<i64> = 1,
+        (message, optional) preconditions: Option<Preconditions> = 2,
+    }
+
+    Preconditions {
+        (string, optional) uid: Option<String> = 1,
+    }
 }
 
 /// Encodes a message as the body of a request.

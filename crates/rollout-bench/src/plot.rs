@@ -11,7 +11,7 @@ const LEFT: f64 = 70.0;
 const RIGHT: f64 = 20.0;
 const TOP: f64 = 70.0;
 const BOTTOM: f64 = 40.0;
-/// Told apart without colours too: each has a dash pattern.
+/// Each has a dash pattern, so that lines are distinguishable without colours.
 const LINES: [(&str, &str); 3] = [("#0b6e4f", "none"), ("#1f4e9c", "6 3"), ("#b3401f", "2 3")];
 
 /// A point: seconds since the first step began, and pods.

@@ -1,4 +1,4 @@
-//! What every Kubernetes client of ours needs, without rules.
+//! What the components share as clients of an API server: caches, queues, events, leases. No rules.
 //!
 //! # Assembling a controller
 //!

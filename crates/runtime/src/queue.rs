@@ -133,7 +133,7 @@ impl<K: Ord + Clone + fmt::Display + Send + Sync + 'static> Queue<K> {
 
     /// The result of a sync that panicked.
     fn panicked(&self, key: &K) -> (Outcome, Wake) {
-        tracing::error!(queue = self.shared.name, %key, "the sync broke down; this is a bug, please report it");
+        tracing::error!(queue = self.shared.name, %key, "the sync panicked; this is a bug, please report it");
         (Outcome::Failure, Wake::OnChange)
     }
 
@@ -185,7 +185,7 @@ impl<K: Ord + Clone + fmt::Display + Send + Sync + 'static> Queue<K> {
         self.shared.ready.notify_one();
         self.shared.observe("workqueue_work_duration_seconds", took);
         if retry == RetryDecision::GiveUp {
-            tracing::warn!(queue = self.shared.name, %key, "failed too often; it rests until something changes");
+            tracing::warn!(queue = self.shared.name, %key, "failed too often; not retried until something changes");
         }
     }
 

@@ -49,7 +49,7 @@ impl Tasks {
         match self.tasks.join_next().await {
             None => std::future::pending().await,
             Some(Ok(Err(message))) => message,
-            Some(Ok(Ok(()))) => "a part of the process ended by itself; the log says more".to_owned(),
+            Some(Ok(Ok(()))) => "a part of the process ended unexpectedly; see the log".to_owned(),
             Some(Err(error)) => format!("a part of the process panicked: {error}"),
         }
     }

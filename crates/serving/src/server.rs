@@ -135,7 +135,7 @@ impl Listener {
         drop(self.socket);
         let all = async { while connections.join_next().await.is_some() {} };
         if tokio::time::timeout(shutdown_grace, all).await.is_err() {
-            tracing::warn!(connections = connections.len(), "cut off, they did not finish in time");
+            tracing::warn!(connections = connections.len(), "connections closed that did not finish in time");
             connections.shutdown().await;
         }
     }

@@ -7,7 +7,7 @@
 //! - *A write fails otherwise.* The same: undone and refused.
 //! - *A sync fails otherwise.* The kernel may have dropped the pages, and a second sync would report success for data
 //!   that is not there. Nothing is retried: the outcome of this batch is unknown, and the log accepts no more. A restart
-//!   reads what is really there and writes its last frame anew before it continues.
+//!   reads what is really there and writes its last frame again before it continues.
 
 use std::io;
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 //! result.
 //!
 //! What a crash can leave behind is repaired: unfinished and superseded files, a torn last frame. Anything else is
-//! damage, and the store refuses to open. Both are told apart by the high-water mark: what is torn was never
+//! damage, and the store refuses to open. The high-water mark distinguishes both: what is torn was never
 //! acknowledged.
 
 use std::collections::BTreeMap;

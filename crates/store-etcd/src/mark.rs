@@ -107,7 +107,7 @@ impl Marks {
         };
         let answer = cluster.once(&rpc::TXN, request, deadline).await?;
         if !answer.succeeded {
-            let why = "a new bookkeeping key of ours exists already in etcd".to_owned();
+            let why = "a new bookkeeping key exists already in etcd".to_owned();
             return Err(Fault::Refused(EtcdRefusal::Never { why }));
         }
         Ok(Mark { key, modified: answer.revision(), write: 0 })

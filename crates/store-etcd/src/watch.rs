@@ -312,7 +312,7 @@ impl Follower {
     async fn deliver(&mut self, heard: Vec<WatchEvent>) -> Result<(), Stop> {
         let reached = heard.iter().filter_map(|event| Some(event.kv.as_ref()?.mod_revision)).max();
         let mut events = Vec::with_capacity(heard.len());
-        for heard in heard.into_iter().filter(|event| self.is_to_be_told(event)) {
+        for heard in heard.into_iter().filter(|event| self.is_delivered(event)) {
             match event(heard) {
                 ConvertedEvent::Event(event) => events.push(event),
                 ConvertedEvent::Unnameable => {}
@@ -326,7 +326,7 @@ impl Follower {
         Ok(())
     }
 
-    fn is_to_be_told(&self, event: &WatchEvent) -> bool {
+    fn is_delivered(&self, event: &WatchEvent) -> bool {
         let Some(kv) = &event.kv else { return false };
         kv.mod_revision > self.delivered
             && kv.key.starts_with(self.prefix.as_bytes())

@@ -4,82 +4,56 @@
 //! are `Bytes`, not copies; unused fields are left out, which protobuf allows. See decision 0012.
 
 use bytes::Bytes;
-use prost::{Message, Oneof};
+use gantry_grpc::messages;
+use prost::Oneof;
 
-#[derive(Clone, PartialEq, Message)]
-pub(crate) struct ResponseHeader {
-    #[prost(uint64, tag = "1")]
-    pub(crate) cluster_id: u64,
-    #[prost(uint64, tag = "2")]
-    pub(crate) member_id: u64,
-    #[prost(int64, tag = "3")]
-    pub(crate) revision: i64,
-}
+messages! {
+    pub(crate) ResponseHeader {
+        uint64 cluster_id = 1;
+        uint64 member_id = 2;
+        int64 revision = 3;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub(crate) struct KeyValue {
-    #[prost(bytes = "bytes", tag = "1")]
-    pub(crate) key: Bytes,
-    #[prost(int64, tag = "3")]
-    pub(crate) mod_revision: i64,
-    /// Writes since the key was created; 1 is the creation.
-    #[prost(int64, tag = "4")]
-    pub(crate) version: i64,
-    #[prost(bytes = "bytes", tag = "5")]
-    pub(crate) value: Bytes,
-}
+    pub(crate) KeyValue {
+        bytes key = 1;
+        int64 mod_revision = 3;
+        /// Writes since the key was created; 1 is the creation.
+        int64 version = 4;
+        bytes value = 5;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub(crate) struct RangeRequest {
-    #[prost(bytes = "bytes", tag = "1")]
-    pub(crate) key: Bytes,
-    /// Empty for one key; a single zero byte for "to the end".
-    #[prost(bytes = "bytes", tag = "2")]
-    pub(crate) range_end: Bytes,
-    #[prost(int64, tag = "3")]
-    pub(crate) limit: i64,
-    #[prost(int64, tag = "4")]
-    pub(crate) revision: i64,
-    #[prost(bool, tag = "8")]
-    pub(crate) keys_only: bool,
-    #[prost(int64, tag = "11")]
-    pub(crate) max_mod_revision: i64,
-}
+    pub(crate) RangeRequest {
+        bytes key = 1;
+        /// Empty for one key; a single zero byte for "to the end".
+        bytes range_end = 2;
+        int64 limit = 3;
+        int64 revision = 4;
+        bool keys_only = 8;
+        int64 max_mod_revision = 11;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub(crate) struct RangeResponse {
-    #[prost(message, optional, tag = "1")]
-    pub(crate) header: Option<ResponseHeader>,
-    #[prost(message, repeated, tag = "2")]
-    pub(crate) kvs: Vec<KeyValue>,
-    /// How many keys are in the range, whatever the limit.
-    #[prost(int64, tag = "4")]
-    pub(crate) count: i64,
-}
+    pub(crate) RangeResponse {
+        message ResponseHeader header = 1;
+        repeated message KeyValue kvs = 2;
+        /// How many keys are in the range, whatever the limit.
+        int64 count = 4;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub(crate) struct PutRequest {
-    #[prost(bytes = "bytes", tag = "1")]
-    pub(crate) key: Bytes,
-    #[prost(bytes = "bytes", tag = "2")]
-    pub(crate) value: Bytes,
-}
+    pub(crate) PutRequest {
+        bytes key = 1;
+        bytes value = 2;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub(crate) struct DeleteRangeRequest {
-    #[prost(bytes = "bytes", tag = "1")]
-    pub(crate) key: Bytes,
-}
+    pub(crate) DeleteRangeRequest {
+        bytes key = 1;
+    }
 
-/// A condition `field(key) == number`; the comparison "equal" is number 0 and so needs no field.
-#[derive(Clone, PartialEq, Message)]
-pub(crate) struct Compare {
-    #[prost(int32, tag = "2")]
-    pub(crate) target: i32,
-    #[prost(bytes = "bytes", tag = "3")]
-    pub(crate) key: Bytes,
-    #[prost(oneof = "Field", tags = "4, 6")]
-    pub(crate) field: Option<Field>,
+    /// A condition `field(key) == number`; the comparison "equal" is number 0 and so needs no field.
+    pub(crate) Compare {
+        int32 target = 2;
+        bytes key = 3;
+        oneof Field field = (4, 6);
+    }
 }
 
 #[derive(Clone, PartialEq, Oneof)]
@@ -90,10 +64,10 @@ pub(crate) enum Field {
     ModRevision(i64),
 }
 
-#[derive(Clone, PartialEq, Message)]
-pub(crate) struct RequestOp {
-    #[prost(oneof = "RequestKind", tags = "1, 2, 3")]
-    pub(crate) kind: Option<RequestKind>,
+messages! {
+    pub(crate) RequestOp {
+        oneof RequestKind kind = (1, 2, 3);
+    }
 }
 
 #[derive(Clone, PartialEq, Oneof)]
@@ -106,49 +80,35 @@ pub(crate) enum RequestKind {
     DeleteRange(DeleteRangeRequest),
 }
 
-#[derive(Clone, PartialEq, Message)]
-pub(crate) struct ResponseOp {
-    /// The answers to puts and deletes carry nothing we need.
-    #[prost(message, optional, tag = "1")]
-    pub(crate) range: Option<RangeResponse>,
-}
+messages! {
+    pub(crate) ResponseOp {
+        /// The answers to puts and deletes carry nothing we need.
+        message RangeResponse range = 1;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub(crate) struct TxnRequest {
-    #[prost(message, repeated, tag = "1")]
-    pub(crate) compare: Vec<Compare>,
-    #[prost(message, repeated, tag = "2")]
-    pub(crate) success: Vec<RequestOp>,
-    #[prost(message, repeated, tag = "3")]
-    pub(crate) failure: Vec<RequestOp>,
-}
+    pub(crate) TxnRequest {
+        repeated message Compare compare = 1;
+        repeated message RequestOp success = 2;
+        repeated message RequestOp failure = 3;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub(crate) struct TxnResponse {
-    #[prost(message, optional, tag = "1")]
-    pub(crate) header: Option<ResponseHeader>,
-    #[prost(bool, tag = "2")]
-    pub(crate) succeeded: bool,
-    #[prost(message, repeated, tag = "3")]
-    pub(crate) responses: Vec<ResponseOp>,
-}
+    pub(crate) TxnResponse {
+        message ResponseHeader header = 1;
+        bool succeeded = 2;
+        repeated message ResponseOp responses = 3;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub(crate) struct CompactionRequest {
-    #[prost(int64, tag = "1")]
-    pub(crate) revision: i64,
-}
+    pub(crate) CompactionRequest {
+        int64 revision = 1;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub(crate) struct CompactionResponse {
-    #[prost(message, optional, tag = "1")]
-    pub(crate) header: Option<ResponseHeader>,
-}
+    pub(crate) CompactionResponse {
+        message ResponseHeader header = 1;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub(crate) struct WatchRequest {
-    #[prost(oneof = "WatchRequestKind", tags = "1, 3")]
-    pub(crate) kind: Option<WatchRequestKind>,
+    pub(crate) WatchRequest {
+        oneof WatchRequestKind kind = (1, 3);
+    }
 }
 
 #[derive(Clone, PartialEq, Oneof)]
@@ -159,79 +119,52 @@ pub(crate) enum WatchRequestKind {
     Progress(WatchProgressRequest),
 }
 
-#[derive(Clone, PartialEq, Message)]
-pub(crate) struct WatchCreateRequest {
-    #[prost(bytes = "bytes", tag = "1")]
-    pub(crate) key: Bytes,
-    #[prost(bytes = "bytes", tag = "2")]
-    pub(crate) range_end: Bytes,
-    #[prost(int64, tag = "3")]
-    pub(crate) start_revision: i64,
-    #[prost(bool, tag = "4")]
-    pub(crate) progress_notify: bool,
-    #[prost(bool, tag = "6")]
-    pub(crate) prev_kv: bool,
-    #[prost(bool, tag = "8")]
-    pub(crate) fragment: bool,
-}
+messages! {
+    pub(crate) WatchCreateRequest {
+        bytes key = 1;
+        bytes range_end = 2;
+        int64 start_revision = 3;
+        bool progress_notify = 4;
+        bool prev_kv = 6;
+        bool fragment = 8;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub(crate) struct WatchProgressRequest {}
+    pub(crate) WatchProgressRequest {}
 
-#[derive(Clone, PartialEq, Message)]
-pub(crate) struct WatchResponse {
-    #[prost(message, optional, tag = "1")]
-    pub(crate) header: Option<ResponseHeader>,
-    /// -1 answers a progress request.
-    #[prost(int64, tag = "2")]
-    pub(crate) watch_id: i64,
-    #[prost(bool, tag = "3")]
-    pub(crate) created: bool,
-    #[prost(bool, tag = "4")]
-    pub(crate) canceled: bool,
-    #[prost(int64, tag = "5")]
-    pub(crate) compact_revision: i64,
-    #[prost(string, tag = "6")]
-    pub(crate) cancel_reason: String,
-    /// More events of this response follow in the next one.
-    #[prost(bool, tag = "7")]
-    pub(crate) fragment: bool,
-    #[prost(message, repeated, tag = "11")]
-    pub(crate) events: Vec<WatchEvent>,
-}
+    pub(crate) WatchResponse {
+        message ResponseHeader header = 1;
+        /// -1 answers a progress request.
+        int64 watch_id = 2;
+        bool created = 3;
+        bool canceled = 4;
+        int64 compact_revision = 5;
+        string cancel_reason = 6;
+        /// More events of this response follow in the next one.
+        bool fragment = 7;
+        repeated message WatchEvent events = 11;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub(crate) struct WatchEvent {
-    /// 0 is a put, 1 a delete.
-    #[prost(int32, tag = "1")]
-    pub(crate) kind: i32,
-    #[prost(message, optional, tag = "2")]
-    pub(crate) kv: Option<KeyValue>,
-    #[prost(message, optional, tag = "3")]
-    pub(crate) prev_kv: Option<KeyValue>,
-}
+    pub(crate) WatchEvent {
+        /// 0 is a put, 1 a delete.
+        int32 kind = 1;
+        message KeyValue kv = 2;
+        message KeyValue prev_kv = 3;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub(crate) struct AuthenticateRequest {
-    #[prost(string, tag = "1")]
-    pub(crate) name: String,
-    #[prost(string, tag = "2")]
-    pub(crate) password: String,
-}
+    pub(crate) AuthenticateRequest {
+        string name = 1;
+        string password = 2;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub(crate) struct AuthenticateResponse {
-    #[prost(string, tag = "2")]
-    pub(crate) token: String,
-}
+    pub(crate) AuthenticateResponse {
+        string token = 2;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub(crate) struct StatusRequest {}
+    pub(crate) StatusRequest {}
 
-#[derive(Clone, PartialEq, Message)]
-pub(crate) struct StatusResponse {
-    #[prost(string, tag = "2")]
-    pub(crate) version: String,
+    pub(crate) StatusResponse {
+        string version = 2;
+    }
 }
 
 /// The number of [`Field::Version`] as a comparison's target.

@@ -143,7 +143,7 @@ impl TestNamespace {
         }
     }
 
-    /// Whether a controller has work to do: pods to create or delete, or a status that does not count what there is.
+    /// Whether a controller has work to do: pods to create or delete, or a status with counts that are out of date.
     async fn is_anything_due(&self) -> bool {
         let stays = |it: &Value| it["metadata"]["deletionTimestamp"].is_null();
         let (mut deployments, mut sets) = (self.list("deployments").await, self.list("replicasets").await);

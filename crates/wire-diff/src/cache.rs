@@ -1,6 +1,6 @@
 //! The answers of the left server, kept in a directory so that repeated comparisons ask only the right one.
 //!
-//! A file holds the case beside its answers: when the generator changes, the case differs and is played anew.
+//! A file holds the case beside its answers: when the generator changes, the case differs and is sent again.
 
 use std::path::{Path, PathBuf};
 

@@ -18,7 +18,7 @@ fn broken_links(repository: &Repository) -> Vec<Finding> {
     for (path, text) in repository.tree.with_extension("md") {
         for (line, target) in links(text) {
             if !leads_somewhere(repository, path, &target) {
-                let message = format!("the link to `{target}` leads nowhere; mend or drop it");
+                let message = format!("the link to `{target}` leads nowhere; fix or drop it");
                 findings.push(Finding::new(path, line, message));
             }
         }
@@ -120,7 +120,7 @@ mod tests {
         let found = broken_links(&repository(files));
         assert_eq!(
             found,
-            [Finding::new("docs/a.md", 1, "the link to `README.md` leads nowhere; mend or drop it")]
+            [Finding::new("docs/a.md", 1, "the link to `README.md` leads nowhere; fix or drop it")]
         );
     }
 

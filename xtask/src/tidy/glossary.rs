@@ -39,7 +39,7 @@ pub(super) fn check(repository: &Repository) -> Vec<Finding> {
         .iter()
         .filter(|(_, word, path)| path.starts_with("crates/") && !defined.contains(&(*word, *path)));
     findings.extend(stale.map(|(line, word, path)| {
-        Finding::new(GLOSSARY, *line, format!("{path} defines no public type `{word}`; mend or drop the row"))
+        Finding::new(GLOSSARY, *line, format!("{path} defines no public type `{word}`; fix or drop the row"))
     }));
     findings
 }
@@ -105,7 +105,7 @@ mod tests {
         let glossary = "| Decision | a | crates/a/src/lib.rs |\n| Decision | b | crates/b/src/lib.rs |\n\
                         | Cache | c | crates/a/src/lib.rs |\n| resync | a word, no type | runtime |\n";
         let expected =
-            "docs/glossary.md:3: crates/a/src/lib.rs defines no public type `Cache`; mend or drop the row";
+            "docs/glossary.md:3: crates/a/src/lib.rs defines no public type `Cache`; fix or drop the row";
         assert_eq!(findings(glossary), [expected]);
     }
 }

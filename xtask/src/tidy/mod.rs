@@ -35,7 +35,7 @@ struct Repository {
     workspace: Workspace,
 }
 
-/// One thing to mend, and where.
+/// One thing to fix, and where.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Finding {
     path: String,

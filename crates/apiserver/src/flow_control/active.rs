@@ -30,7 +30,7 @@ pub(super) struct ActiveSchema {
     pub(super) level: Option<Arc<Level>>,
     /// The most seats of one request.
     pub(super) width_max: u32,
-    /// Whether the level has several queues, for which flows are told apart.
+    /// Whether the level has several queues, so that flows are distinguished.
     has_flows: bool,
     /// The uids of the FlowSchema and of the level.
     pub(super) uids: [Option<HeaderValue>; 2],

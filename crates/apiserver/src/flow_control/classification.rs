@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_are_told_apart_by_user_or_namespace() {
+    fn flows_are_distinguished_by_user_or_namespace() {
         let user = User { name: "alice".to_owned(), ..User::default() };
         let request = RequestDigest { user: &user, target: resource("get", "", "pods", "shop") };
         assert_eq!(request.distinguished(Distinguisher::User), "alice");

@@ -50,7 +50,7 @@ pub(crate) use configuration::FlowObjects;
 pub(crate) use upkeep::{PRODUCER, revised, with_condition};
 pub(crate) use work_estimate::CollectionHash;
 
-/// How often seats are lent anew, at most.
+/// The shortest time between two rounds of lending seats.
 const REBALANCE_EVERY: Duration = Duration::from_secs(10);
 /// The part of its timeout that a request may wait, and the most.
 const WAIT_PART: u32 = 4;
@@ -221,7 +221,7 @@ impl FairDispatcher {
         Ok(())
     }
 
-    /// Lets a request arrive; lends seats anew before it has to wait.
+    /// Lets a request arrive; lends seats again before it has to wait.
     fn arrive(
         &self,
         active: &ActiveConfiguration,
@@ -239,7 +239,7 @@ impl FairDispatcher {
         }
     }
 
-    /// Lends seats anew if that is due; returns whether it did.
+    /// Lends seats again if that is due; returns whether it did.
     fn rebalance(&self, active: &ActiveConfiguration) -> bool {
         let Ok(mut rebalanced) = self.rebalanced.try_lock() else { return false };
         let is_due = rebalanced.elapsed() >= REBALANCE_EVERY;

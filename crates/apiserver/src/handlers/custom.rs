@@ -17,7 +17,7 @@ pub(super) fn check_request(
     if !matches!(kind.nature, Nature::Custom(_)) {
         return None;
     }
-    // The old watch form supports no other verb, whatever the method.
+    // The old watch form supports no other verb, regardless of the method.
     let verb = if path.watch { "watch" } else { verb };
     let is_elsewhere = match (kind.scope, path.namespace) {
         (Scope::Cluster, namespace) => namespace.is_some(),

@@ -131,10 +131,10 @@ fn check_review(review: &Value, subject: Subject, namespace: Option<&str>) -> Re
         wrong.push(FieldError::invalid("metadata", &Value::Object(metadata), why));
     }
     if let Some(namespace) = namespace {
-        let asked = resource["namespace"].as_str().unwrap_or_default();
-        if !resource.is_null() && asked != namespace {
+        let requested = resource["namespace"].as_str().unwrap_or_default();
+        if !resource.is_null() && requested != namespace {
             let field = "spec.resourceAttributes.namespace";
-            wrong.push(FieldError::invalid(field, &json!(asked), "must match metadata.namespace"));
+            wrong.push(FieldError::invalid(field, &json!(requested), "must match metadata.namespace"));
         }
         if !path.is_null() {
             let why = "disallowed on this kind of request";

@@ -59,7 +59,7 @@ struct Stream {
 struct Bookmarks {
     timer: Pin<Box<Sleep>>,
     /// Whether progress was requested from the store.
-    asked: bool,
+    progress_requested: bool,
 }
 
 /// Starts a watch.
@@ -149,8 +149,8 @@ fn retired(call: &Call<'_>) -> Pin<Box<dyn Future<Output = Revision> + Send>> {
 
 /// The timeout of a watch.
 fn length(call: &Call<'_>, options: &ListOptions) -> Duration {
-    let asked = options.timeout_seconds.and_then(|seconds| u64::try_from(seconds).ok());
-    let seconds = asked.filter(|seconds| *seconds > 0).unwrap_or_else(|| {
+    let requested = options.timeout_seconds.and_then(|seconds| u64::try_from(seconds).ok());
+    let seconds = requested.filter(|seconds| *seconds > 0).unwrap_or_else(|| {
         let random = call
             .server
             .environment
@@ -241,7 +241,11 @@ impl Stream {
                 }
             }
             Some(Ok(Notice::Progress(revision))) => {
-                if self.bookmarks.as_mut().is_some_and(|bookmarks| std::mem::take(&mut bookmarks.asked)) {
+                if self
+                    .bookmarks
+                    .as_mut()
+                    .is_some_and(|bookmarks| std::mem::take(&mut bookmarks.progress_requested))
+                {
                     let line = self.encoder.bookmark(revision, None);
                     self.ready.push_back(line);
                 }
@@ -292,7 +296,7 @@ impl Stream {
             return false;
         }
         bookmarks.timer.as_mut().reset(next_bookmark(Instant::now(), end));
-        bookmarks.asked = true;
+        bookmarks.progress_requested = true;
         self.watch.request_progress();
         true
     }
@@ -300,7 +304,7 @@ impl Stream {
 
 impl Bookmarks {
     fn new(now: Instant, end: Instant) -> Self {
-        Self { timer: Box::pin(sleep_until(next_bookmark(now, end))), asked: false }
+        Self { timer: Box::pin(sleep_until(next_bookmark(now, end))), progress_requested: false }
     }
 }
 

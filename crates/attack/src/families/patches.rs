@@ -44,7 +44,7 @@ fn json_patch(rng: &mut Rng) -> Value {
     match rng.below(7) {
         0 => (0..count).map(|_| json!({"op": "add", "path": format!("{ENV}/0"), "value": value})).collect(),
         1 => (0..count).map(|_| json!({"op": "remove", "path": format!("{ENV}/0")})).collect(),
-        // Each copy doubles what there is.
+        // Each copy doubles the object.
         2 => (0..count.min(2000))
             .map(|_| json!({"op": "copy", "from": "/metadata", "path": "/metadata/annotations"}))
             .collect(),

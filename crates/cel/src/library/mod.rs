@@ -83,6 +83,13 @@ pub(super) fn find(name: &str) -> Option<&'static Function> {
     FUNCTIONS.get(name)
 }
 
+/// Returns the names of the functions that have a receiver, or of those that have none.
+#[cfg(test)]
+pub(super) fn function_names(has_target: bool) -> Vec<&'static str> {
+    let is_meant = |function: &Function| function.forms.iter().any(|form| form.has_target == has_target);
+    FUNCTIONS.iter().filter(|(_, function)| is_meant(function)).map(|(name, _)| *name).collect()
+}
+
 /// Calls a function.
 pub(super) fn call<'a>(
     call: &Call,

@@ -85,8 +85,8 @@ fn agreed(request: &str) -> Result<bool, String> {
                 .to_owned(),
         );
     }
-    let asked = io::stderr().write_all(request.as_bytes()).and_then(|()| io::stderr().flush());
-    asked.map_err(|error| format!("cannot ask: {error}"))?;
+    let prompted = io::stderr().write_all(request.as_bytes()).and_then(|()| io::stderr().flush());
+    prompted.map_err(|error| format!("cannot ask: {error}"))?;
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer).map_err(|error| format!("cannot read the answer: {error}"))?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))

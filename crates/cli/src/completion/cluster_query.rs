@@ -20,14 +20,14 @@ pub(super) fn candidates(query: &ClusterQuery, connection: &[String]) -> Vec<Can
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
         return Vec::new();
     };
-    let asked =
-        runtime.block_on(async { tokio::time::timeout(QUERY_TIMEOUT, asked(query, connection)).await });
+    let found = runtime
+        .block_on(async { tokio::time::timeout(QUERY_TIMEOUT, fetch_candidates(query, connection)).await });
     // A DNS lookup cannot be cancelled, so it is not waited for.
     runtime.shutdown_background();
-    asked.ok().and_then(Result::ok).unwrap_or_default()
+    found.ok().and_then(Result::ok).unwrap_or_default()
 }
 
-async fn asked(query: &ClusterQuery, connection: &[String]) -> Result<Vec<Candidate>, Failure> {
+async fn fetch_candidates(query: &ClusterQuery, connection: &[String]) -> Result<Vec<Candidate>, Failure> {
     let flags = flags(connection)?;
     if *query == ClusterQuery::Clusters {
         return Ok(clusters::names().into_iter().map(Candidate::plain).collect());

@@ -274,7 +274,7 @@ mod tests {
         CompletionRequest::of(&root, &words)
     }
 
-    fn asked(line: &str) -> ClusterQuery {
+    fn query(line: &str) -> ClusterQuery {
         match request(line).source {
             CandidateSource::Cluster(query) => query,
             other => panic!("{line}: {other:?}"),
@@ -294,10 +294,10 @@ mod tests {
     fn commands_come_first_then_types_then_names() {
         assert!(words("").contains(&"get".to_owned()) && !words("").contains(&"__complete".to_owned()));
         assert_eq!(words("rollout ").first().map(String::as_str), Some("watch"));
-        assert_eq!(asked("get "), ClusterQuery::Types { only: &[] });
-        assert_eq!(asked("get deploy we"), named("deploy"));
-        assert_eq!(asked("rollout status "), ClusterQuery::Types { only: ROLLOUT_TYPES });
-        assert_eq!(asked("get pods a b"), ClusterQuery::Names { of: "pods".into(), but: vec!["a".into()] });
+        assert_eq!(query("get "), ClusterQuery::Types { only: &[] });
+        assert_eq!(query("get deploy we"), named("deploy"));
+        assert_eq!(query("rollout status "), ClusterQuery::Types { only: ROLLOUT_TYPES });
+        assert_eq!(query("get pods a b"), ClusterQuery::Names { of: "pods".into(), but: vec!["a".into()] });
         let slashed = request("rollout undo deploy/we");
         assert_eq!((slashed.prefix.as_str(), slashed.partial.as_str()), ("deploy/", "we"));
         let joined = request("get pods,de");
@@ -306,10 +306,10 @@ mod tests {
 
     #[test]
     fn flags_are_answered_by_what_they_take() {
-        assert_eq!(asked("get pods -n "), ClusterQuery::Namespaces);
-        assert_eq!(asked("get pods --namespace=sh"), ClusterQuery::Namespaces);
-        assert_eq!(asked("--context "), ClusterQuery::Entries(KubeconfigEntry::Context));
-        assert_eq!(asked("up --name "), ClusterQuery::Clusters);
+        assert_eq!(query("get pods -n "), ClusterQuery::Namespaces);
+        assert_eq!(query("get pods --namespace=sh"), ClusterQuery::Namespaces);
+        assert_eq!(query("--context "), ClusterQuery::Entries(KubeconfigEntry::Context));
+        assert_eq!(query("up --name "), ClusterQuery::Clusters);
         assert_eq!(words("why web -o "), ["text", "json"]);
         assert_eq!(words("delete --cascade="), ["background", "foreground", "orphan"]);
         assert!(words("get --out").contains(&"--output".to_owned()));
@@ -320,25 +320,25 @@ mod tests {
 
     #[test]
     fn the_cluster_that_the_line_means_is_asked() {
-        let asked = request("-n shop get --context=b -w pods --kubeconfig file ");
-        assert_eq!(asked.connection, ["-n", "shop", "--context=b", "--kubeconfig", "file"]);
+        let query = request("-n shop get --context=b -w pods --kubeconfig file ");
+        assert_eq!(query.connection, ["-n", "shop", "--context=b", "--kubeconfig", "file"]);
     }
 
     #[test]
     fn containers_follow_the_object_whose_image_is_set() {
         let containers = || ClusterQuery::Containers { of: "deploy".into(), name: "web".into() };
-        assert_eq!(asked("set image deploy/web ngi"), containers());
-        assert_eq!(asked("set image deploy web "), containers());
+        assert_eq!(query("set image deploy/web ngi"), containers());
+        assert_eq!(query("set image deploy web "), containers());
         assert!(words("set image deploy/web nginx=ng").is_empty());
     }
 
     #[test]
     fn a_pod_may_be_named_alone() {
-        assert_eq!(asked("logs we"), named("pods"));
-        assert_eq!(asked("exec -it deploy/we"), named("deploy"));
+        assert_eq!(query("logs we"), named("pods"));
+        assert_eq!(query("exec -it deploy/we"), named("deploy"));
         let containers = |of: &str| ClusterQuery::Containers { of: of.into(), name: "web".into() };
         assert_eq!(
-            (asked("logs web "), asked("logs deploy/web ")),
+            (query("logs web "), query("logs deploy/web ")),
             (containers("pods"), containers("deploy"))
         );
         assert!(words("port-forward web 80").is_empty());
@@ -347,14 +347,14 @@ mod tests {
 
     #[test]
     fn a_deployment_may_be_named_alone() {
-        assert_eq!(asked("why we"), named("deployments"));
-        assert_eq!(asked("rollout watch deployment/we"), named("deployment"));
-        assert_eq!(asked("why deploy we"), named("deploy"));
-        assert_eq!(asked("down "), ClusterQuery::Clusters);
-        assert_eq!(asked("delete-cluster d"), ClusterQuery::Clusters);
+        assert_eq!(query("why we"), named("deployments"));
+        assert_eq!(query("rollout watch deployment/we"), named("deployment"));
+        assert_eq!(query("why deploy we"), named("deploy"));
+        assert_eq!(query("down "), ClusterQuery::Clusters);
+        assert_eq!(query("delete-cluster d"), ClusterQuery::Clusters);
         assert!(words("create namespace ").is_empty());
         assert!(words("rollout watch web ").is_empty() && words("label pod a b=").is_empty());
         let others = ClusterQuery::Names { of: "deployments".to_owned(), but: vec!["web".to_owned()] };
-        assert_eq!(asked("why web "), others);
+        assert_eq!(query("why web "), others);
     }
 }

@@ -44,7 +44,7 @@ pub(super) const FAILED: u8 = 2;
 impl DiffFlags {
     pub(super) async fn run(self, ctx: &mut ClientContext) -> Result<ExitCode, Failure> {
         let server_side = ServerSide::from_flags(self.server_side, self.force_conflicts);
-        let asked = DiffOptions {
+        let options = DiffOptions {
             files: self.filename,
             recursive: self.recursive,
             selector: self.selector,
@@ -53,7 +53,7 @@ impl DiffFlags {
             managed_fields: self.show_managed_fields,
             external: env::var("KUBECTL_EXTERNAL_DIFF").ok().filter(|program| !program.is_empty()),
         };
-        Ok(match diff(ctx, &asked).await? {
+        Ok(match diff(ctx, &options).await? {
             Differences::None => ExitCode::SUCCESS,
             Differences::Some => ExitCode::from(1),
         })

@@ -84,7 +84,7 @@ impl ExplainFlags {
 
 impl ApiResourcesFlags {
     pub(super) async fn run(self, ctx: &mut ClientContext) -> Result<(), Failure> {
-        let asked = ApiResourcesOptions {
+        let options = ApiResourcesOptions {
             group: self.api_group,
             namespaced: self.namespaced,
             verbs: self.verbs,
@@ -94,14 +94,14 @@ impl ApiResourcesFlags {
             sort_by: self.sort_by,
             words: self.words,
         };
-        api_resources(ctx, &asked).await
+        api_resources(ctx, &options).await
     }
 }
 
 impl VersionFlags {
     /// Prints the version of the client, without a cluster.
     pub(super) fn tell(self) -> ExitCode {
-        match client_version(&self.asked()) {
+        match client_version(&self.options()) {
             Ok(text) => output::print(&text),
             Err(failure) => {
                 tell(&failure);
@@ -111,10 +111,10 @@ impl VersionFlags {
     }
 
     pub(super) async fn run(self, ctx: &mut ClientContext) -> Result<(), Failure> {
-        version(ctx, &self.asked()).await
+        version(ctx, &self.options()).await
     }
 
-    fn asked(self) -> VersionOptions {
+    fn options(self) -> VersionOptions {
         VersionOptions { output: self.output, words: self.words }
     }
 }

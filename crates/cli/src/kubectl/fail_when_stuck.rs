@@ -24,10 +24,10 @@ pub(super) async fn failure(flags: &ClusterFlags, words: &[String], stuck_for: D
 async fn watch(flags: &ClusterFlags, words: &[String], stuck_for: Duration) -> Result<Failure, Failure> {
     let one = |message| Failure::other(format!("--fail-when-stuck is about one Deployment: {message}"));
     let name = deployment_args::deployment_name(words).map_err(one)?;
-    let (asked, cluster) = (DeploymentArgs::One(name.clone()), flags.open().await?);
+    let (args, cluster) = (DeploymentArgs::One(name.clone()), flags.open().await?);
     let mut waiting = WaitPolicy::new(Clock::system().now(), stuck_for, None);
     loop {
-        for objects in fetch::look(&cluster, &asked).await?.objects {
+        for objects in fetch::deployments(&cluster, &args).await?.objects {
             let snapshot = Snapshot::parse(objects).map_err(|error| {
                 Failure::other(format!("the server's response cannot be decoded: {error}"))
             })?;

@@ -101,7 +101,7 @@ impl GetFlags {
         };
         let watching =
             WatchOptions { watch: self.watch, only: self.watch_only, events: self.output_watch_events };
-        let asked = GetOptions {
+        let options = GetOptions {
             selection,
             output: self.output,
             no_headers: self.no_headers,
@@ -115,7 +115,7 @@ impl GetFlags {
             subresource: self.subresource,
             watching,
         };
-        get(ctx, &asked).await
+        get(ctx, &options).await
     }
 }
 

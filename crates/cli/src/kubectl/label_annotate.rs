@@ -53,7 +53,7 @@ impl LabelAnnotateFlags {
 
     async fn run(self, ctx: &mut ClientContext, field: MetadataField) -> Result<(), Failure> {
         let (words, changes) = LabelAnnotateOptions::parse(field, &self.words)?;
-        let asked = LabelAnnotateOptions {
+        let options = LabelAnnotateOptions {
             field,
             selection: Selection {
                 fields: self.field_selector,
@@ -68,6 +68,6 @@ impl LabelAnnotateFlags {
             manager: self.field_manager,
             printer: self.printer.printer()?,
         };
-        label_or_annotate(ctx, &asked).await
+        label_or_annotate(ctx, &options).await
     }
 }

@@ -130,13 +130,13 @@ impl RolloutVerb {
             }
             Self::Restart { printer, .. } => restart(ctx, &selection, &printer.printer()?).await,
             Self::Status { watch, timeout, revision, fail_when_stuck, .. } => {
-                let asked = RolloutStatusOptions { selection, watch, timeout: limit(timeout), revision };
-                let Some(stuck_for) = fail_when_stuck else { return status(ctx, &asked).await };
+                let options = RolloutStatusOptions { selection, watch, timeout: limit(timeout), revision };
+                let Some(stuck_for) = fail_when_stuck else { return status(ctx, &options).await };
                 let cluster = target.cluster.clone().or(before);
                 // kubectl's own result takes precedence.
                 tokio::select! {
                     biased;
-                    ended = status(ctx, &asked) => ended,
+                    ended = status(ctx, &options) => ended,
                     failure = fail_when_stuck::failure(&cluster, &target.words, stuck_for) => Err(failure),
                 }
             }

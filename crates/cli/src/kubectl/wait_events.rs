@@ -79,7 +79,7 @@ impl WaitFlags {
 
 impl EventsFlags {
     pub(super) async fn run(self, ctx: &mut ClientContext) -> Result<(), Failure> {
-        let asked = EventsOptions {
+        let options = EventsOptions {
             about: self.about,
             types: self.types,
             all_namespaces: self.all_namespaces,
@@ -88,7 +88,7 @@ impl EventsFlags {
             no_headers: self.no_headers,
             managed_fields: self.show_managed_fields,
         };
-        events(ctx, &asked).await
+        events(ctx, &options).await
     }
 }
 

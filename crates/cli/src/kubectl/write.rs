@@ -289,14 +289,15 @@ impl CreateFlags {
         match self.what {
             Some(CreateWhat::Deployment { name, image, replicas, port, command, printer, .. }) => {
                 let printer = printer.printer()?;
-                let asked = CreateDeploymentOptions { name, images: image, replicas, port, command, printer };
-                create_deployment(ctx, &asked).await
+                let options =
+                    CreateDeploymentOptions { name, images: image, replicas, port, command, printer };
+                create_deployment(ctx, &options).await
             }
             Some(CreateWhat::Namespace { name, printer, .. }) => {
                 create_namespace(ctx, &name, &printer.printer()?).await
             }
             None => {
-                let asked = CreateOptions {
+                let options = CreateOptions {
                     validation: Validation::parse(self.files.validate.as_deref())?,
                     printer: self.files.printer.printer()?,
                     files: self.files.filename,
@@ -305,7 +306,7 @@ impl CreateFlags {
                     save_config: self.save_config,
                     manager: self.files.field_manager,
                 };
-                create(ctx, &asked).await
+                create(ctx, &options).await
             }
         }
     }
@@ -326,7 +327,7 @@ impl ApplyFlags {
         if self.force && printer.dry_run == DryRun::Server {
             return Err(Failure::other("--dry-run=server cannot be used with --force"));
         }
-        let asked = ApplyOptions {
+        let options = ApplyOptions {
             validation: Validation::parse(self.files.validate.as_deref())?,
             printer,
             files: self.files.filename,
@@ -336,7 +337,7 @@ impl ApplyFlags {
             force: self.force,
             server_side,
         };
-        apply(ctx, &asked).await
+        apply(ctx, &options).await
     }
 }
 
@@ -346,7 +347,7 @@ impl ReplaceFlags {
             return Err(Failure::other("--grace-period must have --force specified"));
         }
         let cascade = Cascade::parse(&self.cascade)?;
-        let asked = ReplaceOptions {
+        let options = ReplaceOptions {
             validation: Validation::parse(self.files.validate.as_deref())?,
             printer: self.files.printer.printer()?,
             files: self.files.filename,
@@ -356,7 +357,7 @@ impl ReplaceFlags {
             force: self.force.then(|| cascade.options((self.grace_period >= 0).then_some(self.grace_period))),
             manager: self.files.field_manager,
         };
-        replace(ctx, &asked).await
+        replace(ctx, &options).await
     }
 }
 
@@ -367,7 +368,7 @@ impl DeleteFlags {
             all_namespaces: self.all_namespaces,
             ..self.selection.selection(self.words)
         };
-        let asked = DeleteOptions {
+        let options = DeleteOptions {
             selection,
             cascade: Cascade::parse(&self.cascade)?,
             grace_seconds: DeleteOptions::grace(self.grace_period, self.force, self.now)?,
@@ -377,13 +378,13 @@ impl DeleteFlags {
             ignore_not_found: self.ignore_not_found,
             printer: self.printer.printer()?,
         };
-        delete(ctx, &asked).await
+        delete(ctx, &options).await
     }
 }
 
 impl ScaleFlags {
     pub(super) async fn run(self, ctx: &mut ClientContext) -> Result<(), Failure> {
-        let asked = ScaleOptions {
+        let options = ScaleOptions {
             selection: self.selection.selection(self.words),
             replicas: ScaleOptions::replicas(self.replicas.as_deref())?,
             current_replicas: (self.current_replicas >= 0).then_some(self.current_replicas),
@@ -391,7 +392,7 @@ impl ScaleFlags {
             timeout: limit(self.timeout),
             printer: self.printer.printer()?,
         };
-        scale(ctx, &asked).await
+        scale(ctx, &options).await
     }
 }
 
@@ -401,14 +402,14 @@ impl SetImageFlags {
             print_stderr("Flag --record has been deprecated, --record will be removed in the future");
         }
         let (words, images) = SetImageOptions::parse(&self.words)?;
-        let asked = SetImageOptions {
+        let options = SetImageOptions {
             selection: Selection { local: self.local, ..self.selection.selection(words) },
             images,
             cause: (self.record == Some(true)).then(|| change_cause::of_command(std::env::args())),
             manager: self.field_manager,
             printer: self.printer.printer()?,
         };
-        set_image(ctx, &asked).await
+        set_image(ctx, &options).await
     }
 }
 
@@ -429,7 +430,7 @@ impl PatchFlags {
                 ));
             }
         };
-        let asked = PatchOptions {
+        let options = PatchOptions {
             selection: Selection { local: self.local, ..self.selection.selection(self.words) },
             patch: patch_text,
             kind: PatchOptions::kind(&self.kind)?,
@@ -437,6 +438,6 @@ impl PatchFlags {
             manager: self.field_manager,
             printer: self.printer.printer()?,
         };
-        patch(ctx, &asked).await
+        patch(ctx, &options).await
     }
 }

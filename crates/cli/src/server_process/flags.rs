@@ -56,7 +56,7 @@ pub(crate) struct RequestFlags {
     /// The most requests that write at the same time
     #[arg(long, value_name = "COUNT", default_value_t = RequestLimits::default().mutating)]
     max_mutating_requests_inflight: u32,
-    /// Divide the sum of both limits fairly among clients, by FlowSchemas; with `false`, each limit applies by itself
+    /// Divide the sum of both limits fairly among clients, by FlowSchemas; with `false`, each limit applies separately
     #[arg(
         long,
         value_name = "BOOL",

@@ -64,7 +64,7 @@ pub(crate) struct CreateFlags {
     /// What the token is for
     #[arg(long, value_name = "TEXT")]
     description: Option<String>,
-    /// The groups of the token's users, with commas between them
+    /// The groups of the token's users, comma-separated
     #[arg(long, value_name = "GROUPS", value_delimiter = ',', default_value = objects::NODE_GROUP)]
     groups: Vec<String>,
     /// The address of the API server in the printed command [default: that of the kubeconfig]

@@ -50,7 +50,7 @@ pub(crate) struct UpFlags {
     /// A profile that defines how pods behave on the simulated nodes
     #[arg(long, value_name = "FILE")]
     sim_profile: Option<PathBuf>,
-    /// Repair these defects of Kubernetes, with commas between them: all, size-annotation, recreate-scaling, undo-deadline
+    /// Repair these defects of Kubernetes, comma-separated: all, size-annotation, recreate-scaling, undo-deadline
     #[arg(long, value_name = "NAMES")]
     repair: Option<Repairs>,
     /// Run in the background, with a log file; `gantry down` stops it
@@ -198,16 +198,17 @@ impl UpFlags {
         let options = Options { name, nodes: self.nodes(), agent, profile, repairs, ..options };
         let cluster = server_process::launch(options).await?;
         let own = dir.map(ClusterDir::kubeconfig);
-        let asked = self.server.write_kubeconfig.clone();
-        let asked = asked.map(|file| std::path::absolute(&file).unwrap_or(file));
-        for file in own.iter().chain(&asked) {
+        let requested = self.server.write_kubeconfig.clone();
+        let requested = requested.map(|file| std::path::absolute(&file).unwrap_or(file));
+        for file in own.iter().chain(&requested) {
             let written = cluster.kubeconfig().map_or(Ok(()), |kubeconfig| kubeconfig.write(file));
             written.map_err(|error| format!("--write-kubeconfig: {}", error_chain(&error)))?;
         }
         if let (Some(dir), Some(url)) = (dir.filter(|_| !self.in_memory), cluster.url()) {
             remember(dir, url)?;
         }
-        let kubeconfig = asked.or(own).ok_or("no path for the kubeconfig\nhint: use --write-kubeconfig")?;
+        let kubeconfig =
+            requested.or(own).ok_or("no path for the kubeconfig\nhint: use --write-kubeconfig")?;
         Ok((cluster, kubeconfig))
     }
 

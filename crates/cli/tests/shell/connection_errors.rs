@@ -51,14 +51,14 @@ fn a_wrong_kubeconfig_is_named_with_what_is_wrong_with_it() {
             &with(&format!("--kubeconfig {cut}")),
             &[],
             "/cut\": line 2",
-            "hint: mend the file",
+            "hint: fix the file",
         );
         is_told(
             &shell_env,
             &with(&format!("--kubeconfig {other}")),
             &[],
             "/other\": contexts must be a list, not number",
-            "hint: mend the file",
+            "hint: fix the file",
         );
         is_told(
             &shell_env,

@@ -1,4 +1,4 @@
-//! Streams over one connection: SPDY/3.1, which every kubelet and container runtime speaks (decision 0050).
+//! Streams over one connection: SPDY/3.1, which every kubelet and container runtime supports (decision 0050).
 
 mod frame;
 

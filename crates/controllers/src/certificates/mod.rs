@@ -74,10 +74,7 @@ fn assemble(assembly: &mut Assembly<'_>, name: &'static str, task: Task) {
     let queue = Queue::new(name, context.clock.clone(), &context.metrics);
     triggers::subscribe(&caches, &queue);
     let controller = Requests { context, caches, task };
-    let synced = {
-        let caches = controller.caches.clone();
-        async move { caches.synced().await }
-    };
+    let synced = controller.caches.clone().synced();
     assembly.work(&queue, (WORKERS, RetryPolicy::REPLICA_SET), synced, move |key| {
         let controller = controller.clone();
         async move { controller.sync(&key).await }

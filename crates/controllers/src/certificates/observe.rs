@@ -30,7 +30,7 @@ impl Caches {
         Self { requests: informers.of() }
     }
 
-    pub(super) async fn synced(&self) {
+    pub(super) async fn synced(self) {
         self.requests.synced().await;
     }
 

@@ -40,10 +40,7 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let workers = context.workers.deployment;
     let repairs = assembly.options.repairs;
     let controller = Deployments { context, caches, repairs, created_sets: Arc::default() };
-    let synced = {
-        let caches = controller.caches.clone();
-        async move { caches.synced().await }
-    };
+    let synced = controller.caches.clone().synced();
     assembly.work(&queue, (workers, RetryPolicy::DEPLOYMENT), synced, move |key| {
         let controller = controller.clone();
         async move { controller.sync(&key).await }

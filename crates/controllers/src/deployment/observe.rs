@@ -39,7 +39,7 @@ impl Caches {
         }
     }
 
-    pub(super) async fn synced(&self) {
+    pub(super) async fn synced(self) {
         self.deployments.synced().await;
         self.sets.synced().await;
         self.pods.synced().await;

@@ -26,10 +26,7 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let queue = Queue::new("disruption", context.clock.clone(), &context.metrics);
     triggers::subscribe(&context, &caches, &queue);
     let controller = Disruption { context, caches };
-    let synced = {
-        let caches = controller.caches.clone();
-        async move { caches.synced().await }
-    };
+    let synced = controller.caches.clone().synced();
     assembly.work(&queue, (WORKERS, RetryPolicy::DISRUPTION), synced, move |key| {
         let controller = controller.clone();
         async move { controller.sync(&key).await }

@@ -48,7 +48,7 @@ impl Caches {
         }
     }
 
-    pub(super) async fn synced(&self) {
+    pub(super) async fn synced(self) {
         self.budgets.synced().await;
         self.deployments.synced().await;
         self.sets.synced().await;

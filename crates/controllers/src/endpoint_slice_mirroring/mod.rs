@@ -28,10 +28,7 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let queue = Queue::new("endpoint_slice_mirroring", context.clock.clone(), &context.metrics);
     triggers::subscribe(&caches, &queue);
     let controller = Mirror { context, caches };
-    let synced = {
-        let caches = controller.caches.clone();
-        async move { caches.synced().await }
-    };
+    let synced = controller.caches.clone().synced();
     assembly.work(&queue, (WORKERS, RetryPolicy::ENDPOINTS), synced, move |key| {
         let controller = controller.clone();
         async move { outcome_of(&key, controller.sync(&key).await) }

@@ -34,7 +34,7 @@ impl Caches {
         }
     }
 
-    pub(super) async fn synced(&self) {
+    pub(super) async fn synced(self) {
         self.endpoints.synced().await;
         self.services.synced().await;
         self.slices.synced().await;

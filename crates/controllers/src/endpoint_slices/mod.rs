@@ -31,10 +31,7 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let queue = Queue::new("endpoint_slice", context.clock.clone(), &context.metrics);
     triggers::subscribe(&caches, &queue);
     let controller = EndpointSlices { context, caches, memory: Arc::default() };
-    let synced = {
-        let caches = controller.caches.clone();
-        async move { caches.synced().await }
-    };
+    let synced = controller.caches.clone().synced();
     assembly.work(&queue, (WORKERS, RetryPolicy::ENDPOINTS), synced, move |key| {
         let controller = controller.clone();
         async move { outcome_of(&key, controller.sync(&key).await) }

@@ -40,7 +40,7 @@ impl Caches {
         }
     }
 
-    pub(super) async fn synced(&self) {
+    pub(super) async fn synced(self) {
         self.services.synced().await;
         self.slices.synced().await;
         self.nodes.synced().await;

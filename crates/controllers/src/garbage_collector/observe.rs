@@ -37,7 +37,7 @@ impl Monitors {
         let found = match discover(&self.garbage.context.api).await {
             Ok(found) => found,
             Err(failure) => {
-                tracing::warn!(%failure, "the server does not say what it serves");
+                tracing::warn!(%failure, "discovery failed");
                 return false;
             }
         };

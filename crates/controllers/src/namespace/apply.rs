@@ -82,7 +82,7 @@ impl Namespaces {
         let resource = &served.resource;
         if let Err(failure) = self.delete_all(namespace, served, remaining_content).await {
             // A kind that is no longer served has no objects.
-            if !matches!(failure.code, Some(404 | 405)) {
+            if !failure.is_not_served() {
                 let kind = format!("{}.{}", resource.plural, resource.group());
                 remaining_content.failures.insert(format!("{kind}: {failure}"));
             }

@@ -29,10 +29,7 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     triggers::subscribe(&caches, &queue);
     let workers = context.workers.namespace;
     let controller = Namespaces { context, caches };
-    let synced = {
-        let caches = controller.caches.clone();
-        async move { caches.synced().await }
-    };
+    let synced = controller.caches.clone().synced();
     assembly.work(&queue, (workers, RetryPolicy::REPLICA_SET), synced, move |namespace| {
         let controller = controller.clone();
         async move { controller.sync(&namespace).await }

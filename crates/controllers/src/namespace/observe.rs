@@ -20,7 +20,7 @@ impl Caches {
         Self { namespaces: informers.of(), pods: informers.of() }
     }
 
-    pub(super) async fn synced(&self) {
+    pub(super) async fn synced(self) {
         self.namespaces.synced().await;
     }
 

@@ -80,7 +80,7 @@ impl NodeLifecycle {
                     tracing::debug!(node = %node.name, %failure, "the node is not as it was; looking again");
                 }
                 Err(failure) => {
-                    tracing::warn!(node = %node.name, %failure, "a node could not be looked after; trying again");
+                    tracing::warn!(node = %node.name, %failure, "a node could not be reconciled; trying again");
                 }
             }
         }

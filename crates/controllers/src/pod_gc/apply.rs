@@ -34,7 +34,7 @@ impl PodGc {
                 Err(failure) if failure.kind() != RefusalKind::NotFound => {
                     tracing::warn!(pod = %orphaned.pod, %failure, "a pod without a node could not be deleted");
                 }
-                Ok(()) | Err(_) => tracing::info!(pod = %orphaned.pod, "deleted: no node will end it"),
+                Ok(()) | Err(_) => tracing::info!(pod = %orphaned.pod, "a pod without a node was deleted"),
             }
         }
     }

@@ -46,10 +46,7 @@ fn assemble_kind<S: CachedSet>(assembly: &mut Assembly<'_>, name: &'static str, 
     let queue = Queue::new(name, context.clock.clone(), &context.metrics);
     let controller = ReplicaSets { context, caches, state: Arc::default() };
     triggers::subscribe(&controller.caches, &controller.state, &queue);
-    let synced = {
-        let caches = controller.caches.clone();
-        async move { caches.synced().await }
-    };
+    let synced = controller.caches.clone().synced();
     assembly.work(&queue, (workers, RetryPolicy::REPLICA_SET), synced, move |key| {
         let controller = controller.clone();
         async move { controller.sync(&key).await }
@@ -91,7 +88,7 @@ impl<S: CachedSet> ReplicaSets<S> {
         let classified = match classify_pods(set, expectation_state, pods.iter().map(|pod| &**pod)) {
             Ok(classified) => classified,
             Err(waiting_on) => {
-                tracing::warn!(set = %key, %waiting_on, "the set sits still");
+                tracing::warn!(set = %key, %waiting_on, "the ReplicaSet makes no progress");
                 return Ok(None);
             }
         };

@@ -28,7 +28,7 @@ impl<S: CachedSet> Caches<S> {
         Self { sets: informers.of(), pods: informers.of() }
     }
 
-    pub(super) async fn synced(&self) {
+    pub(super) async fn synced(self) {
         self.sets.synced().await;
         self.pods.synced().await;
     }

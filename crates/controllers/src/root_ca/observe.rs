@@ -37,7 +37,7 @@ impl Caches {
         Self { namespaces: informers.of(), maps: informers.scoped(InformerScope::all().named(&NAME.into())) }
     }
 
-    pub(super) async fn synced(&self) {
+    pub(super) async fn synced(self) {
         self.namespaces.synced().await;
         self.maps.synced().await;
     }

@@ -28,10 +28,7 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let queue = Queue::new("serviceaccount", context.clock.clone(), &context.metrics);
     triggers::subscribe(&caches, &queue);
     let controller = Accounts { context, caches };
-    let synced = {
-        let caches = controller.caches.clone();
-        async move { caches.synced().await }
-    };
+    let synced = controller.caches.clone().synced();
     assembly.work(&queue, (WORKERS, RetryPolicy::REPLICA_SET), synced, move |namespace| {
         let controller = controller.clone();
         async move { controller.sync(&namespace).await }

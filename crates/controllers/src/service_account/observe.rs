@@ -23,7 +23,7 @@ impl Caches {
         }
     }
 
-    pub(super) async fn synced(&self) {
+    pub(super) async fn synced(self) {
         self.namespaces.synced().await;
         self.accounts.synced().await;
     }

@@ -1,13 +1,7 @@
 //! The messages about containers.
-#![expect(
-    missing_docs,
-    clippy::struct_excessive_bools,
-    reason = "names and meanings are those of the protocol"
-)]
+#![expect(missing_docs, reason = "names and meanings are those of the protocol")]
 
-use std::collections::BTreeMap;
-
-use prost::Message;
+use gantry_grpc::messages;
 
 use super::image::ImageSpec;
 use super::sandbox::{
@@ -31,425 +25,254 @@ pub enum MountPropagation {
     Bidirectional = 2,
 }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct LinuxContainerResources {
-    #[prost(int64, tag = "1")]
-    pub cpu_period: i64,
-    #[prost(int64, tag = "2")]
-    pub cpu_quota: i64,
-    #[prost(int64, tag = "3")]
-    pub cpu_shares: i64,
-    #[prost(int64, tag = "4")]
-    pub memory_limit_in_bytes: i64,
-    #[prost(int64, tag = "5")]
-    pub oom_score_adj: i64,
-    #[prost(string, tag = "6")]
-    pub cpuset_cpus: String,
-    #[prost(string, tag = "7")]
-    pub cpuset_mems: String,
-    #[prost(int64, tag = "10")]
-    pub memory_swap_limit_in_bytes: i64,
+messages! {
+    pub LinuxContainerResources {
+        int64 cpu_period = 1;
+        int64 cpu_quota = 2;
+        int64 cpu_shares = 3;
+        int64 memory_limit_in_bytes = 4;
+        int64 oom_score_adj = 5;
+        string cpuset_cpus = 6;
+        string cpuset_mems = 7;
+        int64 memory_swap_limit_in_bytes = 10;
+    }
+
+    pub ContainerMetadata {
+        string name = 1;
+        uint32 attempt = 2;
+    }
+
+    pub KeyValue {
+        string key = 1;
+        bytes value = 2;
+    }
+
+    pub Mount {
+        string container_path = 1;
+        string host_path = 2;
+        bool readonly = 3;
+        bool selinux_relabel = 4;
+        enum MountPropagation propagation = 5;
+    }
+
+    pub Device {
+        string container_path = 1;
+        string host_path = 2;
+        string permissions = 3;
+    }
+
+    pub Capability {
+        repeated string add_capabilities = 1;
+        repeated string drop_capabilities = 2;
+    }
+
+    pub LinuxContainerSecurityContext {
+        message Capability capabilities = 1;
+        bool privileged = 2;
+        message NamespaceOption namespace_options = 3;
+        message SelinuxOption selinux_options = 4;
+        message Int64Value run_as_user = 5;
+        string run_as_username = 6;
+        bool readonly_rootfs = 7;
+        repeated int64 supplemental_groups = 8;
+        bool no_new_privs = 11;
+        message Int64Value run_as_group = 12;
+        repeated string masked_paths = 13;
+        repeated string readonly_paths = 14;
+        message SecurityProfile seccomp = 15;
+        message SecurityProfile apparmor = 16;
+        enum SupplementalGroupsPolicy supplemental_groups_policy = 17;
+    }
+
+    pub LinuxContainerConfig {
+        message LinuxContainerResources resources = 1;
+        message LinuxContainerSecurityContext security_context = 2;
+    }
+
+    pub ContainerConfig {
+        message ContainerMetadata metadata = 1;
+        message ImageSpec image = 2;
+        repeated string command = 3;
+        repeated string args = 4;
+        string working_dir = 5;
+        repeated message KeyValue envs = 6;
+        repeated message Mount mounts = 7;
+        repeated message Device devices = 8;
+        map labels = 9;
+        map annotations = 10;
+        string log_path = 11;
+        bool stdin = 12;
+        bool stdin_once = 13;
+        bool tty = 14;
+        message LinuxContainerConfig linux = 15;
+    }
+
+    pub CreateContainerRequest {
+        string pod_sandbox_id = 1;
+        message ContainerConfig config = 2;
+        message PodSandboxConfig sandbox_config = 3;
+    }
+
+    pub CreateContainerResponse {
+        string container_id = 1;
+    }
+
+    pub StartContainerRequest {
+        string container_id = 1;
+    }
+
+    pub StartContainerResponse {}
+
+    pub StopContainerRequest {
+        string container_id = 1;
+        int64 timeout = 2;
+    }
+
+    pub StopContainerResponse {}
+
+    pub RemoveContainerRequest {
+        string container_id = 1;
+    }
+
+    pub RemoveContainerResponse {}
+
+    pub ContainerStateValue {
+        enum RuntimeContainerState state = 1;
+    }
+
+    pub ContainerFilter {
+        string id = 1;
+        message ContainerStateValue state = 2;
+        string pod_sandbox_id = 3;
+        map label_selector = 4;
+    }
+
+    pub ListContainersRequest {
+        message ContainerFilter filter = 1;
+    }
+
+    pub RuntimeContainer {
+        string id = 1;
+        string pod_sandbox_id = 2;
+        message ContainerMetadata metadata = 3;
+        message ImageSpec image = 4;
+        string image_ref = 5;
+        enum RuntimeContainerState state = 6;
+        int64 created_at = 7;
+        map labels = 8;
+        map annotations = 9;
+        string image_id = 10;
+    }
+
+    pub ListContainersResponse {
+        repeated message RuntimeContainer containers = 1;
+    }
+
+    pub ContainerStatusRequest {
+        string container_id = 1;
+        bool verbose = 2;
+    }
+
+    pub ContainerResources {
+        message LinuxContainerResources linux = 1;
+    }
+
+    pub LinuxContainerUser {
+        int64 uid = 1;
+        int64 gid = 2;
+        repeated int64 supplemental_groups = 3;
+    }
+
+    pub ContainerUser {
+        message LinuxContainerUser linux = 1;
+    }
+
+    pub ContainerStatus {
+        string id = 1;
+        message ContainerMetadata metadata = 2;
+        enum RuntimeContainerState state = 3;
+        int64 created_at = 4;
+        int64 started_at = 5;
+        int64 finished_at = 6;
+        int32 exit_code = 7;
+        message ImageSpec image = 8;
+        string image_ref = 9;
+        string reason = 10;
+        string message = 11;
+        map labels = 12;
+        map annotations = 13;
+        repeated message Mount mounts = 14;
+        string log_path = 15;
+        message ContainerResources resources = 16;
+        string image_id = 17;
+        message ContainerUser user = 18;
+    }
+
+    pub ContainerStatusResponse {
+        message ContainerStatus status = 1;
+        map info = 2;
+    }
+
+    pub ExecSyncRequest {
+        string container_id = 1;
+        repeated string cmd = 2;
+        int64 timeout = 3;
+    }
+
+    pub ExecSyncResponse {
+        bytes stdout = 1;
+        bytes stderr = 2;
+        int32 exit_code = 3;
+    }
+
+    pub ExecRequest {
+        string container_id = 1;
+        repeated string cmd = 2;
+        bool tty = 3;
+        bool stdin = 4;
+        bool stdout = 5;
+        bool stderr = 6;
+    }
+
+    pub ExecResponse {
+        string url = 1;
+    }
+
+    pub AttachRequest {
+        string container_id = 1;
+        bool stdin = 2;
+        bool tty = 3;
+        bool stdout = 4;
+        bool stderr = 5;
+    }
+
+    pub AttachResponse {
+        string url = 1;
+    }
+
+    pub PortForwardRequest {
+        string pod_sandbox_id = 1;
+        repeated int32 port = 2;
+    }
+
+    pub PortForwardResponse {
+        string url = 1;
+    }
+
+    pub UInt64Value {
+        uint64 value = 1;
+    }
+
+    pub ReopenContainerLogRequest {
+        string container_id = 1;
+    }
+
+    pub ReopenContainerLogResponse {}
+
+    pub UpdateContainerResourcesRequest {
+        string container_id = 1;
+        message LinuxContainerResources linux = 2;
+    }
+
+    pub UpdateContainerResourcesResponse {}
 }
-
-#[derive(Clone, PartialEq, Message)]
-pub struct ContainerMetadata {
-    #[prost(string, tag = "1")]
-    pub name: String,
-    #[prost(uint32, tag = "2")]
-    pub attempt: u32,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct KeyValue {
-    #[prost(string, tag = "1")]
-    pub key: String,
-    #[prost(bytes = "vec", tag = "2")]
-    pub value: Vec<u8>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct Mount {
-    #[prost(string, tag = "1")]
-    pub container_path: String,
-    #[prost(string, tag = "2")]
-    pub host_path: String,
-    #[prost(bool, tag = "3")]
-    pub readonly: bool,
-    #[prost(bool, tag = "4")]
-    pub selinux_relabel: bool,
-    #[prost(enumeration = "MountPropagation", tag = "5")]
-    pub propagation: i32,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct Device {
-    #[prost(string, tag = "1")]
-    pub container_path: String,
-    #[prost(string, tag = "2")]
-    pub host_path: String,
-    #[prost(string, tag = "3")]
-    pub permissions: String,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct Capability {
-    #[prost(string, repeated, tag = "1")]
-    pub add_capabilities: Vec<String>,
-    #[prost(string, repeated, tag = "2")]
-    pub drop_capabilities: Vec<String>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct LinuxContainerSecurityContext {
-    #[prost(message, optional, tag = "1")]
-    pub capabilities: Option<Capability>,
-    #[prost(bool, tag = "2")]
-    pub privileged: bool,
-    #[prost(message, optional, tag = "3")]
-    pub namespace_options: Option<NamespaceOption>,
-    #[prost(message, optional, tag = "4")]
-    pub selinux_options: Option<SelinuxOption>,
-    #[prost(message, optional, tag = "5")]
-    pub run_as_user: Option<Int64Value>,
-    #[prost(string, tag = "6")]
-    pub run_as_username: String,
-    #[prost(bool, tag = "7")]
-    pub readonly_rootfs: bool,
-    #[prost(int64, repeated, tag = "8")]
-    pub supplemental_groups: Vec<i64>,
-    #[prost(bool, tag = "11")]
-    pub no_new_privs: bool,
-    #[prost(message, optional, tag = "12")]
-    pub run_as_group: Option<Int64Value>,
-    #[prost(string, repeated, tag = "13")]
-    pub masked_paths: Vec<String>,
-    #[prost(string, repeated, tag = "14")]
-    pub readonly_paths: Vec<String>,
-    #[prost(message, optional, tag = "15")]
-    pub seccomp: Option<SecurityProfile>,
-    #[prost(message, optional, tag = "16")]
-    pub apparmor: Option<SecurityProfile>,
-    #[prost(enumeration = "SupplementalGroupsPolicy", tag = "17")]
-    pub supplemental_groups_policy: i32,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct LinuxContainerConfig {
-    #[prost(message, optional, tag = "1")]
-    pub resources: Option<LinuxContainerResources>,
-    #[prost(message, optional, tag = "2")]
-    pub security_context: Option<LinuxContainerSecurityContext>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct ContainerConfig {
-    #[prost(message, optional, tag = "1")]
-    pub metadata: Option<ContainerMetadata>,
-    #[prost(message, optional, tag = "2")]
-    pub image: Option<ImageSpec>,
-    #[prost(string, repeated, tag = "3")]
-    pub command: Vec<String>,
-    #[prost(string, repeated, tag = "4")]
-    pub args: Vec<String>,
-    #[prost(string, tag = "5")]
-    pub working_dir: String,
-    #[prost(message, repeated, tag = "6")]
-    pub envs: Vec<KeyValue>,
-    #[prost(message, repeated, tag = "7")]
-    pub mounts: Vec<Mount>,
-    #[prost(message, repeated, tag = "8")]
-    pub devices: Vec<Device>,
-    #[prost(btree_map = "string, string", tag = "9")]
-    pub labels: BTreeMap<String, String>,
-    #[prost(btree_map = "string, string", tag = "10")]
-    pub annotations: BTreeMap<String, String>,
-    #[prost(string, tag = "11")]
-    pub log_path: String,
-    #[prost(bool, tag = "12")]
-    pub stdin: bool,
-    #[prost(bool, tag = "13")]
-    pub stdin_once: bool,
-    #[prost(bool, tag = "14")]
-    pub tty: bool,
-    #[prost(message, optional, tag = "15")]
-    pub linux: Option<LinuxContainerConfig>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct CreateContainerRequest {
-    #[prost(string, tag = "1")]
-    pub pod_sandbox_id: String,
-    #[prost(message, optional, tag = "2")]
-    pub config: Option<ContainerConfig>,
-    #[prost(message, optional, tag = "3")]
-    pub sandbox_config: Option<PodSandboxConfig>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct CreateContainerResponse {
-    #[prost(string, tag = "1")]
-    pub container_id: String,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct StartContainerRequest {
-    #[prost(string, tag = "1")]
-    pub container_id: String,
-}
-
-#[derive(Clone, Copy, PartialEq, Message)]
-pub struct StartContainerResponse {}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct StopContainerRequest {
-    #[prost(string, tag = "1")]
-    pub container_id: String,
-    #[prost(int64, tag = "2")]
-    pub timeout: i64,
-}
-
-#[derive(Clone, Copy, PartialEq, Message)]
-pub struct StopContainerResponse {}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct RemoveContainerRequest {
-    #[prost(string, tag = "1")]
-    pub container_id: String,
-}
-
-#[derive(Clone, Copy, PartialEq, Message)]
-pub struct RemoveContainerResponse {}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct ContainerStateValue {
-    #[prost(enumeration = "RuntimeContainerState", tag = "1")]
-    pub state: i32,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct ContainerFilter {
-    #[prost(string, tag = "1")]
-    pub id: String,
-    #[prost(message, optional, tag = "2")]
-    pub state: Option<ContainerStateValue>,
-    #[prost(string, tag = "3")]
-    pub pod_sandbox_id: String,
-    #[prost(btree_map = "string, string", tag = "4")]
-    pub label_selector: BTreeMap<String, String>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct ListContainersRequest {
-    #[prost(message, optional, tag = "1")]
-    pub filter: Option<ContainerFilter>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct RuntimeContainer {
-    #[prost(string, tag = "1")]
-    pub id: String,
-    #[prost(string, tag = "2")]
-    pub pod_sandbox_id: String,
-    #[prost(message, optional, tag = "3")]
-    pub metadata: Option<ContainerMetadata>,
-    #[prost(message, optional, tag = "4")]
-    pub image: Option<ImageSpec>,
-    #[prost(string, tag = "5")]
-    pub image_ref: String,
-    #[prost(enumeration = "RuntimeContainerState", tag = "6")]
-    pub state: i32,
-    #[prost(int64, tag = "7")]
-    pub created_at: i64,
-    #[prost(btree_map = "string, string", tag = "8")]
-    pub labels: BTreeMap<String, String>,
-    #[prost(btree_map = "string, string", tag = "9")]
-    pub annotations: BTreeMap<String, String>,
-    #[prost(string, tag = "10")]
-    pub image_id: String,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct ListContainersResponse {
-    #[prost(message, repeated, tag = "1")]
-    pub containers: Vec<RuntimeContainer>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct ContainerStatusRequest {
-    #[prost(string, tag = "1")]
-    pub container_id: String,
-    #[prost(bool, tag = "2")]
-    pub verbose: bool,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct ContainerResources {
-    #[prost(message, optional, tag = "1")]
-    pub linux: Option<LinuxContainerResources>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct LinuxContainerUser {
-    #[prost(int64, tag = "1")]
-    pub uid: i64,
-    #[prost(int64, tag = "2")]
-    pub gid: i64,
-    #[prost(int64, repeated, tag = "3")]
-    pub supplemental_groups: Vec<i64>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct ContainerUser {
-    #[prost(message, optional, tag = "1")]
-    pub linux: Option<LinuxContainerUser>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct ContainerStatus {
-    #[prost(string, tag = "1")]
-    pub id: String,
-    #[prost(message, optional, tag = "2")]
-    pub metadata: Option<ContainerMetadata>,
-    #[prost(enumeration = "RuntimeContainerState", tag = "3")]
-    pub state: i32,
-    #[prost(int64, tag = "4")]
-    pub created_at: i64,
-    #[prost(int64, tag = "5")]
-    pub started_at: i64,
-    #[prost(int64, tag = "6")]
-    pub finished_at: i64,
-    #[prost(int32, tag = "7")]
-    pub exit_code: i32,
-    #[prost(message, optional, tag = "8")]
-    pub image: Option<ImageSpec>,
-    #[prost(string, tag = "9")]
-    pub image_ref: String,
-    #[prost(string, tag = "10")]
-    pub reason: String,
-    #[prost(string, tag = "11")]
-    pub message: String,
-    #[prost(btree_map = "string, string", tag = "12")]
-    pub labels: BTreeMap<String, String>,
-    #[prost(btree_map = "string, string", tag = "13")]
-    pub annotations: BTreeMap<String, String>,
-    #[prost(message, repeated, tag = "14")]
-    pub mounts: Vec<Mount>,
-    #[prost(string, tag = "15")]
-    pub log_path: String,
-    #[prost(message, optional, tag = "16")]
-    pub resources: Option<ContainerResources>,
-    #[prost(string, tag = "17")]
-    pub image_id: String,
-    #[prost(message, optional, tag = "18")]
-    pub user: Option<ContainerUser>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct ContainerStatusResponse {
-    #[prost(message, optional, tag = "1")]
-    pub status: Option<ContainerStatus>,
-    #[prost(btree_map = "string, string", tag = "2")]
-    pub info: BTreeMap<String, String>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct ExecSyncRequest {
-    #[prost(string, tag = "1")]
-    pub container_id: String,
-    #[prost(string, repeated, tag = "2")]
-    pub cmd: Vec<String>,
-    #[prost(int64, tag = "3")]
-    pub timeout: i64,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct ExecSyncResponse {
-    #[prost(bytes = "vec", tag = "1")]
-    pub stdout: Vec<u8>,
-    #[prost(bytes = "vec", tag = "2")]
-    pub stderr: Vec<u8>,
-    #[prost(int32, tag = "3")]
-    pub exit_code: i32,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct ExecRequest {
-    #[prost(string, tag = "1")]
-    pub container_id: String,
-    #[prost(string, repeated, tag = "2")]
-    pub cmd: Vec<String>,
-    #[prost(bool, tag = "3")]
-    pub tty: bool,
-    #[prost(bool, tag = "4")]
-    pub stdin: bool,
-    #[prost(bool, tag = "5")]
-    pub stdout: bool,
-    #[prost(bool, tag = "6")]
-    pub stderr: bool,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct ExecResponse {
-    #[prost(string, tag = "1")]
-    pub url: String,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct AttachRequest {
-    #[prost(string, tag = "1")]
-    pub container_id: String,
-    #[prost(bool, tag = "2")]
-    pub stdin: bool,
-    #[prost(bool, tag = "3")]
-    pub tty: bool,
-    #[prost(bool, tag = "4")]
-    pub stdout: bool,
-    #[prost(bool, tag = "5")]
-    pub stderr: bool,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct AttachResponse {
-    #[prost(string, tag = "1")]
-    pub url: String,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct PortForwardRequest {
-    #[prost(string, tag = "1")]
-    pub pod_sandbox_id: String,
-    #[prost(int32, repeated, tag = "2")]
-    pub port: Vec<i32>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct PortForwardResponse {
-    #[prost(string, tag = "1")]
-    pub url: String,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct UInt64Value {
-    #[prost(uint64, tag = "1")]
-    pub value: u64,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct ReopenContainerLogRequest {
-    #[prost(string, tag = "1")]
-    pub container_id: String,
-}
-
-#[derive(Clone, Copy, PartialEq, Message)]
-pub struct ReopenContainerLogResponse {}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct UpdateContainerResourcesRequest {
-    #[prost(string, tag = "1")]
-    pub container_id: String,
-    #[prost(message, optional, tag = "2")]
-    pub linux: Option<LinuxContainerResources>,
-}
-
-#[derive(Clone, Copy, PartialEq, Message)]
-pub struct UpdateContainerResourcesResponse {}

@@ -1,9 +1,7 @@
 //! The messages about the runtime and about sandboxes.
 #![expect(missing_docs, reason = "names and meanings are those of the protocol")]
 
-use std::collections::BTreeMap;
-
-use prost::Message;
+use gantry_grpc::messages;
 
 use super::container::LinuxContainerResources;
 
@@ -53,270 +51,166 @@ pub enum SupplementalGroupsPolicy {
     Strict = 1,
 }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct VersionRequest {
-    #[prost(string, tag = "1")]
-    pub version: String,
-}
+messages! {
+    pub VersionRequest {
+        string version = 1;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct VersionResponse {
-    #[prost(string, tag = "1")]
-    pub version: String,
-    #[prost(string, tag = "2")]
-    pub runtime_name: String,
-    #[prost(string, tag = "3")]
-    pub runtime_version: String,
-    #[prost(string, tag = "4")]
-    pub runtime_api_version: String,
-}
+    pub VersionResponse {
+        string version = 1;
+        string runtime_name = 2;
+        string runtime_version = 3;
+        string runtime_api_version = 4;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct StatusRequest {
-    #[prost(bool, tag = "1")]
-    pub verbose: bool,
-}
+    pub StatusRequest {
+        bool verbose = 1;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct RuntimeCondition {
-    #[prost(string, tag = "1")]
-    pub kind: String,
-    #[prost(bool, tag = "2")]
-    pub status: bool,
-    #[prost(string, tag = "3")]
-    pub reason: String,
-    #[prost(string, tag = "4")]
-    pub message: String,
-}
+    pub RuntimeCondition {
+        string kind = 1;
+        bool status = 2;
+        string reason = 3;
+        string message = 4;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct RuntimeStatus {
-    #[prost(message, repeated, tag = "1")]
-    pub conditions: Vec<RuntimeCondition>,
-}
+    pub RuntimeStatus {
+        repeated message RuntimeCondition conditions = 1;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct StatusResponse {
-    #[prost(message, optional, tag = "1")]
-    pub status: Option<RuntimeStatus>,
-    #[prost(btree_map = "string, string", tag = "2")]
-    pub info: BTreeMap<String, String>,
-}
+    pub StatusResponse {
+        message RuntimeStatus status = 1;
+        map info = 2;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct PodSandboxMetadata {
-    #[prost(string, tag = "1")]
-    pub name: String,
-    #[prost(string, tag = "2")]
-    pub uid: String,
-    #[prost(string, tag = "3")]
-    pub namespace: String,
-    #[prost(uint32, tag = "4")]
-    pub attempt: u32,
-}
+    pub PodSandboxMetadata {
+        string name = 1;
+        string uid = 2;
+        string namespace = 3;
+        uint32 attempt = 4;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct DnsConfig {
-    #[prost(string, repeated, tag = "1")]
-    pub servers: Vec<String>,
-    #[prost(string, repeated, tag = "2")]
-    pub searches: Vec<String>,
-    #[prost(string, repeated, tag = "3")]
-    pub options: Vec<String>,
-}
+    pub DnsConfig {
+        repeated string servers = 1;
+        repeated string searches = 2;
+        repeated string options = 3;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct PortMapping {
-    #[prost(enumeration = "Protocol", tag = "1")]
-    pub protocol: i32,
-    #[prost(int32, tag = "2")]
-    pub container_port: i32,
-    #[prost(int32, tag = "3")]
-    pub host_port: i32,
-    #[prost(string, tag = "4")]
-    pub host_ip: String,
-}
+    pub PortMapping {
+        enum Protocol protocol = 1;
+        int32 container_port = 2;
+        int32 host_port = 3;
+        string host_ip = 4;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct NamespaceOption {
-    #[prost(enumeration = "NamespaceMode", tag = "1")]
-    pub network: i32,
-    #[prost(enumeration = "NamespaceMode", tag = "2")]
-    pub pid: i32,
-    #[prost(enumeration = "NamespaceMode", tag = "3")]
-    pub ipc: i32,
-    #[prost(string, tag = "4")]
-    pub target_id: String,
-}
+    pub NamespaceOption {
+        enum NamespaceMode network = 1;
+        enum NamespaceMode pid = 2;
+        enum NamespaceMode ipc = 3;
+        string target_id = 4;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct SelinuxOption {
-    #[prost(string, tag = "1")]
-    pub user: String,
-    #[prost(string, tag = "2")]
-    pub role: String,
-    #[prost(string, tag = "3")]
-    pub kind: String,
-    #[prost(string, tag = "4")]
-    pub level: String,
-}
+    pub SelinuxOption {
+        string user = 1;
+        string role = 2;
+        string kind = 3;
+        string level = 4;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct Int64Value {
-    #[prost(int64, tag = "1")]
-    pub value: i64,
-}
+    pub Int64Value {
+        int64 value = 1;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct SecurityProfile {
-    #[prost(enumeration = "ProfileType", tag = "1")]
-    pub profile_type: i32,
-    #[prost(string, tag = "2")]
-    pub localhost_ref: String,
-}
+    pub SecurityProfile {
+        enum ProfileType profile_type = 1;
+        string localhost_ref = 2;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct LinuxSandboxSecurityContext {
-    #[prost(message, optional, tag = "1")]
-    pub namespace_options: Option<NamespaceOption>,
-    #[prost(message, optional, tag = "2")]
-    pub selinux_options: Option<SelinuxOption>,
-    #[prost(message, optional, tag = "3")]
-    pub run_as_user: Option<Int64Value>,
-    #[prost(bool, tag = "4")]
-    pub readonly_rootfs: bool,
-    #[prost(int64, repeated, tag = "5")]
-    pub supplemental_groups: Vec<i64>,
-    #[prost(bool, tag = "6")]
-    pub privileged: bool,
-    #[prost(message, optional, tag = "8")]
-    pub run_as_group: Option<Int64Value>,
-    #[prost(message, optional, tag = "9")]
-    pub seccomp: Option<SecurityProfile>,
-    #[prost(message, optional, tag = "10")]
-    pub apparmor: Option<SecurityProfile>,
-    #[prost(enumeration = "SupplementalGroupsPolicy", tag = "11")]
-    pub supplemental_groups_policy: i32,
-}
+    pub LinuxSandboxSecurityContext {
+        message NamespaceOption namespace_options = 1;
+        message SelinuxOption selinux_options = 2;
+        message Int64Value run_as_user = 3;
+        bool readonly_rootfs = 4;
+        repeated int64 supplemental_groups = 5;
+        bool privileged = 6;
+        message Int64Value run_as_group = 8;
+        message SecurityProfile seccomp = 9;
+        message SecurityProfile apparmor = 10;
+        enum SupplementalGroupsPolicy supplemental_groups_policy = 11;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct LinuxPodSandboxConfig {
-    #[prost(string, tag = "1")]
-    pub cgroup_parent: String,
-    #[prost(message, optional, tag = "2")]
-    pub security_context: Option<LinuxSandboxSecurityContext>,
-    #[prost(btree_map = "string, string", tag = "3")]
-    pub sysctls: BTreeMap<String, String>,
-    #[prost(message, optional, tag = "5")]
-    pub resources: Option<LinuxContainerResources>,
-}
+    pub LinuxPodSandboxConfig {
+        string cgroup_parent = 1;
+        message LinuxSandboxSecurityContext security_context = 2;
+        map sysctls = 3;
+        message LinuxContainerResources resources = 5;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct PodSandboxConfig {
-    #[prost(message, optional, tag = "1")]
-    pub metadata: Option<PodSandboxMetadata>,
-    #[prost(string, tag = "2")]
-    pub hostname: String,
-    #[prost(string, tag = "3")]
-    pub log_directory: String,
-    #[prost(message, optional, tag = "4")]
-    pub dns_config: Option<DnsConfig>,
-    #[prost(message, repeated, tag = "5")]
-    pub port_mappings: Vec<PortMapping>,
-    #[prost(btree_map = "string, string", tag = "6")]
-    pub labels: BTreeMap<String, String>,
-    #[prost(btree_map = "string, string", tag = "7")]
-    pub annotations: BTreeMap<String, String>,
-    #[prost(message, optional, tag = "8")]
-    pub linux: Option<LinuxPodSandboxConfig>,
-}
+    pub PodSandboxConfig {
+        message PodSandboxMetadata metadata = 1;
+        string hostname = 2;
+        string log_directory = 3;
+        message DnsConfig dns_config = 4;
+        repeated message PortMapping port_mappings = 5;
+        map labels = 6;
+        map annotations = 7;
+        message LinuxPodSandboxConfig linux = 8;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct RunPodSandboxRequest {
-    #[prost(message, optional, tag = "1")]
-    pub config: Option<PodSandboxConfig>,
-    #[prost(string, tag = "2")]
-    pub runtime_handler: String,
-}
+    pub RunPodSandboxRequest {
+        message PodSandboxConfig config = 1;
+        string runtime_handler = 2;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct RunPodSandboxResponse {
-    #[prost(string, tag = "1")]
-    pub pod_sandbox_id: String,
-}
+    pub RunPodSandboxResponse {
+        string pod_sandbox_id = 1;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct StopPodSandboxRequest {
-    #[prost(string, tag = "1")]
-    pub pod_sandbox_id: String,
-}
+    pub StopPodSandboxRequest {
+        string pod_sandbox_id = 1;
+    }
 
-#[derive(Clone, Copy, PartialEq, Message)]
-pub struct StopPodSandboxResponse {}
+    pub StopPodSandboxResponse {}
 
-#[derive(Clone, PartialEq, Message)]
-pub struct RemovePodSandboxRequest {
-    #[prost(string, tag = "1")]
-    pub pod_sandbox_id: String,
-}
+    pub RemovePodSandboxRequest {
+        string pod_sandbox_id = 1;
+    }
 
-#[derive(Clone, Copy, PartialEq, Message)]
-pub struct RemovePodSandboxResponse {}
+    pub RemovePodSandboxResponse {}
 
-#[derive(Clone, PartialEq, Message)]
-pub struct PodSandboxStatusRequest {
-    #[prost(string, tag = "1")]
-    pub pod_sandbox_id: String,
-    #[prost(bool, tag = "2")]
-    pub verbose: bool,
-}
+    pub PodSandboxStatusRequest {
+        string pod_sandbox_id = 1;
+        bool verbose = 2;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct PodIP {
-    #[prost(string, tag = "1")]
-    pub ip: String,
-}
+    pub PodIP {
+        string ip = 1;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct PodSandboxNetworkStatus {
-    #[prost(string, tag = "1")]
-    pub ip: String,
-    #[prost(message, repeated, tag = "2")]
-    pub additional_ips: Vec<PodIP>,
-}
+    pub PodSandboxNetworkStatus {
+        string ip = 1;
+        repeated message PodIP additional_ips = 2;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct Namespace {
-    #[prost(message, optional, tag = "2")]
-    pub options: Option<NamespaceOption>,
-}
+    pub Namespace {
+        message NamespaceOption options = 2;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct LinuxPodSandboxStatus {
-    #[prost(message, optional, tag = "1")]
-    pub namespaces: Option<Namespace>,
-}
+    pub LinuxPodSandboxStatus {
+        message Namespace namespaces = 1;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct PodSandboxStatus {
-    #[prost(string, tag = "1")]
-    pub id: String,
-    #[prost(message, optional, tag = "2")]
-    pub metadata: Option<PodSandboxMetadata>,
-    #[prost(enumeration = "PodSandboxState", tag = "3")]
-    pub state: i32,
-    #[prost(int64, tag = "4")]
-    pub created_at: i64,
-    #[prost(message, optional, tag = "5")]
-    pub network: Option<PodSandboxNetworkStatus>,
-    #[prost(message, optional, tag = "6")]
-    pub linux: Option<LinuxPodSandboxStatus>,
-    #[prost(btree_map = "string, string", tag = "7")]
-    pub labels: BTreeMap<String, String>,
-    #[prost(btree_map = "string, string", tag = "8")]
-    pub annotations: BTreeMap<String, String>,
-    #[prost(string, tag = "9")]
-    pub runtime_handler: String,
+    pub PodSandboxStatus {
+        string id = 1;
+        message PodSandboxMetadata metadata = 2;
+        enum PodSandboxState state = 3;
+        int64 created_at = 4;
+        message PodSandboxNetworkStatus network = 5;
+        message LinuxPodSandboxStatus linux = 6;
+        map labels = 7;
+        map annotations = 8;
+        string runtime_handler = 9;
+    }
 }
 
 impl PodSandboxStatus {
@@ -328,71 +222,47 @@ impl PodSandboxStatus {
     }
 }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct PodSandboxStatusResponse {
-    #[prost(message, optional, tag = "1")]
-    pub status: Option<PodSandboxStatus>,
-    #[prost(btree_map = "string, string", tag = "2")]
-    pub info: BTreeMap<String, String>,
-}
+messages! {
+    pub PodSandboxStatusResponse {
+        message PodSandboxStatus status = 1;
+        map info = 2;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct PodSandboxStateValue {
-    #[prost(enumeration = "PodSandboxState", tag = "1")]
-    pub state: i32,
-}
+    pub PodSandboxStateValue {
+        enum PodSandboxState state = 1;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct PodSandboxFilter {
-    #[prost(string, tag = "1")]
-    pub id: String,
-    #[prost(message, optional, tag = "2")]
-    pub state: Option<PodSandboxStateValue>,
-    #[prost(btree_map = "string, string", tag = "3")]
-    pub label_selector: BTreeMap<String, String>,
-}
+    pub PodSandboxFilter {
+        string id = 1;
+        message PodSandboxStateValue state = 2;
+        map label_selector = 3;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct ListPodSandboxRequest {
-    #[prost(message, optional, tag = "1")]
-    pub filter: Option<PodSandboxFilter>,
-}
+    pub ListPodSandboxRequest {
+        message PodSandboxFilter filter = 1;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct PodSandbox {
-    #[prost(string, tag = "1")]
-    pub id: String,
-    #[prost(message, optional, tag = "2")]
-    pub metadata: Option<PodSandboxMetadata>,
-    #[prost(enumeration = "PodSandboxState", tag = "3")]
-    pub state: i32,
-    #[prost(int64, tag = "4")]
-    pub created_at: i64,
-    #[prost(btree_map = "string, string", tag = "5")]
-    pub labels: BTreeMap<String, String>,
-    #[prost(btree_map = "string, string", tag = "6")]
-    pub annotations: BTreeMap<String, String>,
-    #[prost(string, tag = "7")]
-    pub runtime_handler: String,
-}
+    pub PodSandbox {
+        string id = 1;
+        message PodSandboxMetadata metadata = 2;
+        enum PodSandboxState state = 3;
+        int64 created_at = 4;
+        map labels = 5;
+        map annotations = 6;
+        string runtime_handler = 7;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct ListPodSandboxResponse {
-    #[prost(message, repeated, tag = "1")]
-    pub items: Vec<PodSandbox>,
-}
+    pub ListPodSandboxResponse {
+        repeated message PodSandbox items = 1;
+    }
 
-#[derive(Clone, Copy, PartialEq, Message)]
-pub struct RuntimeConfigRequest {}
+    pub RuntimeConfigRequest {}
 
-#[derive(Clone, PartialEq, Message)]
-pub struct LinuxRuntimeConfiguration {
-    #[prost(enumeration = "CgroupDriver", tag = "1")]
-    pub cgroup_driver: i32,
-}
+    pub LinuxRuntimeConfiguration {
+        enum CgroupDriver cgroup_driver = 1;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct RuntimeConfigResponse {
-    #[prost(message, optional, tag = "1")]
-    pub linux: Option<LinuxRuntimeConfiguration>,
+    pub RuntimeConfigResponse {
+        message LinuxRuntimeConfiguration linux = 1;
+    }
 }

@@ -1,138 +1,87 @@
 //! The messages about what containers use.
 #![expect(missing_docs, reason = "names and meanings are those of the protocol")]
 
-use std::collections::BTreeMap;
-
-use prost::Message;
+use gantry_grpc::messages;
 
 use super::container::{ContainerMetadata, UInt64Value};
 use super::image::FilesystemUsage;
 use super::sandbox::PodSandboxMetadata;
 
-#[derive(Clone, Copy, PartialEq, Message)]
-pub struct ListContainerStatsRequest {}
+messages! {
+    pub ListContainerStatsRequest {}
 
-#[derive(Clone, PartialEq, Message)]
-pub struct ListContainerStatsResponse {
-    #[prost(message, repeated, tag = "1")]
-    pub stats: Vec<ContainerStats>,
-}
+    pub ListContainerStatsResponse {
+        repeated message ContainerStats stats = 1;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct ContainerAttributes {
-    #[prost(string, tag = "1")]
-    pub id: String,
-    #[prost(message, optional, tag = "2")]
-    pub metadata: Option<ContainerMetadata>,
-    #[prost(btree_map = "string, string", tag = "3")]
-    pub labels: BTreeMap<String, String>,
-}
+    pub ContainerAttributes {
+        string id = 1;
+        message ContainerMetadata metadata = 2;
+        map labels = 3;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct ContainerStats {
-    #[prost(message, optional, tag = "1")]
-    pub attributes: Option<ContainerAttributes>,
-    #[prost(message, optional, tag = "2")]
-    pub cpu: Option<CpuUsage>,
-    #[prost(message, optional, tag = "3")]
-    pub memory: Option<MemoryUsage>,
-    #[prost(message, optional, tag = "4")]
-    pub writable_layer: Option<FilesystemUsage>,
-}
+    pub ContainerStats {
+        message ContainerAttributes attributes = 1;
+        message CpuUsage cpu = 2;
+        message MemoryUsage memory = 3;
+        message FilesystemUsage writable_layer = 4;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct CpuUsage {
-    #[prost(int64, tag = "1")]
-    pub timestamp: i64,
-    #[prost(message, optional, tag = "2")]
-    pub usage_core_nano_seconds: Option<UInt64Value>,
-    #[prost(message, optional, tag = "3")]
-    pub usage_nano_cores: Option<UInt64Value>,
-}
+    pub CpuUsage {
+        int64 timestamp = 1;
+        message UInt64Value usage_core_nano_seconds = 2;
+        message UInt64Value usage_nano_cores = 3;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct MemoryUsage {
-    #[prost(int64, tag = "1")]
-    pub timestamp: i64,
-    #[prost(message, optional, tag = "2")]
-    pub working_set_bytes: Option<UInt64Value>,
-    #[prost(message, optional, tag = "3")]
-    pub available_bytes: Option<UInt64Value>,
-    #[prost(message, optional, tag = "4")]
-    pub usage_bytes: Option<UInt64Value>,
-    #[prost(message, optional, tag = "5")]
-    pub rss_bytes: Option<UInt64Value>,
-    #[prost(message, optional, tag = "6")]
-    pub page_faults: Option<UInt64Value>,
-    #[prost(message, optional, tag = "7")]
-    pub major_page_faults: Option<UInt64Value>,
-}
+    pub MemoryUsage {
+        int64 timestamp = 1;
+        message UInt64Value working_set_bytes = 2;
+        message UInt64Value available_bytes = 3;
+        message UInt64Value usage_bytes = 4;
+        message UInt64Value rss_bytes = 5;
+        message UInt64Value page_faults = 6;
+        message UInt64Value major_page_faults = 7;
+    }
 
-#[derive(Clone, Copy, PartialEq, Message)]
-pub struct ListPodSandboxStatsRequest {}
+    pub ListPodSandboxStatsRequest {}
 
-#[derive(Clone, PartialEq, Message)]
-pub struct ListPodSandboxStatsResponse {
-    #[prost(message, repeated, tag = "1")]
-    pub stats: Vec<PodSandboxStats>,
-}
+    pub ListPodSandboxStatsResponse {
+        repeated message PodSandboxStats stats = 1;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct PodSandboxAttributes {
-    #[prost(string, tag = "1")]
-    pub id: String,
-    #[prost(message, optional, tag = "2")]
-    pub metadata: Option<PodSandboxMetadata>,
-    #[prost(btree_map = "string, string", tag = "3")]
-    pub labels: BTreeMap<String, String>,
-}
+    pub PodSandboxAttributes {
+        string id = 1;
+        message PodSandboxMetadata metadata = 2;
+        map labels = 3;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct PodSandboxStats {
-    #[prost(message, optional, tag = "1")]
-    pub attributes: Option<PodSandboxAttributes>,
-    #[prost(message, optional, tag = "2")]
-    pub linux: Option<LinuxPodSandboxStats>,
-}
+    pub PodSandboxStats {
+        message PodSandboxAttributes attributes = 1;
+        message LinuxPodSandboxStats linux = 2;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct LinuxPodSandboxStats {
-    #[prost(message, optional, tag = "1")]
-    pub cpu: Option<CpuUsage>,
-    #[prost(message, optional, tag = "2")]
-    pub memory: Option<MemoryUsage>,
-    #[prost(message, optional, tag = "3")]
-    pub network: Option<NetworkUsage>,
-    #[prost(message, optional, tag = "4")]
-    pub process: Option<ProcessUsage>,
-}
+    pub LinuxPodSandboxStats {
+        message CpuUsage cpu = 1;
+        message MemoryUsage memory = 2;
+        message NetworkUsage network = 3;
+        message ProcessUsage process = 4;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct NetworkUsage {
-    #[prost(int64, tag = "1")]
-    pub timestamp: i64,
-    #[prost(message, optional, tag = "2")]
-    pub default_interface: Option<NetworkInterfaceUsage>,
-}
+    pub NetworkUsage {
+        int64 timestamp = 1;
+        message NetworkInterfaceUsage default_interface = 2;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct NetworkInterfaceUsage {
-    #[prost(string, tag = "1")]
-    pub name: String,
-    #[prost(message, optional, tag = "2")]
-    pub rx_bytes: Option<UInt64Value>,
-    #[prost(message, optional, tag = "3")]
-    pub rx_errors: Option<UInt64Value>,
-    #[prost(message, optional, tag = "4")]
-    pub tx_bytes: Option<UInt64Value>,
-    #[prost(message, optional, tag = "5")]
-    pub tx_errors: Option<UInt64Value>,
-}
+    pub NetworkInterfaceUsage {
+        string name = 1;
+        message UInt64Value rx_bytes = 2;
+        message UInt64Value rx_errors = 3;
+        message UInt64Value tx_bytes = 4;
+        message UInt64Value tx_errors = 5;
+    }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct ProcessUsage {
-    #[prost(int64, tag = "1")]
-    pub timestamp: i64,
-    #[prost(message, optional, tag = "2")]
-    pub process_count: Option<UInt64Value>,
+    pub ProcessUsage {
+        int64 timestamp = 1;
+        message UInt64Value process_count = 2;
+    }
 }

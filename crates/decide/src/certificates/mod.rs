@@ -42,7 +42,7 @@ pub struct SigningRequest {
     pub requestor: String,
     /// `spec.usages`.
     pub usages: BTreeSet<String>,
-    /// The lifetime that is asked for.
+    /// The requested lifetime.
     pub lifetime: Option<Duration>,
     /// What the request is for; `None` if it cannot be parsed.
     pub subject: Option<CertificateSubject>,

@@ -33,7 +33,7 @@ const SHORT: Duration = Duration::from_secs(8 * 3600);
 /// The shortest life.
 const SHORTEST: Duration = Duration::from_secs(10 * 60);
 
-/// Decides about a request; certificates live for `longest` unless a shorter life is asked for.
+/// Decides about a request; certificates live for `longest` unless the request has a shorter lifetime.
 pub fn signing(request: &SigningRequest, longest: Duration, now: Timestamp) -> Signing {
     let is_approved = request.has(APPROVED) && !request.has(DENIED);
     let Some(subject) = request.subject.as_ref() else { return Signing::Nothing };
@@ -44,7 +44,8 @@ pub fn signing(request: &SigningRequest, longest: Duration, now: Timestamp) -> S
         None => Signing::Nothing,
         Some(Err(why)) => Signing::Fail(why),
         Some(Ok(())) => {
-            let life = request.lifetime.map_or(longest, |asked| asked.clamp(SHORTEST.min(longest), longest));
+            let life =
+                request.lifetime.map_or(longest, |requested| requested.clamp(SHORTEST.min(longest), longest));
             let ends = if life < SHORT { now.plus(life) } else { now.plus(life).minus(BACKDATE) };
             Signing::Sign { begins: now.minus(BACKDATE), ends }
         }

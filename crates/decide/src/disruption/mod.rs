@@ -57,15 +57,15 @@ pub struct Decision {
 
 /// The controllers whose scale the budget needs, each once. Empty if it counts the existing pods.
 pub fn controllers_to_ask<'a>(budget: &DisruptionBudget, pods: &[&'a Pod]) -> Vec<&'a OwnerReference> {
-    let mut asked: Vec<&OwnerReference> = Vec::new();
+    let mut owners: Vec<&OwnerReference> = Vec::new();
     if expected::needs_scale(&budget.requirement) {
         for owner in pods.iter().filter_map(|pod| pod.meta.controller()) {
-            if !asked.iter().any(|known| known.uid == owner.uid) {
-                asked.push(owner);
+            if !owners.iter().any(|known| known.uid == owner.uid) {
+                owners.push(owner);
             }
         }
     }
-    asked
+    owners
 }
 
 /// Decides about one budget.

@@ -34,7 +34,7 @@ impl ResourceList {
         self.0.get(name).map_or_else(|| "0".to_owned(), ToString::to_string)
     }
 
-    /// `100m (1%)`: an amount and its part of what there is.
+    /// `100m (1%)`: an amount and its percentage of the allocatable amount.
     pub(super) fn part(&self, name: &str, there_is: &Self) -> String {
         let counted = |all: &Self| all.0.get(name).map_or(0, |amount| in_steps(*amount, name));
         let percent = match counted(there_is) {

@@ -9,7 +9,7 @@ use crate::field::{list, shown, text};
 /// How many values of a field its line names.
 const VALUES_NAMED: usize = 4;
 
-/// What there is to say of the field at a path; none if there is no such field.
+/// The description of the field at a path; `None` if there is no such field.
 pub(super) fn render(
     schemas: Schemas<'_>,
     schema: &Value,

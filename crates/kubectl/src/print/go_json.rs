@@ -20,7 +20,7 @@ pub(crate) fn indented(value: &Value) -> String {
     deeper.collect::<Vec<_>>().join("\n")
 }
 
-/// The members of what kubectl makes by itself, in the order in which their types declare them.
+/// The members of objects that kubectl itself creates, in the order in which their types declare them.
 const DECLARED: [&str; 16] = [
     "kind",
     "apiVersion",
@@ -40,7 +40,7 @@ const DECLARED: [&str; 16] = [
     "status",
 ];
 
-/// As `indented`, for an object that kubectl made by itself: its members are not sorted.
+/// As `indented`, for an object that kubectl itself created: its members are not sorted.
 pub(crate) fn indented_as_declared(value: &Value) -> String {
     let deeper = |text: String| text.replace('\n', "\n    ");
     match value {

@@ -1,4 +1,4 @@
-//! `replace -f`: the object as it is written, whatever it was.
+//! `replace -f`: replaces the object by the manifest.
 
 use gantry_client::ApiRequest;
 use gantry_json::Value;

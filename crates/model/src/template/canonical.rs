@@ -75,6 +75,15 @@ impl Canonical<'_> {
     }
 }
 
+/// Serializes a number as one of a wider type.
+macro_rules! widened {
+    ($($method:ident: $type:ty => $wider:ident,)*) => {
+        $(fn $method(self, v: $type) -> Result<Written, Unsupported> {
+            self.$wider(v.into())
+        })*
+    };
+}
+
 impl<'a> Serializer for Canonical<'a> {
     type Ok = Written;
     type Error = Unsupported;
@@ -89,32 +98,16 @@ impl<'a> Serializer for Canonical<'a> {
     fn serialize_bool(self, v: bool) -> Result<Written, Unsupported> {
         Ok(self.number(v, !v))
     }
-    fn serialize_i8(self, v: i8) -> Result<Written, Unsupported> {
-        self.serialize_i64(v.into())
-    }
-    fn serialize_i16(self, v: i16) -> Result<Written, Unsupported> {
-        self.serialize_i64(v.into())
-    }
-    fn serialize_i32(self, v: i32) -> Result<Written, Unsupported> {
-        self.serialize_i64(v.into())
+    widened! {
+        serialize_i8: i8 => serialize_i64, serialize_i16: i16 => serialize_i64, serialize_i32: i32 => serialize_i64,
+        serialize_u8: u8 => serialize_u64, serialize_u16: u16 => serialize_u64, serialize_u32: u32 => serialize_u64,
+        serialize_f32: f32 => serialize_f64,
     }
     fn serialize_i64(self, v: i64) -> Result<Written, Unsupported> {
         Ok(self.number(v, v == 0))
     }
-    fn serialize_u8(self, v: u8) -> Result<Written, Unsupported> {
-        self.serialize_u64(v.into())
-    }
-    fn serialize_u16(self, v: u16) -> Result<Written, Unsupported> {
-        self.serialize_u64(v.into())
-    }
-    fn serialize_u32(self, v: u32) -> Result<Written, Unsupported> {
-        self.serialize_u64(v.into())
-    }
     fn serialize_u64(self, v: u64) -> Result<Written, Unsupported> {
         Ok(self.number(v, v == 0))
-    }
-    fn serialize_f32(self, v: f32) -> Result<Written, Unsupported> {
-        self.serialize_f64(v.into())
     }
     fn serialize_f64(self, v: f64) -> Result<Written, Unsupported> {
         Ok(self.number(v, v == 0.0))

@@ -16,21 +16,21 @@ use gantry_json::Value;
 use crate::Refusal;
 
 /// Returns the container that a request names, or the only one.
-pub fn container<'p>(pod: &'p Value, asked: &'p str) -> Result<&'p str, Refusal> {
+pub fn container<'p>(pod: &'p Value, requested: &'p str) -> Result<&'p str, Refusal> {
     let names = |list: &str| -> Vec<&'p str> {
         let containers = pod["spec"][list].as_array();
         containers.into_iter().flatten().filter_map(|container| container["name"].as_str()).collect()
     };
     let pod_name = pod["metadata"]["name"].as_str().unwrap_or_default();
     let (ordinary, first) = (names("containers"), names("initContainers"));
-    if !asked.is_empty() {
-        let is_there = ordinary.contains(&asked)
-            || first.contains(&asked)
-            || names("ephemeralContainers").contains(&asked);
+    if !requested.is_empty() {
+        let is_there = ordinary.contains(&requested)
+            || first.contains(&requested)
+            || names("ephemeralContainers").contains(&requested);
         return if is_there {
-            Ok(asked)
+            Ok(requested)
         } else {
-            Err(Refusal::bad_request(format!("container {asked} is not valid for pod {pod_name}")))
+            Err(Refusal::bad_request(format!("container {requested} is not valid for pod {pod_name}")))
         };
     }
     if let [only] = ordinary.as_slice() {

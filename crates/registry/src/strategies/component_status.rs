@@ -3,28 +3,29 @@
 use gantry_json::{Value, json};
 
 use super::KindStrategy;
-use crate::Timestamp;
-use crate::table::column::Column;
+use crate::table::column::TableColumn;
 use crate::table::{Rows, cell, column};
 
-const COLUMNS: &[Column] =
-    &[column::NAME, column::text("Status"), column::text("Message"), column::text("Error")];
+const COLUMNS: &[TableColumn] = &[
+    column::NAME,
+    column::text("Status").computed(|object, _| {
+        let is_healthy =
+            healthy(object, "status") == "True" || cell::has_condition(object, "Healthy", "True");
+        json!(if is_healthy { "Healthy" } else { "Unhealthy" })
+    }),
+    column::text("Message").computed(|object, _| json!(healthy(object, "message"))),
+    column::text("Error").computed(|object, _| json!(healthy(object, "error"))),
+];
 
 pub(super) const STRATEGY: KindStrategy = KindStrategy {
-    rows: Rows::new(COLUMNS, cells),
+    rows: Rows::new(COLUMNS),
     deprecation: |_| Some("v1 ComponentStatus is deprecated in v1.19+"),
     ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, _: Timestamp) -> Vec<Value> {
-    let mut conditions = cell::list(object, "conditions").iter();
+/// Returns a member of the condition `Healthy`.
+fn healthy<'s>(status: &'s Value, member: &str) -> &'s str {
+    let mut conditions = cell::list(status, "conditions").iter();
     let healthy = conditions.find(|condition| condition["type"] == "Healthy");
-    let said = |member: &str| healthy.map_or("", |condition| cell::text(condition, member));
-    let is_well = said("status") == "True" || cell::has_condition(object, "Healthy", "True");
-    vec![
-        json!(cell::name(object)),
-        json!(if is_well { "Healthy" } else { "Unhealthy" }),
-        json!(said("message")),
-        json!(said("error")),
-    ]
+    healthy.map_or("", |condition| cell::text(condition, member))
 }

@@ -3,16 +3,20 @@
 use gantry_json::{Value, json};
 
 use super::KindStrategy;
-use crate::Timestamp;
 use crate::admission::quota::QuotaRules;
-use crate::table::column::Column;
+use crate::table::column::TableColumn;
 use crate::table::{Rows, cell, column};
 use crate::validation::config;
 use crate::validation::config::{MAX_BYTES, decoded};
 use crate::validation::error_list::{ErrorList, Path};
 use crate::validation::names::config_key;
 
-const COLUMNS: &[Column] = &[column::NAME, column::text("Data"), column::AGE];
+const COLUMNS: &[TableColumn] = &[
+    column::NAME,
+    column::text("Data")
+        .computed(|object, _| json!(cell::members(object, "data") + cell::members(object, "binaryData"))),
+    column::AGE,
+];
 
 pub(super) const STRATEGY: KindStrategy = KindStrategy {
     validate: |errors, _, old, new| {
@@ -22,14 +26,9 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
         validate(errors, new);
     },
     quota: QuotaRules::new(|usage, _| usage.count("configmaps")),
-    rows: Rows::new(COLUMNS, cells),
+    rows: Rows::new(COLUMNS),
     ..KindStrategy::DEFAULT
 };
-
-fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    let keys = cell::members(object, "data") + cell::members(object, "binaryData");
-    vec![json!(cell::name(object)), json!(keys), json!(cell::age(object, now))]
-}
 
 /// Validates the keys and the total size of a ConfigMap.
 fn validate(errors: &mut ErrorList, object: &Value) {

@@ -3,16 +3,25 @@
 use gantry_json::{Value, json};
 
 use super::KindStrategy;
-use crate::Timestamp;
-use crate::table::column::Column;
+use crate::table::column::TableColumn;
 use crate::table::{Rows, cell, column};
 use crate::validation::error_list::{ErrorList, Path, number};
 
-const COLUMNS: &[Column] = &[column::NAME, column::text("Controller"), column::text("Revision"), column::AGE];
+const COLUMNS: &[TableColumn] = &[
+    column::NAME,
+    column::text("Controller").computed(|object, _| {
+        let owner =
+            cell::list(object, "metadata.ownerReferences").iter().find(|owner| owner["controller"] == true);
+        let controller = owner.map_or_else(|| "<none>".to_owned(), owner_name);
+        json!(controller)
+    }),
+    column::text("Revision").number_at("revision"),
+    column::AGE,
+];
 
 pub(super) const STRATEGY: KindStrategy = KindStrategy {
     validate: |errors, _, old, new| validate(errors, old, new),
-    rows: Rows::new(COLUMNS, cells),
+    rows: Rows::new(COLUMNS),
     ..KindStrategy::DEFAULT
 };
 
@@ -33,18 +42,6 @@ fn validate(errors: &mut ErrorList, old: Option<&Value>, new: &Value) {
     }
 }
 
-fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    let owner =
-        cell::list(object, "metadata.ownerReferences").iter().find(|owner| owner["controller"] == true);
-    let controller = owner.map_or_else(|| "<none>".to_owned(), owner_name);
-    vec![
-        json!(cell::name(object)),
-        json!(controller),
-        json!(cell::number(object, "revision")),
-        json!(cell::age(object, now)),
-    ]
-}
-
 /// `statefulset.apps/db`
 fn owner_name(owner: &Value) -> String {
     let group = cell::text(owner, "apiVersion").split_once('/').map(|(group, _)| format!(".{group}"));
@@ -55,6 +52,7 @@ fn owner_name(owner: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Timestamp;
 
     const NOW: Timestamp = Timestamp::from_secs(1_767_225_900);
 
@@ -63,6 +61,6 @@ mod tests {
     fn a_revision_names_its_controller() {
         let owner = json!({"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "Db", "controller": true});
         let revision = json!({"metadata": {"name": "r", "ownerReferences": [owner]}, "revision": 7});
-        assert_eq!(cells(&revision, NOW)[1..3], [json!("statefulset.apps/Db"), json!(7)]);
+        assert_eq!(STRATEGY.rows.cells(&revision, NOW)[1..3], [json!("statefulset.apps/Db"), json!(7)]);
     }
 }

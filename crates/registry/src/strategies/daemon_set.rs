@@ -3,31 +3,30 @@
 use gantry_json::{Value, json};
 
 use super::KindStrategy;
-use crate::Timestamp;
 use crate::defaults::pod;
 use crate::defaults::setting::{Object, child, default, ensure, object};
 use crate::defaults::workload::rolling_update as default_rolling_update;
 use crate::lifecycle::disabled_fields;
-use crate::table::column::Column;
-use crate::table::{Rows, cell, column};
+use crate::table::column::TableColumn;
+use crate::table::{Rows, column};
 use crate::validation::error_list::{ErrorList, Path, is_set, text};
 use crate::validation::go_format::{ordered_json, with_go_names};
 use crate::validation::status::{not_decremented, not_negative};
 use crate::validation::workload::{SELECTOR, at_most_100_percent, count_or_percent, is_nothing};
 use crate::validation::{selector, template, warnings, workload};
 
-const COLUMNS: &[Column] = &[
+const COLUMNS: &[TableColumn] = &[
     column::NAME,
-    column::number("Desired"),
-    column::number("Current"),
-    column::number("Ready"),
-    column::number("Up-to-date"),
-    column::number("Available"),
-    column::text("Node Selector"),
+    column::number("Desired").number_at("status.desiredNumberScheduled"),
+    column::number("Current").number_at("status.currentNumberScheduled"),
+    column::number("Ready").number_at("status.numberReady"),
+    column::number("Up-to-date").number_at("status.updatedNumberScheduled"),
+    column::number("Available").number_at("status.numberAvailable"),
+    column::text("Node Selector").labels_at("spec.template.spec.nodeSelector"),
     column::AGE,
-    column::wide("Containers"),
-    column::wide("Images"),
-    column::wide("Selector"),
+    column::CONTAINERS,
+    column::IMAGES,
+    column::wide("Selector").selector_at("spec.selector"),
 ];
 /// The annotation with the generation of the template.
 const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
@@ -59,25 +58,9 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
         not_decremented(errors, &old["status"], &new["status"]);
     },
     warnings: warnings::template,
-    rows: Rows::new(COLUMNS, cells),
+    rows: Rows::new(COLUMNS),
     ..KindStrategy::DEFAULT
 };
-
-fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    vec![
-        json!(cell::name(object)),
-        json!(cell::number(object, "status.desiredNumberScheduled")),
-        json!(cell::number(object, "status.currentNumberScheduled")),
-        json!(cell::number(object, "status.numberReady")),
-        json!(cell::number(object, "status.updatedNumberScheduled")),
-        json!(cell::number(object, "status.numberAvailable")),
-        json!(cell::labels(object, "spec.template.spec.nodeSelector")),
-        json!(cell::age(object, now)),
-        json!(cell::joined(cell::list(object, cell::CONTAINERS), "name")),
-        json!(cell::joined(cell::list(object, cell::CONTAINERS), "image")),
-        json!(cell::selector(object, "spec.selector")),
-    ]
-}
 
 fn set_defaults(set: &mut Object) {
     if let Some(annotations) = ensure(set, "metadata").and_then(|metadata| ensure(metadata, "annotations")) {

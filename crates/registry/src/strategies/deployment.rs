@@ -3,26 +3,26 @@
 use gantry_json::{Value, json};
 
 use super::{KindStrategy, replica_set};
+use crate::defaults;
 use crate::defaults::pod;
 use crate::defaults::setting::{Object, default, ensure};
-use crate::table::column::Column;
+use crate::table::column::TableColumn;
 use crate::table::{Rows, cell, column};
 use crate::validation::error_list::{ErrorList, Path, is_set, number};
 use crate::validation::go_format::with_go_names;
 use crate::validation::status::{Counters, counters, not_decremented};
 use crate::validation::workload;
 use crate::validation::workload::{at_most_100_percent, count_or_percent, is_nothing, selector_and_template};
-use crate::{Timestamp, defaults};
 
-const COLUMNS: &[Column] = &[
+const COLUMNS: &[TableColumn] = &[
     column::NAME,
-    column::text("Ready"),
-    column::text("Up-to-date"),
-    column::text("Available"),
+    column::text("Ready").computed(|object, _| json!(cell::ready_replicas(object))),
+    column::text("Up-to-date").number_at("status.updatedReplicas"),
+    column::text("Available").number_at("status.availableReplicas"),
     column::AGE,
-    column::wide("Containers"),
-    column::wide("Images"),
-    column::wide("Selector"),
+    column::CONTAINERS,
+    column::IMAGES,
+    column::wide("Selector").selector_at("spec.selector"),
 ];
 
 const COUNTERS: Counters = Counters {
@@ -51,23 +51,10 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
         counters(errors, &new["status"], &COUNTERS);
         not_decremented(errors, &old["status"], &new["status"]);
     },
-    rows: Rows::new(COLUMNS, cells),
+    rows: Rows::new(COLUMNS),
     status_reset_fields: &["spec", "metadata.labels"],
     ..replica_set::STRATEGY
 };
-
-fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    vec![
-        json!(cell::name(object)),
-        json!(cell::ready_replicas(object)),
-        json!(cell::number(object, "status.updatedReplicas")),
-        json!(cell::number(object, "status.availableReplicas")),
-        json!(cell::age(object, now)),
-        json!(cell::joined(cell::list(object, cell::CONTAINERS), "name")),
-        json!(cell::joined(cell::list(object, cell::CONTAINERS), "image")),
-        json!(cell::selector(object, "spec.selector")),
-    ]
-}
 
 fn set_defaults(deployment: &mut Object) {
     let Some(spec) = ensure(deployment, "spec") else { return };

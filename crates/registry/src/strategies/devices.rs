@@ -5,22 +5,28 @@ use gantry_json::{Value, json};
 use super::KindStrategy;
 use crate::Timestamp;
 use crate::selector::fields::{self, SelectableFields};
-use crate::table::column::Column;
+use crate::table::column::TableColumn;
 use crate::table::{Rows, cell, column};
 
-const NAMED_COLUMNS: &[Column] = &[column::NAME, column::AGE];
-const CLAIM_COLUMNS: &[Column] = &[column::NAME, column::text("State"), column::AGE];
-const SLICE_COLUMNS: &[Column] =
-    &[column::NAME, column::text("Node"), column::text("Driver"), column::text("Pool"), column::AGE];
+const NAMED_COLUMNS: &[TableColumn] = &[column::NAME, column::AGE];
+const CLAIM_COLUMNS: &[TableColumn] =
+    &[column::NAME, column::text("State").computed(state_cell), column::AGE];
+const SLICE_COLUMNS: &[TableColumn] = &[
+    column::NAME,
+    column::text("Node").text_at("spec.nodeName"),
+    column::text("Driver").text_at("spec.driver"),
+    column::text("Pool").text_at("spec.pool.name"),
+    column::AGE,
+];
 
 pub(super) const NAMED: KindStrategy =
-    KindStrategy { rows: Rows::new(NAMED_COLUMNS, named_cells), ..KindStrategy::DEFAULT };
+    KindStrategy { rows: Rows::new(NAMED_COLUMNS), ..KindStrategy::DEFAULT };
 
 pub(super) const CLAIM: KindStrategy =
-    KindStrategy { rows: Rows::new(CLAIM_COLUMNS, claim_cells), ..KindStrategy::DEFAULT };
+    KindStrategy { rows: Rows::new(CLAIM_COLUMNS), ..KindStrategy::DEFAULT };
 
 pub(super) const SLICE: KindStrategy = KindStrategy {
-    rows: Rows::new(SLICE_COLUMNS, slice_cells),
+    rows: Rows::new(SLICE_COLUMNS),
     selectable: SelectableFields::new(&[
         fields::NAME,
         fields::text("spec.driver"),
@@ -30,11 +36,7 @@ pub(super) const SLICE: KindStrategy = KindStrategy {
     ..KindStrategy::DEFAULT
 };
 
-fn named_cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    vec![json!(cell::name(object)), json!(cell::age(object, now))]
-}
-
-fn claim_cells(object: &Value, now: Timestamp) -> Vec<Value> {
+fn state_cell(object: &Value, _: Timestamp) -> Value {
     let is_deleted = !cell::at(object, "metadata.deletionTimestamp").is_null();
     let is_allocated = !cell::at(object, "status.allocation").is_null();
     let is_reserved = is_allocated && !cell::list(object, "status.reservedFor").is_empty();
@@ -45,15 +47,5 @@ fn claim_cells(object: &Value, now: Timestamp) -> Vec<Value> {
         (is_reserved, "reserved"),
     ];
     let states: Vec<_> = states.iter().filter(|(holds, _)| *holds).map(|(_, state)| *state).collect();
-    vec![json!(cell::name(object)), json!(states.join(",")), json!(cell::age(object, now))]
-}
-
-fn slice_cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    vec![
-        json!(cell::name(object)),
-        json!(cell::text(object, "spec.nodeName")),
-        json!(cell::text(object, "spec.driver")),
-        json!(cell::text(object, "spec.pool.name")),
-        json!(cell::age(object, now)),
-    ]
+    json!(states.join(","))
 }

@@ -3,8 +3,7 @@
 use gantry_json::{Value, json};
 
 use super::KindStrategy;
-use crate::Timestamp;
-use crate::table::column::Column;
+use crate::table::column::TableColumn;
 use crate::table::{Rows, cell, column};
 use crate::validation::error_list::{ErrorList, Path, is_set, list};
 use crate::validation::go_format::ordered_json;
@@ -12,11 +11,11 @@ use crate::validation::selector;
 use crate::validation::status::{conditions, not_negative};
 use crate::validation::workload::{at_most_100_percent, count_or_percent};
 
-const COLUMNS: &[Column] = &[
+const COLUMNS: &[TableColumn] = &[
     column::NAME,
-    column::text("Min Available"),
-    column::text("Max Unavailable"),
-    column::number("Allowed Disruptions"),
+    column::text("Min Available").computed(|object, _| bound(object, "spec.minAvailable")),
+    column::text("Max Unavailable").computed(|object, _| bound(object, "spec.maxUnavailable")),
+    column::number("Allowed Disruptions").number_at("status.disruptionsAllowed"),
     column::AGE,
 ];
 
@@ -35,22 +34,15 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
         not_negative(errors, &new["status"], &COUNTERS);
     },
     any_finalizers: true,
-    rows: Rows::new(COLUMNS, cells),
+    rows: Rows::new(COLUMNS),
     ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    let bound = |path| cell::plain(cell::at(object, path)).unwrap_or_else(|| "N/A".to_owned());
-    vec![
-        json!(cell::name(object)),
-        json!(bound("spec.minAvailable")),
-        json!(bound("spec.maxUnavailable")),
-        json!(cell::number(object, "status.disruptionsAllowed")),
-        json!(cell::age(object, now)),
-    ]
+/// Validates the spec.
+fn bound(budget: &Value, path: &str) -> Value {
+    json!(cell::plain(cell::at(budget, path)).unwrap_or_else(|| "N/A".to_owned()))
 }
 
-/// Validates the spec.
 fn validate(errors: &mut ErrorList, object: &Value) {
     let (at, spec) = (Path::new("spec"), &object["spec"]);
     if is_set(spec, "minAvailable") && is_set(spec, "maxUnavailable") {

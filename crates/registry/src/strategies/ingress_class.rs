@@ -6,15 +6,19 @@ use gantry_primitives::names::{label, path_segment, subdomain};
 use super::KindStrategy;
 use crate::Timestamp;
 use crate::defaults::setting::{Object, default};
-use crate::table::column::Column;
+use crate::table::column::TableColumn;
 use crate::table::{Rows, cell, column};
 use crate::validation::error_list::{ErrorList, Path, is_set, text};
 use crate::validation::paths::domain_prefixed_path;
 
 const CONTROLLER_MAX_BYTES: usize = 250;
 const SCOPES: [&str; 2] = ["Cluster", "Namespace"];
-const COLUMNS: &[Column] =
-    &[column::NAME, column::text("Controller"), column::text("Parameters"), column::AGE];
+const COLUMNS: &[TableColumn] = &[
+    column::NAME,
+    column::text("Controller").text_at("spec.controller"),
+    column::text("Parameters").computed(parameters_cell),
+    column::AGE,
+];
 
 pub(super) const STRATEGY: KindStrategy = KindStrategy {
     defaults: set_defaults,
@@ -26,7 +30,7 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
         }
         validate_spec(errors, &at, &new["spec"]);
     },
-    rows: Rows::new(COLUMNS, cells),
+    rows: Rows::new(COLUMNS),
     ..KindStrategy::DEFAULT
 };
 
@@ -86,7 +90,7 @@ fn validate_parameters(errors: &mut ErrorList, at: &Path<'_>, parameters: &Value
     }
 }
 
-fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
+fn parameters_cell(object: &Value, _: Timestamp) -> Value {
     let parameters = cell::at(object, "spec.parameters");
     let shown = if parameters.is_null() {
         "<none>".to_owned()
@@ -95,10 +99,5 @@ fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
         let group = if group.is_empty() { String::new() } else { format!(".{group}") };
         format!("{}{group}/{}", text(parameters, "kind"), text(parameters, "name"))
     };
-    vec![
-        json!(cell::name(object)),
-        json!(cell::text(object, "spec.controller")),
-        json!(shown),
-        json!(cell::age(object, now)),
-    ]
+    json!(shown)
 }

@@ -3,13 +3,13 @@
 use gantry_json::{Value, json};
 
 use super::KindStrategy;
-use crate::Timestamp;
 use crate::lifecycle::disabled_fields;
-use crate::table::column::Column;
-use crate::table::{Rows, cell, column};
+use crate::table::column::TableColumn;
+use crate::table::{Rows, column};
 use crate::validation::error_list::{ErrorList, Path, number};
 
-const COLUMNS: &[Column] = &[column::NAME, column::text("Holder"), column::AGE];
+const COLUMNS: &[TableColumn] =
+    &[column::NAME, column::text("Holder").text_at("spec.holderIdentity"), column::AGE];
 
 pub(super) const STRATEGY: KindStrategy = KindStrategy {
     prepare: |_, old, new| {
@@ -19,7 +19,7 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
     },
     validate: |errors, _, _, new| validate(errors, &Path::new("spec"), &new["spec"]),
     any_finalizers: true,
-    rows: Rows::new(COLUMNS, cells),
+    rows: Rows::new(COLUMNS),
     ..KindStrategy::DEFAULT
 };
 
@@ -28,12 +28,4 @@ fn validate(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
         errors.invalid(&at.child("leaseDurationSeconds"), &json!(seconds), "must be greater than 0");
     }
     errors.not_negative(at, spec, "leaseTransitions");
-}
-
-fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    vec![
-        json!(cell::name(object)),
-        json!(cell::text(object, "spec.holderIdentity")),
-        json!(cell::age(object, now)),
-    ]
 }

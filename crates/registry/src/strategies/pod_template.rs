@@ -1,17 +1,19 @@
 //! The strategy of PodTemplates.
 
-use gantry_json::{Value, json};
-
 use super::KindStrategy;
+use crate::defaults;
 use crate::lifecycle::disabled_fields;
-use crate::table::column::Column;
-use crate::table::{Rows, cell, column};
+use crate::table::column::TableColumn;
+use crate::table::{Rows, column};
 use crate::validation::error_list::Path;
 use crate::validation::template;
-use crate::{Timestamp, defaults};
 
-const COLUMNS: &[Column] =
-    &[column::NAME, column::text("Containers"), column::text("Images"), column::text("Pod Labels")];
+const COLUMNS: &[TableColumn] = &[
+    column::NAME,
+    column::text("Containers").joined_at("template.spec.containers", "name"),
+    column::text("Images").joined_at("template.spec.containers", "image"),
+    column::text("Pod Labels").labels_at("template.metadata.labels"),
+];
 
 pub(super) const STRATEGY: KindStrategy = KindStrategy {
     defaults: defaults::pod::template,
@@ -21,16 +23,6 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
         });
     },
     validate: |errors, _, _, new| template::template(errors, &Path::new("template"), &new["template"]),
-    rows: Rows::new(COLUMNS, cells),
+    rows: Rows::new(COLUMNS),
     ..KindStrategy::DEFAULT
 };
-
-fn cells(object: &Value, _: Timestamp) -> Vec<Value> {
-    let containers = cell::list(object, "template.spec.containers");
-    vec![
-        json!(cell::name(object)),
-        json!(cell::joined(containers, "name")),
-        json!(cell::joined(containers, "image")),
-        json!(cell::labels(object, "template.metadata.labels")),
-    ]
-}

@@ -3,19 +3,18 @@
 use gantry_json::{Value, json};
 
 use super::KindStrategy;
-use crate::Timestamp;
 use crate::admission::AdmissionCheck;
 use crate::defaults::setting::{Object, default};
-use crate::table::column::Column;
+use crate::table::column::TableColumn;
 use crate::table::{Rows, cell, column};
 use crate::validation::error_list::{ErrorList, Path, number, text};
 
-const COLUMNS: &[Column] = &[
+const COLUMNS: &[TableColumn] = &[
     column::NAME,
-    column::number("Value"),
-    column::truth("Global-Default"),
+    column::number("Value").number_at("value"),
+    column::truth("Global-Default").computed(|object, _| json!(cell::at(object, "globalDefault") == true)),
     column::AGE,
-    column::text("PreemptionPolicy"),
+    column::text("PreemptionPolicy").text_at("preemptionPolicy"),
 ];
 
 /// The system classes with their values.
@@ -33,7 +32,7 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
         Some(old) => validate_change(errors, old, new),
     },
     admission_checks: &[AdmissionCheck::OneDefaultClass],
-    rows: Rows::new(COLUMNS, cells),
+    rows: Rows::new(COLUMNS),
     ..KindStrategy::DEFAULT
 };
 
@@ -70,16 +69,6 @@ fn validate_change(errors: &mut ErrorList, old: &Value, new: &Value) {
     errors.immutable(&Path::new(policy), old[policy] == new[policy], &new[policy]);
 }
 
-fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    vec![
-        json!(cell::name(object)),
-        json!(cell::number(object, "value")),
-        json!(cell::at(object, "globalDefault") == true),
-        json!(cell::age(object, now)),
-        json!(cell::text(object, "preemptionPolicy")),
-    ]
-}
-
 fn set_defaults(class: &mut Object) {
     default(class, "preemptionPolicy", "PreemptLowerPriority");
 }
@@ -87,13 +76,14 @@ fn set_defaults(class: &mut Object) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Timestamp;
 
     /// Appendix C: priority classes.
     #[test]
     fn a_class_shows_its_value_and_policy() {
         let urgent = json!({"metadata": {"name": "urgent"}, "value": 10, "preemptionPolicy": "Never"});
         assert_eq!(
-            cells(&urgent, Timestamp::from_secs(0)),
+            STRATEGY.rows.cells(&urgent, Timestamp::from_secs(0)),
             [json!("urgent"), json!(10), json!(false), json!("<unknown>"), json!("Never")]
         );
     }

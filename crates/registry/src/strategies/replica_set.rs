@@ -1,29 +1,33 @@
 //! The strategy of ReplicaSets.
 
-use gantry_json::{Value, json};
+use gantry_json::Value;
 
 use super::KindStrategy;
-use crate::Timestamp;
 use crate::defaults::pod;
 use crate::defaults::setting::{Object, default, ensure};
 use crate::lifecycle::disabled_fields;
-use crate::table::column::Column;
-use crate::table::{Rows, cell, column};
+use crate::table::column::TableColumn;
+use crate::table::{Rows, column};
 use crate::validation::error_list::{ErrorList, Path};
 use crate::validation::status::{Counters, counters};
 use crate::validation::workload::selector_and_template;
 use crate::validation::{warnings, workload};
 
-pub(super) const COLUMNS: &[Column] = &[
-    column::NAME,
-    column::number("Desired"),
-    column::number("Current"),
-    column::number("Ready"),
-    column::AGE,
-    column::wide("Containers"),
-    column::wide("Images"),
-    column::wide("Selector"),
-];
+const COLUMNS: &[TableColumn] = &columns(column::wide("Selector").selector_at("spec.selector"));
+
+/// Returns the columns of ReplicaSets or ReplicationControllers, whose selectors have different types.
+pub(super) const fn columns(selector: TableColumn) -> [TableColumn; 8] {
+    [
+        column::NAME,
+        column::number("Desired").number_at("spec.replicas"),
+        column::number("Current").number_at("status.replicas"),
+        column::number("Ready").number_at("status.readyReplicas"),
+        column::AGE,
+        column::CONTAINERS,
+        column::IMAGES,
+        selector,
+    ]
+}
 
 const COUNTERS: Counters = Counters {
     counted: &[
@@ -53,27 +57,9 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
         }
         warnings::template(warnings, old, new);
     },
-    rows: Rows::new(COLUMNS, cells),
+    rows: Rows::new(COLUMNS),
     ..KindStrategy::DEFAULT
 };
-
-fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    replica_cells(object, now, &cell::selector(object, "spec.selector"))
-}
-
-/// Returns the cells of a ReplicaSet or ReplicationController with this selector.
-pub(super) fn replica_cells(object: &Value, now: Timestamp, selector: &str) -> Vec<Value> {
-    vec![
-        json!(cell::name(object)),
-        json!(cell::number(object, "spec.replicas")),
-        json!(cell::number(object, "status.replicas")),
-        json!(cell::number(object, "status.readyReplicas")),
-        json!(cell::age(object, now)),
-        json!(cell::joined(cell::list(object, cell::CONTAINERS), "name")),
-        json!(cell::joined(cell::list(object, cell::CONTAINERS), "image")),
-        json!(selector),
-    ]
-}
 
 fn set_defaults(set: &mut Object) {
     let Some(spec) = ensure(set, "spec") else { return };

@@ -3,16 +3,18 @@
 use gantry_json::Value;
 
 use super::{KindStrategy, replica_set};
-use crate::Timestamp;
 use crate::admission::quota::QuotaRules;
 use crate::defaults::pod;
 use crate::defaults::setting::{Object, child, default, ensure, is_empty};
 use crate::defaults::workload::{default_labels, label_by_template, template_labels};
 use crate::lifecycle::Part;
 use crate::selector::fields::{NAME, NAMESPACE, SelectableFields, Source, field};
-use crate::table::{Rows, cell};
+use crate::table::column::TableColumn;
+use crate::table::{Rows, column};
 use crate::validation::error_list::{ErrorList, Path, is_set, members};
 use crate::validation::template;
+
+const COLUMNS: &[TableColumn] = &replica_set::columns(column::wide("Selector").labels_at("spec.selector"));
 
 pub(super) const STRATEGY: KindStrategy = KindStrategy {
     defaults: set_defaults,
@@ -24,7 +26,7 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
     },
     validate: |errors, _, _, new| validate(errors, new),
     quota: QuotaRules::new(|usage, _| usage.count("replicationcontrollers")),
-    rows: Rows::new(replica_set::COLUMNS, cells),
+    rows: Rows::new(COLUMNS),
     selectable: SelectableFields::new(&[
         NAME,
         NAMESPACE,
@@ -32,10 +34,6 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
     ]),
     ..replica_set::STRATEGY
 };
-
-fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    replica_set::replica_cells(object, now, &cell::labels(object, "spec.selector"))
-}
 
 /// Sets defaults; the default selector and labels are those of the template.
 fn set_defaults(controller: &mut Object) {

@@ -4,13 +4,12 @@ use gantry_json::{Value, json};
 use gantry_primitives::names::short_name;
 
 use super::KindStrategy;
-use crate::Timestamp;
-use crate::table::column::Column;
-use crate::table::{Rows, cell, column};
+use crate::table::column::TableColumn;
+use crate::table::{Rows, column};
 use crate::validation::error_list::{ErrorList, Path, list, text};
 use crate::validation::{metadata, resources, scheduling};
 
-const COLUMNS: &[Column] = &[column::NAME, column::text("Handler"), column::AGE];
+const COLUMNS: &[TableColumn] = &[column::NAME, column::text("Handler").text_at("handler"), column::AGE];
 
 pub(super) const STRATEGY: KindStrategy = KindStrategy {
     validate: |errors, _, old, new| match old {
@@ -19,7 +18,7 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
             errors.unchanged(&Path::new("handler"), old["handler"] == new["handler"]);
         }
     },
-    rows: Rows::new(COLUMNS, cells),
+    rows: Rows::new(COLUMNS),
     ..KindStrategy::DEFAULT
 };
 
@@ -58,8 +57,4 @@ fn in_go(toleration: &Value) -> String {
         field("effect"),
         toleration["tolerationSeconds"]
     )
-}
-
-fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    vec![json!(cell::name(object)), json!(cell::text(object, "handler")), json!(cell::age(object, now))]
 }

@@ -1,30 +1,24 @@
 //! The `Scale` of a subresource `scale`.
 
-use gantry_json::{Value, json};
-
 use super::KindStrategy;
-use crate::Timestamp;
-use crate::table::column::Column;
-use crate::table::{Rows, cell, column};
+use crate::table::column::TableColumn;
+use crate::table::{Rows, column};
 
-const COLUMNS: &[Column] =
-    &[column::NAME, column::number("Desired"), column::number("Available"), column::AGE];
+const COLUMNS: &[TableColumn] = &[
+    column::NAME,
+    column::number("Desired").number_at("spec.replicas"),
+    column::number("Available").number_at("status.replicas"),
+    column::AGE,
+];
 
-pub(super) const STRATEGY: KindStrategy =
-    KindStrategy { rows: Rows::new(COLUMNS, cells), ..KindStrategy::DEFAULT };
-
-fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    vec![
-        json!(cell::name(object)),
-        json!(cell::number(object, "spec.replicas")),
-        json!(cell::number(object, "status.replicas")),
-        json!(cell::age(object, now)),
-    ]
-}
+pub(super) const STRATEGY: KindStrategy = KindStrategy { rows: Rows::new(COLUMNS), ..KindStrategy::DEFAULT };
 
 #[cfg(test)]
 mod tests {
+    use gantry_json::json;
+
     use super::*;
+    use crate::Timestamp;
 
     const NOW: Timestamp = Timestamp::from_secs(1_767_225_900);
 
@@ -33,6 +27,9 @@ mod tests {
     fn a_scale_shows_wanted_and_there() {
         let scale_object =
             json!({"metadata": {"name": "web"}, "spec": {"replicas": 3}, "status": {"replicas": 2}});
-        assert_eq!(cells(&scale_object, NOW), [json!("web"), json!(3), json!(2), json!("<unknown>")]);
+        assert_eq!(
+            STRATEGY.rows.cells(&scale_object, NOW),
+            [json!("web"), json!(3), json!(2), json!("<unknown>")]
+        );
     }
 }

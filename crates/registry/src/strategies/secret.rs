@@ -4,19 +4,23 @@ use gantry_formats::base64;
 use gantry_json::{Value, json};
 
 use super::KindStrategy;
-use crate::Timestamp;
 use crate::admission::quota::QuotaRules;
 use crate::defaults::setting::{Object, default_text, ensure};
 use crate::selector::fields;
 use crate::selector::fields::SelectableFields;
-use crate::table::column::Column;
+use crate::table::column::TableColumn;
 use crate::table::{Rows, cell, column};
 use crate::validation::config;
 use crate::validation::config::{MAX_BYTES, decoded};
 use crate::validation::error_list::{ErrorList, Path, text};
 use crate::validation::names::config_key;
 
-const COLUMNS: &[Column] = &[column::NAME, column::text("Type"), column::text("Data"), column::AGE];
+const COLUMNS: &[TableColumn] = &[
+    column::NAME,
+    column::text("Type").text_at("type"),
+    column::text("Data").computed(|object, _| json!(cell::members(object, "data"))),
+    column::AGE,
+];
 /// The required keys of types of secrets.
 const NEEDED: [(&str, &[&str]); 4] = [
     ("kubernetes.io/tls", &["tls.crt", "tls.key"]),
@@ -35,19 +39,10 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
         validate(errors, new);
     },
     quota: QuotaRules::new(|usage, _| usage.count("secrets")),
-    rows: Rows::new(COLUMNS, cells),
+    rows: Rows::new(COLUMNS),
     selectable: SelectableFields::new(&[fields::NAME, fields::NAMESPACE, fields::text("type")]),
     ..KindStrategy::DEFAULT
 };
-
-fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    vec![
-        json!(cell::name(object)),
-        json!(cell::text(object, "type")),
-        json!(cell::members(object, "data")),
-        json!(cell::age(object, now)),
-    ]
-}
 
 /// Sets the default type, and encodes `stringData` into `data`, which it overrides.
 fn set_defaults(secret: &mut Object) {

@@ -1,17 +1,16 @@
 //! The strategy of ServiceAccounts.
 
-use gantry_json::{Value, json};
+use gantry_json::Value;
 
 use super::KindStrategy;
-use crate::Timestamp;
-use crate::table::column::Column;
-use crate::table::{Rows, cell, column};
+use crate::table::column::TableColumn;
+use crate::table::{Rows, column};
 
-const COLUMNS: &[Column] = &[column::NAME, column::AGE];
+const COLUMNS: &[TableColumn] = &[column::NAME, column::AGE];
 
 pub(super) const STRATEGY: KindStrategy = KindStrategy {
     prepare: |_, _, new| keep_names_of_secrets(new),
-    rows: Rows::new(COLUMNS, cells),
+    rows: Rows::new(COLUMNS),
     ..KindStrategy::DEFAULT
 };
 
@@ -21,8 +20,4 @@ fn keep_names_of_secrets(account: &mut Value) {
     for secret in secrets.iter_mut().filter_map(Value::as_object_mut) {
         secret.retain(|field, _| field == "name");
     }
-}
-
-fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    vec![json!(cell::name(object)), json!(cell::age(object, now))]
 }

@@ -5,13 +5,21 @@ use gantry_primitives::names::{path_segment, subdomain};
 
 use super::KindStrategy;
 use crate::Timestamp;
-use crate::table::column::Column;
+use crate::table::column::TableColumn;
 use crate::table::{Rows, cell, column};
 use crate::validation::addresses;
 use crate::validation::error_list::{ErrorList, Path, is_set, list, text};
 
-const RANGE_COLUMNS: &[Column] = &[column::NAME, column::text("CIDRs"), column::AGE];
-const ADDRESS_COLUMNS: &[Column] = &[column::NAME, column::text("ParentRef")];
+const RANGE_COLUMNS: &[TableColumn] = &[
+    column::NAME,
+    column::text("CIDRs").computed(|object, _| {
+        let ranges: Vec<_> = cell::list(object, "spec.cidrs").iter().filter_map(Value::as_str).collect();
+        json!(ranges.join(","))
+    }),
+    column::AGE,
+];
+const ADDRESS_COLUMNS: &[TableColumn] =
+    &[column::NAME, column::text("ParentRef").computed(parent_cell), column::AGE_WITHOUT_HEADING];
 
 pub(super) const RANGE: KindStrategy = KindStrategy {
     initial_status: |_| Some(json!({})),
@@ -22,7 +30,7 @@ pub(super) const RANGE: KindStrategy = KindStrategy {
             Some(old) => validate_changed_ranges(errors, list(&old["spec"], "cidrs"), new),
         }
     },
-    rows: Rows::new(RANGE_COLUMNS, range_cells),
+    rows: Rows::new(RANGE_COLUMNS),
     ..KindStrategy::DEFAULT
 };
 
@@ -35,7 +43,7 @@ pub(super) const ADDRESS: KindStrategy = KindStrategy {
         }
         validate_parent(errors, &at.child("parentRef"), &new["spec"]);
     },
-    rows: Rows::new(ADDRESS_COLUMNS, address_cells),
+    rows: Rows::new(ADDRESS_COLUMNS),
     ..KindStrategy::DEFAULT
 };
 
@@ -97,17 +105,12 @@ fn validate_parent(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     }
 }
 
-fn range_cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    let ranges: Vec<_> = cell::list(object, "spec.cidrs").iter().filter_map(Value::as_str).collect();
-    vec![json!(cell::name(object)), json!(ranges.join(",")), json!(cell::age(object, now))]
-}
-
 /// Kubernetes has a cell for the age and no column for it.
-fn address_cells(object: &Value, now: Timestamp) -> Vec<Value> {
+fn parent_cell(object: &Value, _: Timestamp) -> Value {
     let parent = cell::at(object, "spec.parentRef");
     let (group, resource) = (text(parent, "group"), text(parent, "resource"));
     let resource = if group.is_empty() { resource.to_owned() } else { format!("{resource}.{group}") };
     let parts = [resource.as_str(), text(parent, "namespace"), text(parent, "name")];
     let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    vec![json!(cell::name(object)), json!(parts.join("/")), json!(cell::age(object, now))]
+    json!(parts.join("/"))
 }

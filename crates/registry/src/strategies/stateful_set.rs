@@ -5,13 +5,12 @@ use std::collections::BTreeSet;
 use gantry_json::{Value, json};
 
 use super::KindStrategy;
-use crate::Timestamp;
 use crate::defaults::setting::{Object, default, default_text, each, ensure};
 use crate::defaults::workload::rolling_update;
 use crate::defaults::{pod, volume};
 use crate::lifecycle::disabled_fields;
 use crate::strategies::storage::validation as storage;
-use crate::table::column::Column;
+use crate::table::column::TableColumn;
 use crate::table::{Rows, cell, column};
 use crate::validation::error_list::{ErrorList, Path, is_set, list, number, text};
 use crate::validation::go_format::{list_with_go_names, with_go_names};
@@ -20,8 +19,13 @@ use crate::validation::status::{Counters, counters, not_decremented};
 use crate::validation::workload::{at_most_100_percent, count_or_percent, immutable_selector, is_nothing};
 use crate::validation::{selector, semantically_equal, template, warnings};
 
-const COLUMNS: &[Column] =
-    &[column::NAME, column::text("Ready"), column::AGE, column::wide("Containers"), column::wide("Images")];
+const COLUMNS: &[TableColumn] = &[
+    column::NAME,
+    column::text("Ready").computed(|object, _| json!(cell::ready_replicas(object))),
+    column::AGE,
+    column::CONTAINERS,
+    column::IMAGES,
+];
 const CLAIM: &str = "core/v1.PersistentVolumeClaim";
 
 const COUNTERS: Counters = Counters {
@@ -58,19 +62,9 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
             warnings.push(format!("spec.revisionHistoryLimit: {why}"));
         }
     },
-    rows: Rows::new(COLUMNS, cells),
+    rows: Rows::new(COLUMNS),
     ..KindStrategy::DEFAULT
 };
-
-fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    vec![
-        json!(cell::name(object)),
-        json!(cell::ready_replicas(object)),
-        json!(cell::age(object, now)),
-        json!(cell::joined(cell::list(object, cell::CONTAINERS), "name")),
-        json!(cell::joined(cell::list(object, cell::CONTAINERS), "image")),
-    ]
-}
 
 fn set_defaults(set: &mut Object) {
     let Some(spec) = ensure(set, "spec") else { return };

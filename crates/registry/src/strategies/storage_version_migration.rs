@@ -4,14 +4,29 @@ use gantry_json::{Value, json};
 use gantry_primitives::names::{label_from_a_letter, subdomain};
 
 use super::KindStrategy;
-use crate::Timestamp;
-use crate::table::column::Column;
+use crate::table::column::TableColumn;
 use crate::table::{Rows, cell, column};
 use crate::validation::error_list::{ErrorList, Path, list, text};
 use crate::validation::go_format::ordered_json_list;
 use crate::validation::status;
 
-const COLUMNS: &[Column] = &[column::NAME, column::text("Resource"), column::text("Status")];
+const COLUMNS: &[TableColumn] = &[
+    column::NAME,
+    column::text("Resource").computed(|object, _| {
+        let resource = cell::at(object, "spec.resource");
+        let (group, name) = (text(resource, "group"), text(resource, "resource"));
+        let resource = if group.is_empty() { name.to_owned() } else { format!("{name}.{group}") };
+        json!(resource)
+    }),
+    column::text("Status").computed(|object, _| {
+        let conditions = cell::list(object, "status.conditions").iter();
+        let mut shown = conditions
+            .filter(|found| found["status"] == "True")
+            .filter_map(|found| found["type"].as_str())
+            .filter(|kind| matches!(*kind, "Running" | "Failed" | "Succeeded"));
+        json!(shown.next_back().unwrap_or("Unknown"))
+    }),
+];
 
 pub(super) const STRATEGY: KindStrategy = KindStrategy {
     initial_status: |_| Some(json!({})),
@@ -27,7 +42,7 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
         }
     },
     validate_status: |errors, _, old, new| validate_status(errors, &old["status"], &new["status"]),
-    rows: Rows::new(COLUMNS, cells),
+    rows: Rows::new(COLUMNS),
     ..KindStrategy::DEFAULT
 };
 
@@ -83,16 +98,4 @@ fn validate_status(errors: &mut ErrorList, old: &Value, new: &Value) {
 
 fn is_version(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit()) && !text.starts_with('0')
-}
-
-fn cells(object: &Value, _: Timestamp) -> Vec<Value> {
-    let resource = cell::at(object, "spec.resource");
-    let (group, name) = (text(resource, "group"), text(resource, "resource"));
-    let resource = if group.is_empty() { name.to_owned() } else { format!("{name}.{group}") };
-    let conditions = cell::list(object, "status.conditions").iter();
-    let mut shown = conditions
-        .filter(|found| found["status"] == "True")
-        .filter_map(|found| found["type"].as_str())
-        .filter(|kind| matches!(*kind, "Running" | "Failed" | "Succeeded"));
-    vec![json!(cell::name(object)), json!(resource), json!(shown.next_back().unwrap_or("Unknown"))]
 }

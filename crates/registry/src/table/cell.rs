@@ -8,7 +8,6 @@ use crate::Timestamp;
 use crate::selector::LabelSelector;
 use crate::table::age::since;
 
-pub(crate) const CONTAINERS: &str = "spec.template.spec.containers";
 /// The maximum number of addresses, ports or hosts in a cell.
 pub(crate) const MOST: usize = 3;
 
@@ -50,11 +49,6 @@ pub(crate) fn name(object: &Value) -> &str {
 /// Returns the age of the object.
 pub(crate) fn age(object: &Value, now: Timestamp) -> String {
     since(now, at(object, "metadata.creationTimestamp"))
-}
-
-/// Returns the creation timestamp, or the zero time.
-pub(crate) fn created(object: &Value) -> &str {
-    text_or(object, "metadata.creationTimestamp", "0001-01-01T00:00:00Z")
 }
 
 /// Joins a member of each element by commas.

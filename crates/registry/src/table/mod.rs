@@ -8,6 +8,7 @@ pub(crate) mod cell;
 pub(crate) mod column;
 mod partial;
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use gantry_json::{Value, json};
@@ -15,38 +16,28 @@ use gantry_json::{Value, json};
 use crate::custom::{CellBudget, Columns};
 use crate::kinds::{Kind, Nature};
 use crate::{FieldError, Refusal, Timestamp, strategies};
-use cell::{created, name};
-use column::{CREATED, NAME};
+use column::{CREATED, NAME, TableColumn};
 use gantry_schema::encode;
 
 pub(crate) use gantry_primitives::age;
 pub use gantry_schema::custom::Column;
 pub use partial::{is_a_list, not_a_list, partial, partial_list, write_partial_list};
 
-const ANY: &[Column] = &[NAME, CREATED];
-
 /// Turns objects of one kind into rows.
 #[derive(Clone, Copy)]
-pub struct Printer<'k> {
-    /// The columns.
-    pub columns: &'k [Column],
-    cells: Cells<'k>,
-}
-
-/// How objects become cells.
-#[derive(Clone, Copy)]
-enum Cells<'k> {
+pub enum Printer<'k> {
     /// By the strategy of a built-in kind.
-    Known(&'static Rows),
+    BuiltIn(&'static Rows),
     /// By the paths of a custom resource definition.
     Custom(&'k Columns),
 }
 
 /// The columns of a built-in kind, and how its objects become rows.
 #[derive(Clone, Copy)]
-pub(crate) struct Rows {
-    pub(crate) columns: &'static [Column],
-    pub(crate) cells: fn(&Value, Timestamp) -> Vec<Value>,
+pub struct Rows {
+    pub(crate) columns: &'static [TableColumn],
+    /// Returns all cells of an object, for kinds whose columns share what they are computed from; the columns have the headings only.
+    pub(crate) whole: Option<fn(&Value, Timestamp) -> Vec<Value>>,
     /// The conditions of a row, which clients use to style it.
     pub(crate) conditions: fn(&Value) -> Option<Value>,
     /// The order of rows, if it is not that of the list.
@@ -55,11 +46,19 @@ pub(crate) struct Rows {
 
 impl Rows {
     /// Name and creation time.
-    pub(crate) const DEFAULT: Self = Self::new(ANY, any);
+    pub(crate) const DEFAULT: Self = Self::new(&[NAME, CREATED]);
 
     /// Rows without conditions.
-    pub(crate) const fn new(columns: &'static [Column], cells: fn(&Value, Timestamp) -> Vec<Value>) -> Self {
-        Self { columns, cells, conditions: |_| None, order: None }
+    pub(crate) const fn new(columns: &'static [TableColumn]) -> Self {
+        Self { columns, whole: None, conditions: |_| None, order: None }
+    }
+
+    /// Returns the cells of an object.
+    pub(crate) fn cells(&self, object: &Value, now: Timestamp) -> Vec<Value> {
+        match self.whole {
+            Some(cells) => cells(object, now),
+            None => self.columns.iter().map(|column| column.cell(object, now)).collect(),
+        }
     }
 }
 
@@ -108,24 +107,21 @@ impl<'k> Printer<'k> {
     pub fn of_kind(kind: &'k Kind) -> Self {
         match &kind.nature {
             Nature::BuiltIn(_) => Self::of(kind.group, kind.kind),
-            Nature::Custom(custom) => Self::custom(&custom.columns),
+            Nature::Custom(custom) => Self::Custom(&custom.columns),
         }
     }
 
     /// The printer of a built-in kind; the default one for unknown kinds.
     pub fn of(group: &str, kind: &str) -> Self {
-        let rows = &strategies::built_in(group, "", kind).rows;
-        Self { columns: rows.columns, cells: Cells::Known(rows) }
+        Self::BuiltIn(&strategies::built_in(group, "", kind).rows)
     }
 
-    /// The printer of a custom resource, with the columns of its version.
-    pub fn custom(columns: &'k Columns) -> Self {
-        Self { columns: columns.headings(), cells: Cells::Custom(columns) }
-    }
-
-    /// Whether the kind has no columns of its own.
-    fn is_default(&self) -> bool {
-        self.columns.contains(&CREATED)
+    /// Returns the headings.
+    pub fn columns(&self) -> Cow<'k, [Column]> {
+        match self {
+            Self::BuiltIn(rows) => rows.columns.iter().filter_map(TableColumn::heading).collect(),
+            Self::Custom(columns) => Cow::Borrowed(columns.headings()),
+        }
     }
 
     /// Returns the Table of a list with this metadata.
@@ -139,12 +135,14 @@ impl<'k> Printer<'k> {
         now: Timestamp,
     ) -> Value {
         let mut budget = CellBudget::default();
+        let columns = self.columns();
         let rows: Vec<_> =
             objects.into_iter().map(|object| self.row(object, layout, now, &mut budget)).collect();
         // Kubernetes writes null for an empty list of a kind without columns of its own.
-        let rows = if rows.is_empty() && self.is_default() { Value::Null } else { Value::Array(rows) };
+        let is_default = columns.iter().any(|column| Some(column) == CREATED.heading().as_ref());
+        let rows = if rows.is_empty() && is_default { Value::Null } else { Value::Array(rows) };
         let definitions: Value = match layout.headings {
-            Headings::Shown => self.columns.iter().map(Column::definition).collect(),
+            Headings::Shown => columns.iter().map(Column::definition).collect(),
             Headings::Known => Value::Null,
         };
         json!({
@@ -165,14 +163,14 @@ impl<'k> Printer<'k> {
         let mut budget = CellBudget::default();
         // The rows come last.
         let table = self.table(metadata, [], layout, now);
-        if let Cells::Known(Rows { order: Some(order), .. }) = self.cells {
+        if let Self::BuiltIn(Rows { order: Some(order), .. }) = self {
             let mut objects = objects.collect::<Result<Vec<_>, E>>()?;
             objects.sort_by(order);
             let rows = objects.iter().map(|object| Ok(self.row(object, layout, now, &mut budget)));
-            return write_list(&table, "rows", rows);
+            return write_list(table, "rows", rows);
         }
         let rows = objects.map(|object| Ok(self.row(&object?, layout, now, &mut budget)));
-        write_list(&table, "rows", rows)
+        write_list(table, "rows", rows)
     }
 
     /// Returns the Table of one object: of a get, a write, a watch event or a bookmark.
@@ -191,10 +189,10 @@ impl<'k> Printer<'k> {
             IncludeObject::Object => object.clone(),
         };
         let mut row = json!({"object": included});
-        match self.cells {
-            Cells::Custom(columns) => row["cells"] = Value::Array(columns.cells(object, now, budget)),
-            Cells::Known(rows) => {
-                row["cells"] = Value::Array((rows.cells)(object, now));
+        match self {
+            Self::Custom(columns) => row["cells"] = Value::Array(columns.cells(object, now, budget)),
+            Self::BuiltIn(rows) => {
+                row["cells"] = Value::Array(rows.cells(object, now));
                 if let Some(conditions) = (rows.conditions)(object) {
                     row["conditions"] = conditions;
                 }
@@ -204,29 +202,26 @@ impl<'k> Printer<'k> {
     }
 }
 
-/// Writes an object, and a newline, with these elements in place of its empty list or null of this name.
+/// Writes an object, and a newline, with these elements in place of its last member, an empty list or null of this name.
 fn write_list<E>(
-    object: &Value,
+    mut object: Value,
     name: &str,
     elements: impl Iterator<Item = Result<Value, E>>,
 ) -> Result<Vec<u8>, E> {
-    let bytes = encode::plain(object);
-    let marks = ["[]", "null"].map(|empty| format!("\"{name}\":{empty}"));
-    let place = |mark: &String| bytes.windows(mark.len()).position(|window| window == mark.as_bytes());
-    let found = marks.iter().find_map(|mark| Some((place(mark)?, mark.len())));
     let mut elements = elements.peekable();
-    let (Some((start, length)), Some(_)) = (found, elements.peek()) else {
-        return Ok([bytes, vec![b'\n']].concat());
-    };
-    let mut out = bytes[..start].to_vec();
-    for (index, element) in elements.enumerate() {
-        let before = if index == 0 { format!("\"{name}\":[") } else { ",".to_owned() };
+    if elements.peek().is_none() {
+        return Ok([encode::plain(&object), vec![b'\n']].concat());
+    }
+    object.as_object_mut().and_then(|members| members.remove(name));
+    let mut out = encode::plain(&object);
+    out.pop(); // The brace that closes the object.
+    let mut before = format!(",\"{name}\":[");
+    for element in elements {
         out.extend_from_slice(before.as_bytes());
         out.extend_from_slice(&encode::plain(&element?));
+        ",".clone_into(&mut before);
     }
-    out.push(b']');
-    out.extend_from_slice(&bytes[start + length..]);
-    out.push(b'\n');
+    out.extend_from_slice(b"]}\n");
     Ok(out)
 }
 
@@ -278,8 +273,4 @@ impl IncludeObject {
             }
         }
     }
-}
-
-fn any(object: &Value, _: Timestamp) -> Vec<Value> {
-    vec![json!(name(object)), json!(created(object))]
 }

@@ -33,7 +33,7 @@ pub fn write_partial_list<E>(
     version: Version,
 ) -> Result<Vec<u8>, E> {
     let items = objects.map(|object| Ok(partial(&object?, version)));
-    write_list(&partial_list(metadata, [], version), "items", items)
+    write_list(partial_list(metadata, [], version), "items", items)
 }
 
 /// Returns the 406 for a request for a list form of one object.

@@ -237,7 +237,7 @@ fn events_say_what_happened_first() {
 #[test]
 fn any_other_kind_has_a_name_and_a_time() {
     let names = |group, kind| {
-        Printer::of(group, kind).columns.iter().map(|column| column.name.clone()).collect::<Vec<_>>()
+        Printer::of(group, kind).columns().iter().map(|column| column.name.clone()).collect::<Vec<_>>()
     };
     assert_eq!(names("rbac.authorization.k8s.io", "ClusterRole"), ["Name", "Created At"]);
     assert_eq!(names("example.com", "Deployment"), ["Name", "Created At"]);
@@ -257,7 +257,7 @@ fn a_custom_kind_has_the_columns_of_its_definition() {
         "metadata": {"name": "a", "resourceVersion": "7", "creationTimestamp": "2026-01-01T00:00:00Z"},
         "spec": {"size": 3, "color": "blue"},
     });
-    let table = Printer::custom(&columns).table_of_one(&blue, layout("None"), NOW);
+    let table = Printer::Custom(&columns).table_of_one(&blue, layout("None"), NOW);
     let size = json!({"name": "Size", "type": "integer", "format": "", "description": "How large it is.", "priority": 0});
     assert_eq!(table["columnDefinitions"][1], size);
     assert_eq!(table["rows"], json!([{"object": null, "cells": ["a", 3, "blue", "60s"]}]));
@@ -272,7 +272,7 @@ fn a_custom_kind_has_the_columns_of_its_definition() {
     );
     let bookmark = json!({"metadata": {"resourceVersion": "8"}});
     let known = Layout { headings: Headings::Known, ..layout("") };
-    let table = Printer::custom(&columns).table_of_one(&bookmark, known, NOW);
+    let table = Printer::Custom(&columns).table_of_one(&bookmark, known, NOW);
     assert_eq!(table["columnDefinitions"], json!(null));
     assert_eq!(table["rows"][0]["cells"], json!(["", null, null, null]));
 }
@@ -299,7 +299,7 @@ fn every_row_is_complete() {
         for object in [json!({}), json!(null), json!({"metadata": 1, "spec": [], "status": "x"})] {
             let table = printer.table_of_one(&object, layout("None"), NOW);
             let cells = table["rows"][0]["cells"].as_array().unwrap().len();
-            assert_eq!(cells, printer.columns.len(), "{group} {kind}");
+            assert_eq!(cells, printer.columns().len(), "{group} {kind}");
         }
     }
 }

@@ -60,7 +60,10 @@ fn an_object_that_changes_hands_moves_between_the_indexes() {
     assert_eq!(names(store.orphans(&shop)), [""; 0]);
     assert_eq!(names(store.controlled_by(&"u".into())), ["a"]);
     assert_eq!(names(store.candidates(&shop, &selector(&[("app", "web")]))), [""; 0]);
-    assert!(store.apply(pod("a", "2", "db", Some("u"))).is_none(), "told twice is told once");
+    assert!(
+        store.apply(pod("a", "2", "db", Some("u"))).is_none(),
+        "a change that arrives twice is delivered once"
+    );
     assert!(matches!(store.remove(pod("a", "4", "db", Some("u"))), Some(InformerEvent::Deleted(_))));
     assert!(store.is_empty() && store.get(&ObjectKey::new("shop", "a")).is_none());
     assert_eq!(store.controlled_by(&"u".into()).count(), 0);

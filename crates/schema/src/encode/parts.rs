@@ -7,7 +7,7 @@ use gantry_json::Value;
 
 use crate::schema::MessageId;
 
-/// Smaller parts are written anew: that is as quick as looking for them.
+/// Smaller parts are encoded again, which is as fast as looking for them.
 const PART_BYTES_MIN: usize = 128;
 
 /// The larger objects within an object that was written, and where they are in its text. They are clones, which cost a reference count each.

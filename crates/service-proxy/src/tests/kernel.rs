@@ -1,6 +1,6 @@
 //! The kernel takes the transactions, in a network namespace of the test's own. Left out where that is not permitted.
 
-#![allow(clippy::print_stderr, reason = "what is left out is said")]
+#![allow(clippy::print_stderr, reason = "skipped tests are reported")]
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};

@@ -1,4 +1,4 @@
-//! Certificates in a directory: reused while they are valid, otherwise created anew.
+//! Certificates in a directory: reused while they are valid, otherwise created again.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -113,7 +113,7 @@ impl CertificateDirectory<'_> {
         let fix = match name {
             "ca.crt" | "ca.key" => format!(
                 "put the right file back, or remove {} to start with a new authority; kubeconfigs then have to be \
-                 written anew",
+                 written again",
                 self.0.display()
             ),
             _ => "remove the file; the next start makes a new one".to_owned(),

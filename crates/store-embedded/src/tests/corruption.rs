@@ -1,4 +1,4 @@
-//! Damage is told from crashes, and reported precisely.
+//! Damage is distinguished from the effects of crashes, and reported precisely.
 
 use std::time::Duration;
 

@@ -201,7 +201,7 @@ mod tests {
             let item_texts = progress(&mut watch);
             assert!(
                 item_texts.is_some_and(|item_texts| item_texts >= seen),
-                "{seen:?} was seen, {item_texts:?} was told"
+                "{seen:?} was seen, {item_texts:?} was delivered"
             );
             if writer.is_finished() {
                 break;

@@ -110,6 +110,6 @@ async fn next(watch: &mut Watch, after: Revision, copy: &BTreeMap<crate::Key, Re
     let event = next_change(watch).await;
     assert!(event.revision > after, "{event:?} is not after {after}");
     let previous = event.previous().map(|previous| previous.revision);
-    assert_eq!(previous, copy.get(&event.key).copied(), "a change before {event:?} was not told");
+    assert_eq!(previous, copy.get(&event.key).copied(), "a change before {event:?} was not delivered");
     event
 }

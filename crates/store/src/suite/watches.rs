@@ -158,7 +158,7 @@ pub async fn progress_never_overtakes_a_change(store: StoreUnderTest) {
         while item_texts.len() < 2 || reached < first {
             match soon("a notice", watch.next()).await.unwrap().unwrap() {
                 Notice::Change(event) => {
-                    assert!(event.revision > reached, "{event:?} was told after progress at {reached}");
+                    assert!(event.revision > reached, "{event:?} was delivered after progress at {reached}");
                     item_texts.push(event.revision);
                 }
                 Notice::Progress(revision) => reached = reached.max(revision),

@@ -80,12 +80,12 @@ pub async fn write_to_watch(
     let name = key("/bench/watched");
     let mut seen = store.get(&name).await?.found.map(|found| found.revision);
     let after = store.bounds().await?.current;
-    let (item_texts, mut hears) = tokio::sync::mpsc::channel(watchers.max(1));
+    let (item_texts, mut arrivals) = tokio::sync::mpsc::channel(watchers.max(1));
     for _ in 0..watchers {
         tokio::spawn(listen(Arc::clone(store), after, writes, item_texts.clone()));
     }
     for _ in 0..watchers {
-        hears.recv().await;
+        arrivals.recv().await;
     }
     let mut result = WatchLatencies { acknowledged: Vec::new(), beyond: Vec::new() };
     for _ in 0..writes {
@@ -99,7 +99,7 @@ pub async fn write_to_watch(
         let acknowledged = Instant::now();
         let mut last = acknowledged;
         for _ in 0..watchers {
-            last = last.max(hears.recv().await.unwrap_or(last));
+            last = last.max(arrivals.recv().await.unwrap_or(last));
         }
         result.acknowledged.push(acknowledged - began);
         result.beyond.push(last - acknowledged);

@@ -87,8 +87,8 @@ impl Diagnosis<'_> {
         let serves = |container: &Container| container.role == ContainerRole::Init || container.ready;
         let is_down = known.map_or_else(
             || {
-                let is_told = self.warnings().any(|event| event.reason == "NodeNotReady");
-                is_told && self.seen.containers.iter().all(serves)
+                let is_reported = self.warnings().any(|event| event.reason == "NodeNotReady");
+                is_reported && self.seen.containers.iter().all(serves)
             },
             |known| !known.ready,
         );
@@ -276,7 +276,7 @@ fn blocks(reason: Reason, message: &str) -> PodProblem {
     PodProblem { reason, severity: Severity::Blocks, message: message.to_owned() }
 }
 
-fn probe_failing(probe: ProbeKind, container: String, asked: Option<&Probe>) -> Reason {
-    let check = asked.map(|asked| asked.check.clone()).unwrap_or_default();
+fn probe_failing(probe: ProbeKind, container: String, configured: Option<&Probe>) -> Reason {
+    let check = configured.map(|configured| configured.check.clone()).unwrap_or_default();
     Reason::ProbeFailing { probe, container, check }
 }

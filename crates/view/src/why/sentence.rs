@@ -86,8 +86,8 @@ impl Reason {
             }
             Self::ProbeFailing { probe, container, check } => {
                 let check = Some(check).filter(|check| !check.is_empty());
-                let asked = check.map(|check| format!(" ({check})")).unwrap_or_default();
-                format!("the {} probe of container {container} fails{asked}", probe.as_str())
+                let shown_check = check.map(|check| format!(" ({check})")).unwrap_or_default();
+                format!("the {} probe of container {container} fails{shown_check}", probe.as_str())
             }
             _ => return None,
         })

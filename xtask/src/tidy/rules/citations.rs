@@ -42,7 +42,7 @@ pub(super) fn of_no_rule(citations: &[Citation], rules: &[Rule]) -> Vec<Finding>
     });
     unknown
         .map(|Citation { handle, path, line, .. }| {
-            Finding::new(path, *line, format!("cites {handle}, which {FOLDER} does not define; mend either"))
+            Finding::new(path, *line, format!("cites {handle}, which {FOLDER} does not define; fix either"))
         })
         .collect()
 }

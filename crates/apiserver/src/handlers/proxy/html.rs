@@ -52,7 +52,7 @@ const LINK_ATTRIBUTES: [(&str, &[&str]); 25] = [
     ("source", &["src"]),
     ("video", &["poster", "src"]),
 ];
-/// Elements whose content is text, whatever it looks like.
+/// Elements whose content is always text.
 const TEXT_ELEMENTS: [&str; 9] =
     ["iframe", "noembed", "noframes", "noscript", "script", "style", "textarea", "title", "xmp"];
 
@@ -146,7 +146,7 @@ impl Chunks for HtmlBody {
 /// Changes links in a page that arrives in pieces.
 struct PageRewriter {
     links: Links,
-    /// What has arrived and cannot be judged yet.
+    /// What has arrived and may be the beginning of an element.
     pending: Vec<u8>,
     inside: Inside,
 }

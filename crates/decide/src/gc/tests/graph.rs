@@ -38,7 +38,7 @@ fn the_graph_follows_an_object_from_its_creation_to_its_end() {
     memory.sees_go(&p);
     assert_eq!(presence(&memory, &p), None);
     assert!(memory.graph.dependents(&uid(&web)).next().is_none());
-    assert_eq!(memory.sees_go(&p), [], "what is told twice leads to nothing more");
+    assert_eq!(memory.sees_go(&p), [], "a change that is observed twice has no further effect");
 }
 
 /// G2.1: an unknown owner is presumed where its dependent lives, and looked for.

@@ -42,7 +42,7 @@ pub(super) fn is_of(types: &[EventType], event: &Value) -> bool {
 
 /// The table of events, with columns at least as wide as before.
 ///
-/// A message of several lines keeps them; columns are aligned anew below it.
+/// A message of several lines keeps them; columns are aligned separately below it.
 pub(super) fn lines(
     events: &[Value],
     namespaces: bool,

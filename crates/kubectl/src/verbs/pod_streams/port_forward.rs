@@ -266,7 +266,7 @@ async fn accept(
     connection: StreamConnection,
     events: mpsc::Sender<ForwardEvent>,
 ) {
-    // Ids are told apart by the listener: each counts for itself.
+    // Each listener counts its own ids.
     let mut count = 0_u64;
     while let Ok((local, _)) = listener.accept().await {
         if events.send(ForwardEvent::Accepted(port)).await.is_err() {

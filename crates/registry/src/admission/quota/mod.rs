@@ -127,6 +127,13 @@ pub fn with_used(quota: &Value, used: &Usage) -> Value {
     quota
 }
 
+/// Returns the quota with what this usage leaves of its limits.
+pub fn without(quota: &Value, used: &Usage) -> Value {
+    let mut quota = quota.clone();
+    quota["spec"]["hard"] = Usage::parse(&quota["spec"]["hard"]).left_by(used).render();
+    quota
+}
+
 /// Returns the kinds whose objects count towards a quota.
 pub fn counted_kinds<'k>(quota: &Value, kinds: &'k Kinds) -> Vec<&'k Kind> {
     let hard = Usage::parse(&quota["spec"]["hard"]);

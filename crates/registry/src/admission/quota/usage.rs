@@ -96,6 +96,13 @@ impl Usage {
         difference
     }
 
+    /// Returns what is left of these limits: zero where more is used.
+    pub(super) fn left_by(&self, used: &Self) -> Self {
+        let mut left = self.minus(used);
+        left.0.retain(|_, amount| amount.billionths() > 0);
+        left.filled(self)
+    }
+
     /// Formats these names: `pods=1,requests.cpu=500m`.
     pub(super) fn shown(&self, names: &[&str]) -> String {
         let amount = |name: &&str| self.0.get(*name).copied().unwrap_or(Quantity::ZERO);

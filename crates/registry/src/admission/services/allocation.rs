@@ -108,10 +108,10 @@ impl Allocation<'_> {
 impl NodePorts<'_> {
     /// Allocates the ports of a new service: the same port with another protocol gets the same node port.
     fn new_ports(&mut self, spec: &mut Object, is_allocating: bool) -> Result<(), AllocationError> {
-        let mut asked: BTreeMap<String, u16> = BTreeMap::new();
+        let mut requested: BTreeMap<String, u16> = BTreeMap::new();
         for (number, wanted) in each(spec, "ports").map(|port| numbers_of(port)) {
             if let Some(wanted) = wanted {
-                asked.entry(number).or_insert(wanted);
+                requested.entry(number).or_insert(wanted);
             }
         }
         let mut by_port: BTreeMap<String, u16> = BTreeMap::new();
@@ -125,7 +125,7 @@ impl NodePorts<'_> {
                 (Some(known), Some(wanted)) if known == wanted => known,
                 (Some(_), Some(wanted)) => self.take_for(index, wanted)?,
                 (None, _) => {
-                    let node_port = match asked.get(&number) {
+                    let node_port = match requested.get(&number) {
                         Some(wanted) => self.take_for(index, *wanted)?,
                         None => self.next()?,
                     };

@@ -11,14 +11,14 @@ use gantry_json::{Value, json};
 use super::KindStrategy;
 use crate::Timestamp;
 use crate::defaults::setting::{Object, child, default, each};
-use crate::table::column::Column;
+use crate::table::column::TableColumn;
 use crate::table::{Rows, cell, column};
 
 pub(super) const VALIDATING_WEBHOOKS: KindStrategy = KindStrategy {
     defaults: |object| webhooks::set_defaults(object, false),
     validate: |errors, _, old, new| webhooks::validate(errors, old, new, false),
     warnings: |warnings, old, _| warn(warnings, old, "webhook", "this server calls no webhooks"),
-    rows: Rows::new(WEBHOOK_COLUMNS, webhook_cells),
+    rows: Rows::new(WEBHOOK_COLUMNS),
     ..KindStrategy::DEFAULT
 };
 
@@ -33,7 +33,7 @@ pub(super) const VALIDATING_POLICY: KindStrategy = KindStrategy {
     initial_status: |_| Some(json!({})),
     validate: |errors, _, _, new| policies::validate_validating(errors, new),
     warnings: warn_of_policy,
-    rows: Rows::new(VALIDATING_POLICY_COLUMNS, validating_policy_cells),
+    rows: Rows::new(VALIDATING_POLICY_COLUMNS),
     ..KindStrategy::DEFAULT
 };
 
@@ -41,7 +41,7 @@ pub(super) const MUTATING_POLICY: KindStrategy = KindStrategy {
     defaults: set_policy_defaults,
     validate: |errors, _, _, new| policies::validate_mutating(errors, new),
     warnings: warn_of_policy,
-    rows: Rows::new(MUTATING_POLICY_COLUMNS, mutating_policy_cells),
+    rows: Rows::new(MUTATING_POLICY_COLUMNS),
     ..KindStrategy::DEFAULT
 };
 
@@ -49,7 +49,7 @@ pub(super) const VALIDATING_BINDING: KindStrategy = KindStrategy {
     defaults: set_binding_defaults,
     validate: |errors, _, _, new| policies::validate_binding(errors, new, true),
     warnings: warn_of_policy,
-    rows: Rows::new(BINDING_COLUMNS, binding_cells),
+    rows: Rows::new(BINDING_COLUMNS),
     ..KindStrategy::DEFAULT
 };
 
@@ -58,13 +58,24 @@ pub(super) const MUTATING_BINDING: KindStrategy = KindStrategy {
     ..VALIDATING_BINDING
 };
 
-const WEBHOOK_COLUMNS: &[Column] = &[column::NAME, column::number("Webhooks"), column::AGE];
-const VALIDATING_POLICY_COLUMNS: &[Column] =
-    &[column::NAME, column::number("Validations"), column::text("ParamKind"), column::AGE];
-const MUTATING_POLICY_COLUMNS: &[Column] =
-    &[column::NAME, column::number("Mutations"), column::text("ParamKind"), column::AGE];
-const BINDING_COLUMNS: &[Column] =
-    &[column::NAME, column::text("PolicyName"), column::text("ParamRef"), column::AGE];
+const WEBHOOK_COLUMNS: &[TableColumn] =
+    &[column::NAME, column::number("Webhooks").count_at("webhooks"), column::AGE];
+const VALIDATING_POLICY_COLUMNS: &[TableColumn] =
+    &[column::NAME, column::number("Validations").count_at("spec.validations"), PARAM_KIND, column::AGE];
+const MUTATING_POLICY_COLUMNS: &[TableColumn] =
+    &[column::NAME, column::number("Mutations").count_at("spec.mutations"), PARAM_KIND, column::AGE];
+const PARAM_KIND: TableColumn = column::text("ParamKind").computed(|object, _| {
+    json!(match cell::at(object, "spec.paramKind") {
+        Value::Null => "<unset>".to_owned(),
+        kind => format!("{}/{}", cell::text(kind, "apiVersion"), cell::text(kind, "kind")),
+    })
+});
+const BINDING_COLUMNS: &[TableColumn] = &[
+    column::NAME,
+    column::text("PolicyName").text_at("spec.policyName"),
+    column::text("ParamRef").computed(param_ref_cell),
+    column::AGE,
+];
 
 /// Warns about a new object that has no effect.
 fn warn(warnings: &mut Vec<String>, old: Option<&Value>, what: &str, why: &str) {
@@ -104,41 +115,13 @@ fn set_matching_defaults(matching: &mut Object) {
     }
 }
 
-fn webhook_cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    let webhooks = cell::list(object, "webhooks").len();
-    vec![json!(cell::name(object)), json!(webhooks), json!(cell::age(object, now))]
-}
-
-fn validating_policy_cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    policy_cells(object, "spec.validations", now)
-}
-
-fn mutating_policy_cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    policy_cells(object, "spec.mutations", now)
-}
-
-fn policy_cells(object: &Value, rules: &str, now: Timestamp) -> Vec<Value> {
-    let kind = match cell::at(object, "spec.paramKind") {
-        Value::Null => "<unset>".to_owned(),
-        kind => format!("{}/{}", cell::text(kind, "apiVersion"), cell::text(kind, "kind")),
-    };
-    let count = cell::list(object, rules).len();
-    vec![json!(cell::name(object)), json!(count), json!(kind), json!(cell::age(object, now))]
-}
-
-fn binding_cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    let reference = match cell::at(object, "spec.paramRef") {
+fn param_ref_cell(object: &Value, _: Timestamp) -> Value {
+    json!(match cell::at(object, "spec.paramRef") {
         Value::Null => "<unset>".to_owned(),
         found => match (cell::text(found, "namespace"), cell::text(found, "name")) {
             (_, "") => "*".to_owned(),
             ("", name) => name.to_owned(),
             (namespace, name) => format!("{namespace}/{name}"),
         },
-    };
-    vec![
-        json!(cell::name(object)),
-        json!(cell::text(object, "spec.policyName")),
-        json!(reference),
-        json!(cell::age(object, now)),
-    ]
+    })
 }

@@ -13,7 +13,7 @@ pub(super) const V2: KindStrategy = KindStrategy {
     defaults: defaults::autoscaler,
     validate: |errors, _, old, new| validation::autoscaler(errors, old, new),
     validate_status: |errors, _, _, new| validation::status(errors, new),
-    rows: Rows::new(table::AUTOSCALER, table::autoscaler),
+    rows: Rows::new(table::AUTOSCALER),
     ..KindStrategy::DEFAULT
 };
 

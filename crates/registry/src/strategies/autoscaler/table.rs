@@ -2,33 +2,25 @@
 
 use gantry_json::{Value, json};
 
+use crate::conversion;
 use crate::kinds::kinds;
-use crate::table::column::Column;
+use crate::table::column::TableColumn;
 use crate::table::{cell, column};
-use crate::{Timestamp, conversion};
 
-pub(super) const AUTOSCALER: &[Column] = &[
+pub(super) const AUTOSCALER: &[TableColumn] = &[
     column::NAME,
-    column::text("Reference"),
-    column::text("Targets"),
-    column::text("MinPods"),
-    column::text("MaxPods"),
-    column::text("Replicas"),
+    column::text("Reference").computed(|object, _| {
+        let target = cell::at(object, "spec.scaleTargetRef");
+        json!(format!("{}/{}", cell::text(target, "kind"), cell::text(target, "name")))
+    }),
+    column::text("Targets").computed(|object, _| json!(targets(object))),
+    column::text("MinPods").computed(|object, _| {
+        json!(cell::plain(cell::at(object, "spec.minReplicas")).unwrap_or_else(|| "<unset>".to_owned()))
+    }),
+    column::text("MaxPods").number_at("spec.maxReplicas"),
+    column::text("Replicas").number_at("status.currentReplicas"),
     column::AGE,
 ];
-
-pub(super) fn autoscaler(object: &Value, now: Timestamp) -> Vec<Value> {
-    let target = cell::at(object, "spec.scaleTargetRef");
-    vec![
-        json!(cell::name(object)),
-        json!(format!("{}/{}", cell::text(target, "kind"), cell::text(target, "name"))),
-        json!(targets(object)),
-        json!(cell::plain(cell::at(object, "spec.minReplicas")).unwrap_or_else(|| "<unset>".to_owned())),
-        json!(cell::number(object, "spec.maxReplicas")),
-        json!(cell::number(object, "status.currentReplicas")),
-        json!(cell::age(object, now)),
-    ]
-}
 
 /// Formats current and target values of the first two metrics.
 fn targets(autoscaler: &Value) -> String {

@@ -4,24 +4,30 @@ use gantry_json::{Value, json};
 use gantry_primitives::names::{NameValidator, subdomain};
 
 use super::validate_signer_name;
-use crate::Timestamp;
 use crate::defaults::setting::{child, default};
 use crate::lifecycle::{Part, keep};
 use crate::selector::fields::{self, SelectableFields};
 use crate::strategies::KindStrategy;
-use crate::table::column::Column;
+use crate::table::column::TableColumn;
 use crate::table::{Rows, cell, column};
 use crate::validation::error_list::{ErrorList, Path, is_set, number, text};
 use crate::validation::status;
 
-const COLUMNS: &[Column] = &[
+const COLUMNS: &[TableColumn] = &[
     column::NAME,
-    column::text("PodName"),
-    column::text("ServiceAccountName"),
-    column::text("NodeName"),
-    column::text("SignerName"),
-    column::text("State"),
-    column::text("UnverifiedUserAnnotations"),
+    column::text("PodName").text_at("spec.podName"),
+    column::text("ServiceAccountName").text_at("spec.serviceAccountName"),
+    column::text("NodeName").text_at("spec.nodeName"),
+    column::text("SignerName").text_at("spec.signerName"),
+    column::text("State").computed(|object, _| {
+        json!(
+            ["Denied", "Failed", "Issued"]
+                .into_iter()
+                .find(|kind| cell::has_condition(object, kind, "True"))
+                .unwrap_or("Pending")
+        )
+    }),
+    column::text("UnverifiedUserAnnotations").labels_at("spec.unverifiedUserAnnotations"),
 ];
 
 const UID_MAX_BYTES: usize = 128;
@@ -50,7 +56,7 @@ pub(crate) const STRATEGY: KindStrategy = KindStrategy {
     validate_status: |errors, _, _, new| {
         status::conditions(errors, crate::validation::error_list::list(&new["status"], "conditions"));
     },
-    rows: Rows::new(COLUMNS, cells),
+    rows: Rows::new(COLUMNS),
     selectable: SelectableFields::new(&[
         fields::NAME,
         fields::NAMESPACE,
@@ -96,20 +102,4 @@ fn validate_new(errors: &mut ErrorList, spec: &Value) {
         let why = "exactly one of (stubPKCS10Request) or (pkixPublicKey, proofOfPossession) must be set";
         errors.invalid_formatted(&at, String::new(), why);
     }
-}
-
-fn cells(object: &Value, _: Timestamp) -> Vec<Value> {
-    let state = ["Denied", "Failed", "Issued"]
-        .into_iter()
-        .find(|kind| cell::has_condition(object, kind, "True"))
-        .unwrap_or("Pending");
-    vec![
-        json!(cell::name(object)),
-        json!(cell::text(object, "spec.podName")),
-        json!(cell::text(object, "spec.serviceAccountName")),
-        json!(cell::text(object, "spec.nodeName")),
-        json!(cell::text(object, "spec.signerName")),
-        json!(state),
-        json!(cell::labels(object, "spec.unverifiedUserAnnotations")),
-    ]
 }

@@ -11,17 +11,22 @@ use crate::defaults::setting::Object;
 use crate::lifecycle::{Part, keep};
 use crate::selector::fields::{self, SelectableFields};
 use crate::strategies::KindStrategy;
-use crate::table::column::Column;
+use crate::table::column::TableColumn;
 use crate::table::{Rows, cell, column};
 use crate::validation::error_list::{ErrorList, Path, list, number, text};
 
-const COLUMNS: &[Column] = &[
+const COLUMNS: &[TableColumn] = &[
     column::NAME,
     column::AGE,
-    column::text("SignerName"),
-    column::text("Requestor"),
-    column::text("RequestedDuration"),
-    column::text("Condition"),
+    column::text("SignerName").text_or("spec.signerName", "<none>"),
+    column::text("Requestor").text_at("spec.username"),
+    column::text("RequestedDuration").computed(|object, _| {
+        json!(match cell::at(object, "spec.expirationSeconds").as_i64() {
+            Some(seconds) => age::short(seconds),
+            None => "<none>".to_owned(),
+        })
+    }),
+    column::text("Condition").computed(|object, _| json!(shown_condition(object))),
 ];
 
 const USAGES: [&str; 23] = [
@@ -68,7 +73,7 @@ pub(crate) const STRATEGY: KindStrategy = KindStrategy {
         validate_spec(errors, Some(old), &new["spec"]);
         validate_status(errors, Some(old), new, Part::Status);
     },
-    rows: Rows::new(COLUMNS, cells),
+    rows: Rows::new(COLUMNS),
     selectable: SelectableFields::new(&[fields::NAME, fields::text("spec.signerName")]),
     reset_fields: &["spec", "status"],
     status_reset_fields: &["spec", "status.conditions"],
@@ -242,21 +247,6 @@ fn validate_conditions(errors: &mut ErrorList, at: &Path<'_>, conditions: &[Valu
         let why = format!("must specify at most one of: `{}`, `{}`", fields[0], fields[1]);
         errors.invalid(at, &json!(format!("{{{}}}", fields.join(", "))), why);
     }
-}
-
-fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    let duration = match cell::at(object, "spec.expirationSeconds").as_i64() {
-        Some(seconds) => age::short(seconds),
-        None => "<none>".to_owned(),
-    };
-    vec![
-        json!(cell::name(object)),
-        json!(cell::age(object, now)),
-        json!(cell::text_or(object, "spec.signerName", "<none>")),
-        json!(cell::text(object, "spec.username")),
-        json!(duration),
-        json!(shown_condition(object)),
-    ]
 }
 
 /// The decision on a request, and what came of it.

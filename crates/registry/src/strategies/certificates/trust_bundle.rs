@@ -4,14 +4,14 @@ use gantry_json::{Value, json};
 use gantry_primitives::names::subdomain;
 
 use super::validate_signer_name;
-use crate::Timestamp;
 use crate::selector::fields::{self, SelectableFields};
 use crate::strategies::KindStrategy;
-use crate::table::column::Column;
-use crate::table::{Rows, cell, column};
+use crate::table::column::TableColumn;
+use crate::table::{Rows, column};
 use crate::validation::error_list::{ErrorList, Path, text};
 
-const COLUMNS: &[Column] = &[column::NAME, column::text("SignerName")];
+const COLUMNS: &[TableColumn] =
+    &[column::NAME, column::text("SignerName").text_or("spec.signerName", "<none>")];
 
 pub(crate) const STRATEGY: KindStrategy = KindStrategy {
     validate: |errors, _, old, new| {
@@ -22,7 +22,7 @@ pub(crate) const STRATEGY: KindStrategy = KindStrategy {
             errors.immutable(&at.child("signerName"), old == new, new);
         }
     },
-    rows: Rows::new(COLUMNS, cells),
+    rows: Rows::new(COLUMNS),
     selectable: SelectableFields::new(&[fields::NAME, fields::text("spec.signerName")]),
     ..KindStrategy::DEFAULT
 };
@@ -48,8 +48,4 @@ fn validate(errors: &mut ErrorList, bundle: &Value) {
     }
     let at = Path::new("spec");
     validate_signer_name(errors, &at.child("signerName"), signer);
-}
-
-fn cells(object: &Value, _: Timestamp) -> Vec<Value> {
-    vec![json!(cell::name(object)), json!(cell::text_or(object, "spec.signerName", "<none>"))]
 }

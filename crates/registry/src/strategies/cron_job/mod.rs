@@ -3,28 +3,36 @@
 mod schedule;
 mod validation;
 
-use gantry_json::{Value, json};
+use gantry_json::json;
 
 use super::KindStrategy;
-use crate::Timestamp;
 use crate::defaults::pod;
 use crate::defaults::setting::{Object, default, default_text, ensure};
 use crate::lifecycle::disabled_fields;
-use crate::table::column::Column;
+use crate::table::column::TableColumn;
 use crate::table::{Rows, age, cell, column};
 use crate::validation::warnings;
 
-const COLUMNS: &[Column] = &[
+const COLUMNS: &[TableColumn] = &[
     column::NAME,
-    column::text("Schedule"),
-    column::text("Timezone"),
-    column::truth("Suspend"),
-    column::number("Active"),
-    column::text("Last Schedule"),
+    column::text("Schedule").text_at("spec.schedule"),
+    column::text("Timezone").text_or("spec.timeZone", "<none>"),
+    column::truth("Suspend").computed(|object, _| {
+        json!(match cell::at(object, "spec.suspend").as_bool() {
+            Some(true) => "True",
+            Some(false) => "False",
+            None => "<unset>",
+        })
+    }),
+    column::number("Active").count_at("status.active"),
+    column::text("Last Schedule").computed(|object, now| {
+        let last = cell::at(object, "status.lastScheduleTime");
+        json!(if last.is_null() { "<none>".to_owned() } else { age::since(now, last) })
+    }),
     column::AGE,
-    column::wide("Containers"),
-    column::wide("Images"),
-    column::wide("Selector"),
+    column::wide("Containers").joined_at("spec.jobTemplate.spec.template.spec.containers", "name"),
+    column::wide("Images").joined_at("spec.jobTemplate.spec.template.spec.containers", "image"),
+    column::wide("Selector").selector_at("spec.jobTemplate.spec.selector"),
 ];
 
 pub(super) const STRATEGY: KindStrategy = KindStrategy {
@@ -37,31 +45,9 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
     },
     validate: |errors, _, _, new| validation::cron_job(errors, new),
     warnings: warnings::job_template,
-    rows: Rows::new(COLUMNS, cells),
+    rows: Rows::new(COLUMNS),
     ..KindStrategy::DEFAULT
 };
-
-fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    let last = cell::at(object, "status.lastScheduleTime");
-    let containers = cell::list(object, "spec.jobTemplate.spec.template.spec.containers");
-    let suspend = match cell::at(object, "spec.suspend").as_bool() {
-        Some(true) => "True",
-        Some(false) => "False",
-        None => "<unset>",
-    };
-    vec![
-        json!(cell::name(object)),
-        json!(cell::text(object, "spec.schedule")),
-        json!(cell::text_or(object, "spec.timeZone", "<none>")),
-        json!(suspend),
-        json!(cell::list(object, "status.active").len()),
-        json!(if last.is_null() { "<none>".to_owned() } else { age::since(now, last) }),
-        json!(cell::age(object, now)),
-        json!(cell::joined(containers, "name")),
-        json!(cell::joined(containers, "image")),
-        json!(cell::selector(object, "spec.jobTemplate.spec.selector")),
-    ]
-}
 
 /// Sets the defaults of a CronJob; those of its job template are set when a Job is created.
 fn set_defaults(cron_job: &mut Object) {
@@ -78,6 +64,7 @@ fn set_defaults(cron_job: &mut Object) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Timestamp;
 
     const NOW: Timestamp = Timestamp::from_secs(1_767_225_900);
 
@@ -89,7 +76,7 @@ mod tests {
             "status": {"lastScheduleTime": "2026-01-01T00:00:00Z", "active": [{}]},
         });
         assert_eq!(
-            cells(&cron, NOW)[1..6],
+            STRATEGY.rows.cells(&cron, NOW)[1..6],
             [json!("@daily"), json!("<none>"), json!("False"), json!(1), json!("5m")]
         );
     }

@@ -9,19 +9,24 @@ use gantry_json::{Value, json};
 use super::KindStrategy;
 use crate::Timestamp;
 use crate::lifecycle::Part;
-use crate::table::column::Column;
+use crate::table::column::TableColumn;
 use crate::table::{Rows, cell, column};
 use crate::validation::warnings;
 
-const COLUMNS: &[Column] = &[
+const COLUMNS: &[TableColumn] = &[
     column::NAME,
-    column::text("Scope"),
-    column::text("Versions"),
+    column::text("Scope").text_at("spec.scope"),
+    column::text("Versions").computed(versions_cell),
     column::CREATED,
-    column::wide("Group"),
-    column::wide("Kind"),
-    column::wide("ShortNames"),
-    column::wide_truth("Established"),
+    column::wide("Group").text_at("spec.group"),
+    column::wide("Kind").text_at("spec.names.kind"),
+    column::wide("ShortNames").computed(|object, _| {
+        let short: Vec<_> =
+            cell::list(object, "spec.names.shortNames").iter().filter_map(Value::as_str).collect();
+        json!(short.join(","))
+    }),
+    column::wide_truth("Established")
+        .computed(|object, _| json!(cell::has_condition(object, "Established", "True"))),
 ];
 
 pub(super) const STRATEGY: KindStrategy = KindStrategy {
@@ -44,11 +49,11 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
     },
     any_finalizers: true,
     delete: Some(deletion::delete),
-    rows: Rows::new(COLUMNS, cells),
+    rows: Rows::new(COLUMNS),
     ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, _: Timestamp) -> Vec<Value> {
+fn versions_cell(object: &Value, _: Timestamp) -> Value {
     let served = cell::list(object, "spec.versions").iter().filter(|version| version["served"] == true);
     let mut versions: Vec<_> = served
         .map(|version| {
@@ -57,18 +62,7 @@ fn cells(object: &Value, _: Timestamp) -> Vec<Value> {
         })
         .collect();
     versions.sort();
-    let short: Vec<_> =
-        cell::list(object, "spec.names.shortNames").iter().filter_map(Value::as_str).collect();
-    vec![
-        json!(cell::name(object)),
-        json!(cell::text(object, "spec.scope")),
-        json!(versions.join(",")),
-        json!(cell::created(object)),
-        json!(cell::text(object, "spec.group")),
-        json!(cell::text(object, "spec.names.kind")),
-        json!(short.join(",")),
-        json!(cell::has_condition(object, "Established", "True")),
-    ]
+    json!(versions.join(","))
 }
 
 #[cfg(test)]
@@ -91,9 +85,9 @@ mod tests {
             "status": {"conditions": [{"type": "Established", "status": "True"}]},
         });
         assert_eq!(
-            cells(&definition, NOW)[1..7],
+            STRATEGY.rows.cells(&definition, NOW)[1..7],
             ["Namespaced", "v1(storage),v2", "2026-01-01T00:00:00Z", "example.com", "Foo", "fo"]
         );
-        assert_eq!(cells(&definition, NOW)[7], true);
+        assert_eq!(STRATEGY.rows.cells(&definition, NOW)[7], true);
     }
 }

@@ -7,16 +7,30 @@ use gantry_json::{Value, json};
 use super::KindStrategy;
 use crate::Timestamp;
 use crate::defaults::setting::{Object, default, default_text, each};
-use crate::table::column::Column;
+use crate::table::column::TableColumn;
 use crate::table::{Rows, cell, column};
 use crate::validation::semantically_equal;
 
-const COLUMNS: &[Column] = &[column::NAME, column::text("Endpoints"), column::AGE];
-const SLICE_COLUMNS: &[Column] = &[
+const COLUMNS: &[TableColumn] =
+    &[column::NAME, column::text("Endpoints").computed(endpoints_cell), column::AGE];
+const SLICE_COLUMNS: &[TableColumn] = &[
     column::NAME,
-    column::text("AddressType"),
-    column::text("Ports"),
-    column::text("Endpoints"),
+    column::text("AddressType").text_at("addressType"),
+    column::text("Ports").computed(|object, _| {
+        let port = |port: &Value| {
+            cell::plain(&port["port"])
+                .or_else(|| cell::plain(&port["name"]))
+                .unwrap_or_else(|| "*".to_owned())
+        };
+        let ports: Vec<_> = cell::list(object, "ports").iter().map(port).collect();
+        json!(cell::or(cell::few(&ports, cell::MOST, ","), "<unset>"))
+    }),
+    column::text("Endpoints").computed(|object, _| {
+        let addresses =
+            cell::list(object, "endpoints").iter().flat_map(|endpoint| cell::list(endpoint, "addresses"));
+        let addresses: Vec<_> = addresses.filter_map(cell::plain).collect();
+        json!(cell::or(cell::few(&addresses, cell::MOST, ","), "<unset>"))
+    }),
     column::AGE,
 ];
 
@@ -24,7 +38,7 @@ pub(super) const ENDPOINTS: KindStrategy = KindStrategy {
     defaults: set_defaults,
     validate: |errors, _, old, new| validation::endpoints(errors, old, new),
     warnings: |warnings, _, new| validation::warnings(warnings, new),
-    rows: Rows::new(COLUMNS, cells),
+    rows: Rows::new(COLUMNS),
     deprecation: |_| Some("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"),
     ..KindStrategy::DEFAULT
 };
@@ -37,11 +51,11 @@ pub(super) const SLICE: KindStrategy = KindStrategy {
         None => validation::slice_warnings(warnings, new),
         Some(_) => warnings.extend(validation::slice_change_warnings(new)),
     },
-    rows: Rows::new(SLICE_COLUMNS, slice_cells),
+    rows: Rows::new(SLICE_COLUMNS),
     ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
+fn endpoints_cell(object: &Value, _: Timestamp) -> Value {
     let mut all = Vec::new();
     for subset in cell::list(object, "subsets") {
         let addresses = || cell::list(subset, "addresses").iter().map(|address| cell::text(address, "ip"));
@@ -53,28 +67,7 @@ fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
             all.extend(addresses().map(|ip| host_port(ip, cell::number(port, "port"))));
         }
     }
-    vec![
-        json!(cell::name(object)),
-        json!(cell::or(cell::few(&all, cell::MOST, ","), "<none>")),
-        json!(cell::age(object, now)),
-    ]
-}
-
-fn slice_cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    let port = |port: &Value| {
-        cell::plain(&port["port"]).or_else(|| cell::plain(&port["name"])).unwrap_or_else(|| "*".to_owned())
-    };
-    let ports: Vec<_> = cell::list(object, "ports").iter().map(port).collect();
-    let addresses =
-        cell::list(object, "endpoints").iter().flat_map(|endpoint| cell::list(endpoint, "addresses"));
-    let addresses: Vec<_> = addresses.filter_map(cell::plain).collect();
-    vec![
-        json!(cell::name(object)),
-        json!(cell::text(object, "addressType")),
-        json!(cell::or(cell::few(&ports, cell::MOST, ","), "<unset>")),
-        json!(cell::or(cell::few(&addresses, cell::MOST, ","), "<unset>")),
-        json!(cell::age(object, now)),
-    ]
+    json!(cell::or(cell::few(&all, cell::MOST, ","), "<none>"))
 }
 
 fn host_port(ip: &str, port: i64) -> String {
@@ -123,11 +116,14 @@ mod tests {
         let addresses = json!([{"ip": "10.0.0.1"}, {"ip": "fd00::1"}]);
         let subset = json!({"addresses": addresses, "ports": [{"port": 80}, {"port": 443}]});
         assert_eq!(
-            cells(&json!({"subsets": [subset]}), NOW)[1],
+            ENDPOINTS.rows.cells(&json!({"subsets": [subset]}), NOW)[1],
             "10.0.0.1:80,[fd00::1]:80,10.0.0.1:443 + 1 more..."
         );
-        assert_eq!(cells(&json!({"subsets": [{"addresses": addresses}]}), NOW)[1], "10.0.0.1,fd00::1");
-        assert_eq!(cells(&json!({}), NOW)[1], "<none>");
+        assert_eq!(
+            ENDPOINTS.rows.cells(&json!({"subsets": [{"addresses": addresses}]}), NOW)[1],
+            "10.0.0.1,fd00::1"
+        );
+        assert_eq!(ENDPOINTS.rows.cells(&json!({}), NOW)[1], "<none>");
     }
 
     #[test]
@@ -135,7 +131,7 @@ mod tests {
         let table = [(json!({}), "*"), (json!({"name": "any"}), "any"), (json!({"name": ""}), "<unset>")];
         for (port, shown) in table {
             let slice = json!({"ports": [port], "addressType": "IPv4"});
-            assert_eq!(slice_cells(&slice, NOW)[2], shown);
+            assert_eq!(SLICE.rows.cells(&slice, NOW)[2], shown);
         }
     }
 }

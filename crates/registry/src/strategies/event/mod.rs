@@ -16,7 +16,7 @@ pub(super) const CORE: KindStrategy = KindStrategy {
         Some(old) => validation::update(errors, kind, old, new),
     },
     quota: QuotaRules { is_recounted: false, ..QuotaRules::DEFAULT },
-    rows: Rows::new(table::COLUMNS, table::cells),
+    rows: Rows { whole: Some(table::cells), ..Rows::new(table::COLUMNS) },
     selectable: SelectableFields::new(&[
         NAME,
         NAMESPACE,

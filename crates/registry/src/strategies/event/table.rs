@@ -5,9 +5,9 @@ use gantry_json::{Value, json};
 use crate::Timestamp;
 use crate::table::age::since;
 use crate::table::cell::{at, name, number, text};
-use crate::table::column::{Column, WIDE_NAME, text as column, wide};
+use crate::table::column::{TableColumn, WIDE_NAME, text as column, wide};
 
-pub(crate) const COLUMNS: &[Column] = &[
+pub(crate) const COLUMNS: &[TableColumn] = &[
     column("Last Seen"),
     column("Type"),
     column("Reason"),

@@ -7,27 +7,31 @@ use std::cmp::Ordering;
 use gantry_json::{Value, json};
 
 use super::KindStrategy;
-use crate::Timestamp;
 use crate::defaults::setting::{Object, child, default, default_number, ensure};
 use crate::lifecycle::{self, Part};
-use crate::table::column::Column;
+use crate::table::column::TableColumn;
 use crate::table::{Rows, cell, column};
 
-const SCHEMA_COLUMNS: &[Column] = &[
+const SCHEMA_COLUMNS: &[TableColumn] = &[
     column::NAME,
-    column::text("PriorityLevel"),
-    column::text("MatchingPrecedence"),
-    column::text("DistinguisherMethod"),
+    column::text("PriorityLevel").text_at("spec.priorityLevelConfiguration.name"),
+    column::text("MatchingPrecedence").number_at("spec.matchingPrecedence"),
+    column::text("DistinguisherMethod").text_or("spec.distinguisherMethod.type", "<none>"),
     column::AGE,
-    column::text("MissingPL"),
+    column::text("MissingPL").computed(|object, _| {
+        let conditions = cell::at(object, "status.conditions").as_array();
+        let dangling = conditions.into_iter().flatten().find(|condition| condition["type"] == "Dangling");
+        json!(dangling.map_or("?", |condition| condition["status"].as_str().unwrap_or_default()))
+    }),
 ];
-const LEVEL_COLUMNS: &[Column] = &[
+const LEVEL_COLUMNS: &[TableColumn] = &[
     column::NAME,
-    column::text("Type"),
-    column::text("NominalConcurrencyShares"),
-    column::text("Queues"),
-    column::text("HandSize"),
-    column::text("QueueLengthLimit"),
+    column::text("Type").text_at("spec.type"),
+    column::text("NominalConcurrencyShares").computed(|object, _| limit(object, "nominalConcurrencyShares")),
+    column::text("Queues").computed(|object, _| limit(object, "limitResponse.queuing.queues")),
+    column::text("HandSize").computed(|object, _| limit(object, "limitResponse.queuing.handSize")),
+    column::text("QueueLengthLimit")
+        .computed(|object, _| limit(object, "limitResponse.queuing.queueLengthLimit")),
     column::AGE,
 ];
 
@@ -41,7 +45,7 @@ pub(super) const SCHEMA: KindStrategy = KindStrategy {
     prepare: keep_metadata,
     validate: |errors, _, _, new| validation::flow_schema(errors, new),
     validate_status: |errors, _, _, new| validation::conditions(errors, new),
-    rows: Rows { order: Some(by_precedence), ..Rows::new(SCHEMA_COLUMNS, schema_cells) },
+    rows: Rows { order: Some(by_precedence), ..Rows::new(SCHEMA_COLUMNS) },
     status_reset_fields: &["metadata", "spec"],
     ..KindStrategy::DEFAULT
 };
@@ -52,7 +56,7 @@ pub(super) const LEVEL: KindStrategy = KindStrategy {
     prepare: keep_metadata,
     validate: |errors, _, _, new| validation::priority_level(errors, new),
     validate_status: |errors, _, _, new| validation::conditions(errors, new),
-    rows: Rows::new(LEVEL_COLUMNS, level_cells),
+    rows: Rows::new(LEVEL_COLUMNS),
     status_reset_fields: &["metadata", "spec"],
     ..KindStrategy::DEFAULT
 };
@@ -82,6 +86,13 @@ fn set_level_defaults(level: &mut Object) {
     }
 }
 
+fn limit(level: &Value, path: &str) -> Value {
+    match cell::at(&level["spec"]["limited"], path) {
+        Value::Null => json!("<none>"),
+        value => value.clone(),
+    }
+}
+
 /// The order in which FlowSchemas are matched.
 fn by_precedence(one: &Value, other: &Value) -> Ordering {
     let key =
@@ -89,37 +100,10 @@ fn by_precedence(one: &Value, other: &Value) -> Ordering {
     key(one).cmp(&key(other))
 }
 
-fn schema_cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    let conditions = cell::at(object, "status.conditions").as_array();
-    let dangling = conditions.into_iter().flatten().find(|condition| condition["type"] == "Dangling");
-    vec![
-        json!(cell::name(object)),
-        json!(cell::text(object, "spec.priorityLevelConfiguration.name")),
-        json!(cell::number(object, "spec.matchingPrecedence")),
-        json!(cell::text_or(object, "spec.distinguisherMethod.type", "<none>")),
-        json!(cell::age(object, now)),
-        json!(dangling.map_or("?", |condition| condition["status"].as_str().unwrap_or_default())),
-    ]
-}
-
-fn level_cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    let limited = cell::at(object, "spec.limited");
-    let number = |value: &Value| if value.is_null() { json!("<none>") } else { value.clone() };
-    let queuing = &limited["limitResponse"]["queuing"];
-    vec![
-        json!(cell::name(object)),
-        json!(cell::text(object, "spec.type")),
-        number(&limited["nominalConcurrencyShares"]),
-        number(&queuing["queues"]),
-        number(&queuing["handSize"]),
-        number(&queuing["queueLengthLimit"]),
-        json!(cell::age(object, now)),
-    ]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Timestamp;
 
     /// A level with queues, and one without.
     #[test]
@@ -130,13 +114,13 @@ mod tests {
         }}});
         let now = Timestamp::from_secs(0);
         assert_eq!(
-            level_cells(&queued, now)[1..6],
+            LEVEL.rows.cells(&queued, now)[1..6],
             [json!("Limited"), json!(30), json!(64), json!(6), json!(50)]
         );
         let exempt = json!({"metadata": {"name": "exempt"}, "spec": {"type": "Exempt", "exempt": {}}});
         let none = json!("<none>");
         assert_eq!(
-            level_cells(&exempt, now)[1..6],
+            LEVEL.rows.cells(&exempt, now)[1..6],
             [json!("Exempt"), none.clone(), none.clone(), none.clone(), none]
         );
     }
@@ -150,7 +134,7 @@ mod tests {
         assert_eq!(by_precedence(&a, &c), Ordering::Less);
         let dangling = json!({"status": {"conditions": [{"type": "Dangling", "status": "True"}]}});
         let now = Timestamp::from_secs(0);
-        assert_eq!(schema_cells(&a, now)[5], "?");
-        assert_eq!(schema_cells(&dangling, now)[5], "True");
+        assert_eq!(SCHEMA.rows.cells(&a, now)[5], "?");
+        assert_eq!(SCHEMA.rows.cells(&dangling, now)[5], "True");
     }
 }

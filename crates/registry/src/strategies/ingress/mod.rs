@@ -2,19 +2,24 @@
 
 pub(super) mod validation;
 
-use gantry_json::{Value, json};
+use gantry_json::json;
 
 use super::KindStrategy;
-use crate::Timestamp;
-use crate::table::column::Column;
+use crate::table::column::TableColumn;
 use crate::table::{Rows, cell, column};
 
-const COLUMNS: &[Column] = &[
+const COLUMNS: &[TableColumn] = &[
     column::NAME,
-    column::text("Class"),
-    column::text("Hosts"),
-    column::text("Address"),
-    column::text("Ports"),
+    column::text("Class").text_or("spec.ingressClassName", "<none>"),
+    column::text("Hosts").computed(|object, _| {
+        let hosts = cell::list(object, "spec.rules").iter().map(|rule| cell::text(rule, "host"));
+        let hosts: Vec<_> = hosts.filter(|host| !host.is_empty()).map(str::to_owned).collect();
+        json!(cell::or(cell::few(&hosts, cell::MOST, ","), "*"))
+    }),
+    column::text("Address").computed(|object, _| json!(cell::load_balancer(object))),
+    column::text("Ports").computed(|object, _| {
+        json!(if cell::list(object, "spec.tls").is_empty() { "80" } else { "80, 443" })
+    }),
     column::AGE,
 ];
 
@@ -31,27 +36,14 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
             validation::warnings(warnings, new);
         }
     },
-    rows: Rows::new(COLUMNS, cells),
+    rows: Rows::new(COLUMNS),
     ..KindStrategy::DEFAULT
 };
-
-fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    let hosts = cell::list(object, "spec.rules").iter().map(|rule| cell::text(rule, "host"));
-    let hosts: Vec<_> = hosts.filter(|host| !host.is_empty()).map(str::to_owned).collect();
-    let ports = if cell::list(object, "spec.tls").is_empty() { "80" } else { "80, 443" };
-    vec![
-        json!(cell::name(object)),
-        json!(cell::text_or(object, "spec.ingressClassName", "<none>")),
-        json!(cell::or(cell::few(&hosts, cell::MOST, ","), "*")),
-        json!(cell::load_balancer(object)),
-        json!(ports),
-        json!(cell::age(object, now)),
-    ]
-}
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Timestamp;
 
     const NOW: Timestamp = Timestamp::from_secs(0);
 
@@ -59,6 +51,6 @@ mod tests {
     #[test]
     fn an_ingress_without_hosts_is_for_all() {
         let plain = json!({"spec": {"rules": [{}]}});
-        assert_eq!(cells(&plain, NOW)[1..5], ["<none>", "*", "", "80"]);
+        assert_eq!(STRATEGY.rows.cells(&plain, NOW)[1..5], ["<none>", "*", "", "80"]);
     }
 }

@@ -13,18 +13,18 @@ use crate::defaults::workload::{default_labels, label_by_template, template_labe
 use crate::defaults::{pod, setting};
 use crate::lifecycle::{Part, disabled_fields};
 use crate::selector::fields::{NAME, NAMESPACE, SelectableFields, Source, field};
-use crate::table::column::Column;
+use crate::table::column::TableColumn;
 use crate::table::{Rows, age, cell, column};
 
-const COLUMNS: &[Column] = &[
+const COLUMNS: &[TableColumn] = &[
     column::NAME,
-    column::text("Status"),
-    column::text("Completions"),
-    column::text("Duration"),
+    column::text("Status").computed(|object, _| json!(state(object))),
+    column::text("Completions").computed(|object, _| json!(completions(object))),
+    column::text("Duration").computed(|object, now| json!(duration(object, now))),
     column::AGE,
-    column::wide("Containers"),
-    column::wide("Images"),
-    column::wide("Selector"),
+    column::CONTAINERS,
+    column::IMAGES,
+    column::wide("Selector").selector_at("spec.selector"),
 ];
 
 pub(super) const STRATEGY: KindStrategy = KindStrategy {
@@ -52,7 +52,7 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
     },
     validate_status: |errors, _, old, new| status::validate(errors, old, new),
     warnings: replica_set::STRATEGY.warnings,
-    rows: Rows::new(COLUMNS, cells),
+    rows: Rows::new(COLUMNS),
     selectable: SelectableFields {
         fields: &[NAME, NAMESPACE, field("status.successful", Source::Number("status.succeeded"))],
         unknown: |label| format!("field label \"{label}\" not supported for Job"),
@@ -79,19 +79,6 @@ fn without_generated_labels(job: &Value) -> Option<Value> {
     let mut bare = job.clone();
     bare["metadata"].as_object_mut()?.remove("labels");
     Some(bare)
-}
-
-fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    vec![
-        json!(cell::name(object)),
-        json!(state(object)),
-        json!(completions(object)),
-        json!(duration(object, now)),
-        json!(cell::age(object, now)),
-        json!(cell::joined(cell::list(object, cell::CONTAINERS), "name")),
-        json!(cell::joined(cell::list(object, cell::CONTAINERS), "image")),
-        json!(cell::selector(object, "spec.selector")),
-    ]
 }
 
 fn state(job: &Value) -> &'static str {

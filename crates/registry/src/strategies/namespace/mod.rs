@@ -5,17 +5,16 @@ mod deletion;
 use gantry_json::{Value, json};
 
 use super::KindStrategy;
-use crate::Timestamp;
 use crate::defaults::setting;
 use crate::defaults::setting::{Object, child, default, ensure, object};
 use crate::lifecycle::{Part, keep};
 use crate::selector::fields::{NAME, NAMESPACE, SelectableFields, text};
-use crate::table::column::Column;
-use crate::table::{Rows, cell, column};
+use crate::table::column::TableColumn;
+use crate::table::{Rows, column};
 use crate::validation::error_list::{ErrorList, Path, is_set, list};
 use crate::validation::metadata;
 
-const COLUMNS: &[Column] = &[column::NAME, column::text("Status"), column::AGE];
+const COLUMNS: &[TableColumn] = &[column::NAME, column::text("Status").text_at("status.phase"), column::AGE];
 const NAME_LABEL: &str = "kubernetes.io/metadata.name";
 
 pub(super) const STRATEGY: KindStrategy = KindStrategy {
@@ -39,7 +38,7 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
     validate_status: |errors, _, _, new| validate_phase(errors, new),
     delete: Some(deletion::delete),
     is_held: deletion::is_held,
-    rows: Rows::new(COLUMNS, cells),
+    rows: Rows::new(COLUMNS),
     selectable: SelectableFields::new(&[NAME, NAMESPACE, text("status.phase")]),
     ..KindStrategy::DEFAULT
 };
@@ -56,10 +55,6 @@ fn validate_phase(errors: &mut ErrorList, namespace: &Value) {
         // The name of the field is upstream's.
         errors.invalid(&at.child("Phase"), &json!(phase.as_str().unwrap_or_default()), why);
     }
-}
-
-fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    vec![json!(cell::name(object)), json!(cell::text(object, "status.phase")), json!(cell::age(object, now))]
 }
 
 /// Sets the label with the name of the namespace.

@@ -2,31 +2,23 @@
 
 mod validation;
 
-use gantry_json::{Value, json};
+use gantry_json::json;
 
 use super::KindStrategy;
-use crate::Timestamp;
 use crate::defaults::setting::{Object, default, each, ensure, is_empty};
-use crate::table::column::Column;
-use crate::table::{Rows, cell, column};
+use crate::table::column::TableColumn;
+use crate::table::{Rows, column};
 
-const COLUMNS: &[Column] = &[column::NAME, column::text("Pod-Selector"), column::AGE];
+const COLUMNS: &[TableColumn] =
+    &[column::NAME, column::text("Pod-Selector").selector_at("spec.podSelector"), column::AGE];
 
 pub(super) const STRATEGY: KindStrategy = KindStrategy {
     defaults: set_defaults,
     validate: |errors, _, old, new| validation::policy(errors, old, new),
     warnings: |warnings, _, new| validation::warnings(warnings, new),
-    rows: Rows::new(COLUMNS, cells),
+    rows: Rows::new(COLUMNS),
     ..KindStrategy::DEFAULT
 };
-
-fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    vec![
-        json!(cell::name(object)),
-        json!(cell::selector(object, "spec.podSelector")),
-        json!(cell::age(object, now)),
-    ]
-}
 
 /// Sets the default policy types: `Ingress`, and `Egress` if there are egress rules.
 fn set_defaults(policy: &mut Object) {

@@ -7,26 +7,25 @@ use std::collections::BTreeSet;
 use gantry_json::{Value, json};
 
 use super::KindStrategy;
-use crate::Timestamp;
 use crate::defaults::setting;
 use crate::defaults::setting::{Object, child, default, ensure, is_empty, is_unset, object};
 use crate::lifecycle::disabled_fields;
 use crate::selector::fields::{NAME, NAMESPACE, SelectableFields, Source, field};
-use crate::table::column::Column;
+use crate::table::column::TableColumn;
 use crate::table::{Rows, cell, column};
 
 const ROLE_LABEL: &str = "node-role.kubernetes.io/";
-const COLUMNS: &[Column] = &[
+const COLUMNS: &[TableColumn] = &[
     column::NAME,
-    column::text("Status"),
-    column::text("Roles"),
+    column::text("Status").computed(|object, _| json!(state(object))),
+    column::text("Roles").computed(|object, _| json!(roles(object))),
     column::AGE,
-    column::text("Version"),
-    column::wide("Internal-IP"),
-    column::wide("External-IP"),
-    column::wide("OS-Image"),
-    column::wide("Kernel-Version"),
-    column::wide("Container-Runtime"),
+    column::text("Version").text_at("status.nodeInfo.kubeletVersion"),
+    column::wide("Internal-IP").computed(|object, _| json!(address(object, "InternalIP"))),
+    column::wide("External-IP").computed(|object, _| json!(address(object, "ExternalIP"))),
+    column::wide("OS-Image").text_or("status.nodeInfo.osImage", "<unknown>"),
+    column::wide("Kernel-Version").computed(|object, _| json!(kernel(cell::at(object, "status.nodeInfo")))),
+    column::wide("Container-Runtime").text_or("status.nodeInfo.containerRuntimeVersion", "<unknown>"),
 ];
 
 pub(super) const STRATEGY: KindStrategy = KindStrategy {
@@ -50,7 +49,7 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
     },
     validate_status: |errors, _, _, new| validation::status(errors, new),
     warnings: |warnings, _, new| warnings.extend(validation::warnings(&new["spec"])),
-    rows: Rows::new(COLUMNS, cells),
+    rows: Rows::new(COLUMNS),
     selectable: SelectableFields::new(&[
         NAME,
         NAMESPACE,
@@ -59,24 +58,9 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
     ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    let address = |kind: &str| {
-        let found = cell::list(object, "status.addresses").iter().find(|address| address["type"] == kind);
-        found.map_or("<none>", |address| cell::text(address, "address"))
-    };
-    let info = cell::at(object, "status.nodeInfo");
-    vec![
-        json!(cell::name(object)),
-        json!(state(object)),
-        json!(roles(object)),
-        json!(cell::age(object, now)),
-        json!(cell::text(info, "kubeletVersion")),
-        json!(address("InternalIP")),
-        json!(address("ExternalIP")),
-        json!(cell::text_or(info, "osImage", "<unknown>")),
-        json!(kernel(info)),
-        json!(cell::text_or(info, "containerRuntimeVersion", "<unknown>")),
-    ]
+fn address<'n>(node: &'n Value, kind: &str) -> &'n str {
+    let found = cell::list(node, "status.addresses").iter().find(|address| address["type"] == kind);
+    found.map_or("<none>", |address| cell::text(address, "address"))
 }
 
 fn state(node: &Value) -> String {

@@ -56,7 +56,7 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
     ],
     limit: limits::limit_pod,
     quota: QuotaRules::POD,
-    rows: Rows { conditions: table::conditions, ..Rows::new(table::COLUMNS, table::cells) },
+    rows: Rows { whole: Some(table::cells), conditions: table::conditions, ..Rows::new(table::COLUMNS) },
     selectable: SelectableFields::new(&[
         NAME,
         NAMESPACE,

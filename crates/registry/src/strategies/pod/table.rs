@@ -7,9 +7,9 @@ use gantry_json::{Value, json};
 use crate::Timestamp;
 use crate::table::age::short;
 use crate::table::cell::{age, at, has_condition, list, name, number, text, text_or};
-use crate::table::column::{AGE, Column, NAME, text as column, wide};
+use crate::table::column::{AGE, NAME, TableColumn, text as column, wide};
 
-pub(crate) const COLUMNS: &[Column] = &[
+pub(crate) const COLUMNS: &[TableColumn] = &[
     NAME,
     column("Ready"),
     column("Status"),

@@ -5,19 +5,20 @@ mod validation;
 use gantry_json::{Value, json};
 
 use super::KindStrategy;
-use crate::Timestamp;
 use crate::defaults::setting;
 use crate::defaults::setting::{Object, child, default_text, each};
-use crate::table::column::Column;
+use crate::table::column::TableColumn;
 use crate::table::{Rows, cell, column};
 
-const COLUMNS: &[Column] = &[
+const COLUMNS: &[TableColumn] = &[
     column::NAME,
-    column::text("Role"),
+    column::text("Role").computed(|object, _| {
+        json!(format!("{}/{}", cell::text(object, "roleRef.kind"), cell::text(object, "roleRef.name")))
+    }),
     column::AGE,
-    column::wide("Users"),
-    column::wide("Groups"),
-    column::wide("ServiceAccounts"),
+    column::wide("Users").computed(|object, _| json!(subjects(object, "User"))),
+    column::wide("Groups").computed(|object, _| json!(subjects(object, "Group"))),
+    column::wide("ServiceAccounts").computed(|object, _| json!(subjects(object, "ServiceAccount"))),
 ];
 const RBAC: &str = "rbac.authorization.k8s.io";
 
@@ -32,27 +33,18 @@ pub(super) const BINDING: KindStrategy = KindStrategy {
         None => validation::binding(errors, kind.scope, new),
         Some(old) => validation::changed_binding(errors, kind.scope, old, new),
     },
-    rows: Rows::new(COLUMNS, cells),
+    rows: Rows::new(COLUMNS),
     ..KindStrategy::DEFAULT
 };
 
-fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    let subjects = |kind: &str| {
-        let chosen = cell::list(object, "subjects").iter().filter(|subject| subject["kind"] == kind);
-        let names = chosen.map(|subject| match kind {
-            "ServiceAccount" => format!("{}/{}", cell::text(subject, "namespace"), cell::name_of(subject)),
-            _ => cell::name_of(subject).to_owned(),
-        });
-        names.collect::<Vec<_>>().join(", ")
-    };
-    vec![
-        json!(cell::name(object)),
-        json!(format!("{}/{}", cell::text(object, "roleRef.kind"), cell::text(object, "roleRef.name"))),
-        json!(cell::age(object, now)),
-        json!(subjects("User")),
-        json!(subjects("Group")),
-        json!(subjects("ServiceAccount")),
-    ]
+/// Returns the names of the subjects of a kind.
+fn subjects(binding: &Value, kind: &str) -> String {
+    let chosen = cell::list(binding, "subjects").iter().filter(|subject| subject["kind"] == kind);
+    let names = chosen.map(|subject| match kind {
+        "ServiceAccount" => format!("{}/{}", cell::text(subject, "namespace"), cell::name_of(subject)),
+        _ => cell::name_of(subject).to_owned(),
+    });
+    names.collect::<Vec<_>>().join(", ")
 }
 
 /// Sets the default API group of role, users and groups.

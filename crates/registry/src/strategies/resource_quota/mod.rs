@@ -2,15 +2,19 @@
 
 mod validation;
 
-use gantry_json::{Value, json};
+use gantry_json::{SmolStr, Value, json};
 
 use super::KindStrategy;
-use crate::Timestamp;
 use crate::admission::quota::QuotaRules;
-use crate::table::column::Column;
+use crate::table::column::TableColumn;
 use crate::table::{Rows, cell, column};
 
-const COLUMNS: &[Column] = &[column::NAME, column::text("Request"), column::text("Limit"), column::AGE];
+const COLUMNS: &[TableColumn] = &[
+    column::NAME,
+    column::text("Request").computed(|object, _| json!(amounts(object, false))),
+    column::text("Limit").computed(|object, _| json!(amounts(object, true))),
+    column::AGE,
+];
 
 pub(super) const STRATEGY: KindStrategy = KindStrategy {
     validate: |errors, _, old, new| {
@@ -26,29 +30,25 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
         }
     },
     quota: QuotaRules::new(|usage, _| usage.count("resourcequotas")),
-    rows: Rows::new(COLUMNS, cells),
+    rows: Rows::new(COLUMNS),
     ..KindStrategy::DEFAULT
 };
 
-/// Formats used and hard amounts of the status.
-fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    let (mut requests, mut limits) = (Vec::new(), Vec::new());
-    for (resource, hard) in cell::at(object, "status.hard").as_object().into_iter().flatten() {
-        let used = cell::plain(&object["status"]["used"][resource]).unwrap_or_else(|| "0".to_owned());
-        let amount = format!("{resource}: {used}/{}", cell::plain(hard).unwrap_or_default());
-        if resource.starts_with("limits") { &mut limits } else { &mut requests }.push(amount);
-    }
-    vec![
-        json!(cell::name(object)),
-        json!(requests.join(", ")),
-        json!(limits.join(", ")),
-        json!(cell::age(object, now)),
-    ]
+/// Formats used and hard amounts of the status, of limits or of everything else.
+fn amounts(quota: &Value, of_limits: bool) -> String {
+    let hard = cell::at(quota, "status.hard").as_object().into_iter().flatten();
+    let amount = |(resource, hard): (&SmolStr, &Value)| {
+        let used = cell::plain(&quota["status"]["used"][resource]).unwrap_or_else(|| "0".to_owned());
+        format!("{resource}: {used}/{}", cell::plain(hard).unwrap_or_default())
+    };
+    let chosen = hard.filter(|(resource, _)| resource.starts_with("limits") == of_limits);
+    chosen.map(amount).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Timestamp;
 
     const NOW: Timestamp = Timestamp::from_secs(0);
 
@@ -58,6 +58,9 @@ mod tests {
         let quota = json!({"status": {
             "hard": {"pods": "5", "requests.cpu": "2", "limits.cpu": "4"}, "used": {"pods": "1", "limits.cpu": "500m"},
         }});
-        assert_eq!(cells(&quota, NOW)[1..3], ["pods: 1/5, requests.cpu: 0/2", "limits.cpu: 500m/4"]);
+        assert_eq!(
+            STRATEGY.rows.cells(&quota, NOW)[1..3],
+            ["pods: 1/5, requests.cpu: 0/2", "limits.cpu: 500m/4"]
+        );
     }
 }

@@ -6,23 +6,25 @@ mod validation;
 use gantry_json::{Value, json};
 
 use super::KindStrategy;
-use crate::Timestamp;
 use crate::admission::quota::QuotaRules;
 use crate::admission::services;
 use crate::defaults::setting;
 use crate::defaults::setting::{Object, child, default, default_text, each, ensure, is_empty, is_unset};
 use crate::selector::fields::{NAME, NAMESPACE, SelectableFields, text};
-use crate::table::column::Column;
+use crate::table::column::TableColumn;
 use crate::table::{Rows, cell, column};
 
-const COLUMNS: &[Column] = &[
+const COLUMNS: &[TableColumn] = &[
     column::NAME,
-    column::text("Type"),
-    column::text("Cluster-IP"),
-    column::text("External-IP"),
-    column::text("Port(s)"),
+    column::text("Type").text_at("spec.type"),
+    column::text("Cluster-IP").computed(|object, _| {
+        let first_ip = cell::at(object, "spec.clusterIPs")[0].as_str();
+        json!(first_ip.unwrap_or(cell::text_or(object, "spec.clusterIP", "<none>")))
+    }),
+    column::text("External-IP").computed(|object, _| json!(external_ip(object))),
+    column::text("Port(s)").computed(|object, _| json!(cell::or(ports(object), "<none>"))),
     column::AGE,
-    column::wide("Selector"),
+    column::wide("Selector").labels_at("spec.selector"),
 ];
 /// The default timeout of session affinity: three hours.
 const STICKY_SECONDS: i64 = 10800;
@@ -41,23 +43,10 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
     warnings: |warnings, _, new| warnings.extend(validation::warnings(&new["spec"])),
     quota: QuotaRules::new(|usage, service| usage.add_service(&service["spec"])),
     allocates_addresses: true,
-    rows: Rows::new(COLUMNS, cells),
+    rows: Rows::new(COLUMNS),
     selectable: SelectableFields::new(&[NAME, NAMESPACE, text("spec.clusterIP"), text("spec.type")]),
     ..KindStrategy::DEFAULT
 };
-
-fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    let first_ip = cell::at(object, "spec.clusterIPs")[0].as_str();
-    vec![
-        json!(cell::name(object)),
-        json!(cell::text(object, "spec.type")),
-        json!(first_ip.unwrap_or(cell::text_or(object, "spec.clusterIP", "<none>"))),
-        json!(external_ip(object)),
-        json!(cell::or(ports(object), "<none>")),
-        json!(cell::age(object, now)),
-        json!(cell::labels(object, "spec.selector")),
-    ]
-}
 
 fn external_ip(service: &Value) -> String {
     let given: Vec<_> = cell::list(service, "spec.externalIPs").iter().filter_map(Value::as_str).collect();
@@ -141,6 +130,7 @@ fn default_policies(spec: &mut Object) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Timestamp;
 
     const NOW: Timestamp = Timestamp::from_secs(0);
 
@@ -151,7 +141,7 @@ mod tests {
             "type": "LoadBalancer", "clusterIP": "10.0.0.1",
             "ports": [{"port": 443, "nodePort": 30443, "protocol": "TCP"}],
         }});
-        assert_eq!(cells(&balancer, NOW)[2..5], ["10.0.0.1", "<pending>", "443:30443/TCP"]);
+        assert_eq!(STRATEGY.rows.cells(&balancer, NOW)[2..5], ["10.0.0.1", "<pending>", "443:30443/TCP"]);
         balancer["spec"]["externalIPs"] = json!(["5.6.7.8"]);
         assert_eq!(external_ip(&balancer), "5.6.7.8");
         balancer["status"] =

@@ -3,24 +3,46 @@
 use gantry_json::{Value, json};
 
 use super::validation;
-use crate::Timestamp;
 use crate::defaults::setting::{Object, default, ensure, is_empty};
 use crate::strategies::KindStrategy;
-use crate::table::column::Column;
+use crate::table::column::TableColumn;
 use crate::table::{Rows, cell, column};
 use crate::validation::warnings;
 
-const DRIVER_COLUMNS: &[Column] = &[
+const DRIVER_COLUMNS: &[TableColumn] = &[
     column::NAME,
-    column::truth("AttachRequired"),
-    column::truth("PodInfoOnMount"),
-    column::truth("StorageCapacity"),
-    column::text("TokenRequests"),
-    column::truth("RequiresRepublish"),
-    column::text("Modes"),
+    column::truth("AttachRequired").computed(|object, _| {
+        let is = |field: &str, absent: bool| json!(cell::at(object, field).as_bool().unwrap_or(absent));
+        is("spec.attachRequired", true)
+    }),
+    column::truth("PodInfoOnMount").computed(|object, _| {
+        let is = |field: &str, absent: bool| json!(cell::at(object, field).as_bool().unwrap_or(absent));
+        is("spec.podInfoOnMount", false)
+    }),
+    column::truth("StorageCapacity").computed(|object, _| {
+        let is = |field: &str, absent: bool| json!(cell::at(object, field).as_bool().unwrap_or(absent));
+        is("spec.storageCapacity", false)
+    }),
+    column::text("TokenRequests").computed(|object, _| {
+        json!(match cell::list(object, "spec.tokenRequests") {
+            [] => "<unset>".to_owned(),
+            tokens => cell::joined(tokens, "audience"),
+        })
+    }),
+    column::truth("RequiresRepublish").computed(|object, _| {
+        let is = |field: &str, absent: bool| json!(cell::at(object, field).as_bool().unwrap_or(absent));
+        is("spec.requiresRepublish", false)
+    }),
+    column::text("Modes").computed(|object, _| {
+        let modes: Vec<_> =
+            cell::list(object, "spec.volumeLifecycleModes").iter().filter_map(Value::as_str).collect();
+        let modes = if modes.is_empty() { "<none>".to_owned() } else { modes.join(",") };
+        json!(modes)
+    }),
     column::AGE,
 ];
-const NODE_COLUMNS: &[Column] = &[column::NAME, column::number("Drivers"), column::AGE];
+const NODE_COLUMNS: &[TableColumn] =
+    &[column::NAME, column::number("Drivers").count_at("spec.drivers"), column::AGE];
 
 pub(crate) const DRIVER: KindStrategy = KindStrategy {
     defaults: set_driver_defaults,
@@ -34,7 +56,7 @@ pub(crate) const DRIVER: KindStrategy = KindStrategy {
         let same_requests = |old: &&Value| old["spec"]["tokenRequests"] == new["spec"]["tokenRequests"];
         warnings::new_only(warnings, old.filter(same_requests), new, validation::csi_driver_warnings);
     },
-    rows: Rows::new(DRIVER_COLUMNS, driver_cells),
+    rows: Rows::new(DRIVER_COLUMNS),
     ..KindStrategy::DEFAULT
 };
 
@@ -45,7 +67,7 @@ pub(crate) const NODE: KindStrategy = KindStrategy {
             validation::csi_node_changes(errors, old, new);
         }
     },
-    rows: Rows::new(NODE_COLUMNS, node_cells),
+    rows: Rows::new(NODE_COLUMNS),
     ..KindStrategy::DEFAULT
 };
 
@@ -58,35 +80,6 @@ pub(crate) const CAPACITY: KindStrategy = KindStrategy {
     },
     ..KindStrategy::DEFAULT
 };
-
-fn driver_cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    let is = |field: &str, absent: bool| json!(cell::at(object, field).as_bool().unwrap_or(absent));
-    let tokens = match cell::list(object, "spec.tokenRequests") {
-        [] => "<unset>".to_owned(),
-        tokens => cell::joined(tokens, "audience"),
-    };
-    let modes: Vec<_> =
-        cell::list(object, "spec.volumeLifecycleModes").iter().filter_map(Value::as_str).collect();
-    let modes = if modes.is_empty() { "<none>".to_owned() } else { modes.join(",") };
-    vec![
-        json!(cell::name(object)),
-        is("spec.attachRequired", true),
-        is("spec.podInfoOnMount", false),
-        is("spec.storageCapacity", false),
-        json!(tokens),
-        is("spec.requiresRepublish", false),
-        json!(modes),
-        json!(cell::age(object, now)),
-    ]
-}
-
-fn node_cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    vec![
-        json!(cell::name(object)),
-        json!(cell::list(object, "spec.drivers").len()),
-        json!(cell::age(object, now)),
-    ]
-}
 
 fn set_driver_defaults(driver: &mut Object) {
     let Some(spec) = ensure(driver, "spec") else { return };

@@ -3,24 +3,34 @@
 use gantry_json::{Value, json};
 
 use super::{add_finalizer, validation};
-use crate::Timestamp;
 use crate::defaults::volume;
 use crate::strategies::KindStrategy;
-use crate::table::column::Column;
+use crate::table::column::TableColumn;
 use crate::table::{Rows, cell, column};
 
-const COLUMNS: &[Column] = &[
+const COLUMNS: &[TableColumn] = &[
     column::NAME,
-    column::text("Capacity"),
-    column::text("Access Modes"),
-    column::text("Reclaim Policy"),
-    column::text("Status"),
-    column::text("Claim"),
-    column::text("StorageClass"),
-    column::text("VolumeAttributesClass"),
-    column::text("Reason"),
+    column::text("Capacity").computed(|object, _| {
+        json!(cell::plain(cell::at(object, "spec.capacity.storage")).unwrap_or_else(|| "0".to_owned()))
+    }),
+    column::text("Access Modes")
+        .computed(|object, _| json!(cell::access_modes(cell::list(object, "spec.accessModes")))),
+    column::text("Reclaim Policy").text_at("spec.persistentVolumeReclaimPolicy"),
+    column::text("Status").computed(|object, _| {
+        let deleted = !cell::at(object, "metadata.deletionTimestamp").is_null();
+        json!(if deleted { "Terminating" } else { cell::text(object, "status.phase") })
+    }),
+    column::text("Claim").computed(|object, _| {
+        json!(match cell::text(object, "spec.claimRef.name") {
+            "" => String::new(),
+            name => format!("{}/{name}", cell::text(object, "spec.claimRef.namespace")),
+        })
+    }),
+    column::text("StorageClass").text_at("spec.storageClassName"),
+    column::text("VolumeAttributesClass").text_or("spec.volumeAttributesClassName", "<unset>"),
+    column::text("Reason").text_at("status.reason"),
     column::AGE,
-    column::wide("VolumeMode"),
+    column::wide("VolumeMode").text_or("spec.volumeMode", "<unset>"),
 ];
 const VOLUME_PROTECTION: &str = "kubernetes.io/pv-protection";
 
@@ -42,30 +52,9 @@ pub(crate) const STRATEGY: KindStrategy = KindStrategy {
         }
     },
     warnings: |warnings, _, new| validation::volume_warnings(warnings, new),
-    rows: Rows::new(COLUMNS, cells),
+    rows: Rows::new(COLUMNS),
     ..KindStrategy::DEFAULT
 };
-
-fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    let deleted = !cell::at(object, "metadata.deletionTimestamp").is_null();
-    let claim = match cell::text(object, "spec.claimRef.name") {
-        "" => String::new(),
-        name => format!("{}/{name}", cell::text(object, "spec.claimRef.namespace")),
-    };
-    vec![
-        json!(cell::name(object)),
-        json!(cell::plain(cell::at(object, "spec.capacity.storage")).unwrap_or_else(|| "0".to_owned())),
-        json!(cell::access_modes(cell::list(object, "spec.accessModes"))),
-        json!(cell::text(object, "spec.persistentVolumeReclaimPolicy")),
-        json!(if deleted { "Terminating" } else { cell::text(object, "status.phase") }),
-        json!(claim),
-        json!(cell::text(object, "spec.storageClassName")),
-        json!(cell::text_or(object, "spec.volumeAttributesClassName", "<unset>")),
-        json!(cell::text(object, "status.reason")),
-        json!(cell::age(object, now)),
-        json!(cell::text_or(object, "spec.volumeMode", "<unset>")),
-    ]
-}
 
 /// Adds the finalizer that holds a volume while a claim is bound to it.
 fn protect(volume: &mut Value) {
@@ -75,6 +64,7 @@ fn protect(volume: &mut Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Timestamp;
 
     const NOW: Timestamp = Timestamp::from_secs(0);
 
@@ -90,7 +80,7 @@ mod tests {
             "status": {"phase": "Bound"},
         });
         assert_eq!(
-            cells(&volume, NOW)[1..],
+            STRATEGY.rows.cells(&volume, NOW)[1..],
             ["1Gi", "RWO,RWX", "Retain", "Bound", "shop/data", "", "<unset>", "", "<unknown>", "<unset>"]
         );
     }

@@ -3,25 +3,39 @@
 use gantry_json::{Value, json};
 
 use super::{add_finalizer, validation};
-use crate::Timestamp;
 use crate::admission::quota::{QuotaRules, Usage};
 use crate::admission::{AdmissionCheck, limits};
 use crate::defaults::volume;
 use crate::strategies::KindStrategy;
-use crate::table::column::Column;
+use crate::table::column::TableColumn;
 use crate::table::{Rows, cell, column};
 use crate::validation::error_list::Path;
 
-const COLUMNS: &[Column] = &[
+const COLUMNS: &[TableColumn] = &[
     column::NAME,
-    column::text("Status"),
-    column::text("Volume"),
-    column::text("Capacity"),
-    column::text("Access Modes"),
-    column::text("StorageClass"),
-    column::text("VolumeAttributesClass"),
+    column::text("Status").computed(|object, _| {
+        let deleted = !cell::at(object, "metadata.deletionTimestamp").is_null();
+        json!(if deleted { "Terminating" } else { cell::text(object, "status.phase") })
+    }),
+    column::text("Volume").text_at("spec.volumeName"),
+    column::text("Capacity").computed(|object, _| {
+        let bound = !cell::text(object, "spec.volumeName").is_empty();
+        let capacity =
+            || cell::plain(cell::at(object, "status.capacity.storage")).unwrap_or_else(|| "0".to_owned());
+        json!(if bound { capacity() } else { String::new() })
+    }),
+    column::text("Access Modes").computed(|object, _| {
+        let bound = !cell::text(object, "spec.volumeName").is_empty();
+        json!(if bound {
+            cell::access_modes(cell::list(object, "status.accessModes"))
+        } else {
+            String::new()
+        })
+    }),
+    column::text("StorageClass").text_at("spec.storageClassName"),
+    column::text("VolumeAttributesClass").text_or("spec.volumeAttributesClassName", "<unset>"),
     column::AGE,
-    column::wide("VolumeMode"),
+    column::wide("VolumeMode").text_or("spec.volumeMode", "<unset>"),
 ];
 const CLAIM_PROTECTION: &str = "kubernetes.io/pvc-protection";
 const SNAPSHOTS: &str = "snapshot.storage.k8s.io";
@@ -46,7 +60,7 @@ pub(crate) const STRATEGY: KindStrategy = KindStrategy {
     admission_checks: &[AdmissionCheck::Limits],
     limit: limits::limit_claim,
     quota: QuotaRules::new(Usage::add_claim),
-    rows: Rows::new(COLUMNS, cells),
+    rows: Rows::new(COLUMNS),
     stored_when_new: Some(|claim| {
         let mut without_phase = claim.clone();
         without_phase["status"] = json!({});
@@ -54,28 +68,6 @@ pub(crate) const STRATEGY: KindStrategy = KindStrategy {
     }),
     ..KindStrategy::DEFAULT
 };
-
-fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    let deleted = !cell::at(object, "metadata.deletionTimestamp").is_null();
-    let bound = !cell::text(object, "spec.volumeName").is_empty();
-    let capacity =
-        || cell::plain(cell::at(object, "status.capacity.storage")).unwrap_or_else(|| "0".to_owned());
-    vec![
-        json!(cell::name(object)),
-        json!(if deleted { "Terminating" } else { cell::text(object, "status.phase") }),
-        json!(cell::text(object, "spec.volumeName")),
-        json!(if bound { capacity() } else { String::new() }),
-        json!(if bound {
-            cell::access_modes(cell::list(object, "status.accessModes"))
-        } else {
-            String::new()
-        }),
-        json!(cell::text(object, "spec.storageClassName")),
-        json!(cell::text_or(object, "spec.volumeAttributesClassName", "<unset>")),
-        json!(cell::age(object, now)),
-        json!(cell::text_or(object, "spec.volumeMode", "<unset>")),
-    ]
-}
 
 /// Adds the finalizer that holds a claim while a pod uses it.
 fn protect(claim: &mut Value) {
@@ -130,6 +122,7 @@ fn is_classic(source: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Timestamp;
 
     const NOW: Timestamp = Timestamp::from_secs(0);
 
@@ -141,11 +134,11 @@ mod tests {
             "status": {"phase": "Pending", "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteMany", "ReadWriteOnce"]},
         });
         assert_eq!(
-            cells(&claim, NOW)[1..],
+            STRATEGY.rows.cells(&claim, NOW)[1..],
             ["Pending", "", "", "", "fast", "<unset>", "<unknown>", "Filesystem"]
         );
         claim["spec"]["volumeName"] = json!("pv1");
         claim["metadata"] = json!({"deletionTimestamp": "2026-01-01T00:00:00Z"});
-        assert_eq!(cells(&claim, NOW)[1..5], ["Terminating", "pv1", "1Gi", "RWO,RWX"]);
+        assert_eq!(STRATEGY.rows.cells(&claim, NOW)[1..5], ["Terminating", "pv1", "1Gi", "RWO,RWX"]);
     }
 }

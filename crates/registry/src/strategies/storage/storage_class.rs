@@ -1,22 +1,25 @@
 //! The strategy of StorageClasses.
 
-use gantry_json::{Value, json};
+use gantry_json::json;
 
 use super::validation;
-use crate::Timestamp;
 use crate::defaults::setting::{Object, default};
 use crate::strategies::KindStrategy;
-use crate::table::column::Column;
+use crate::table::column::TableColumn;
 use crate::table::{Rows, cell, column};
 use crate::validation::warnings;
 
 const DEFAULT_CLASS: &str = "storageclass.kubernetes.io/is-default-class";
-const COLUMNS: &[Column] = &[
-    column::NAME,
-    column::text("Provisioner"),
-    column::text("ReclaimPolicy"),
-    column::text("VolumeBindingMode"),
-    column::text("AllowVolumeExpansion"),
+const COLUMNS: &[TableColumn] = &[
+    column::NAME.computed(|object, _| {
+        let is_default = object["metadata"]["annotations"][DEFAULT_CLASS] == "true";
+        json!(format!("{}{}", cell::name(object), if is_default { " (default)" } else { "" }))
+    }),
+    column::text("Provisioner").text_at("provisioner"),
+    column::text("ReclaimPolicy").text_or("reclaimPolicy", "Delete"),
+    column::text("VolumeBindingMode").text_or("volumeBindingMode", "Immediate"),
+    column::text("AllowVolumeExpansion")
+        .computed(|object, _| json!(cell::at(object, "allowVolumeExpansion") == true)),
     column::AGE,
 ];
 
@@ -29,21 +32,9 @@ pub(crate) const STRATEGY: KindStrategy = KindStrategy {
         }
     },
     warnings: |warnings, _, new| warnings::topology_labels(warnings, new),
-    rows: Rows::new(COLUMNS, cells),
+    rows: Rows::new(COLUMNS),
     ..KindStrategy::DEFAULT
 };
-
-fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    let is_default = object["metadata"]["annotations"][DEFAULT_CLASS] == "true";
-    vec![
-        json!(format!("{}{}", cell::name(object), if is_default { " (default)" } else { "" })),
-        json!(cell::text(object, "provisioner")),
-        json!(cell::text_or(object, "reclaimPolicy", "Delete")),
-        json!(cell::text_or(object, "volumeBindingMode", "Immediate")),
-        json!(cell::at(object, "allowVolumeExpansion") == true),
-        json!(cell::age(object, now)),
-    ]
-}
 
 fn set_defaults(class: &mut Object) {
     default(class, "reclaimPolicy", "Delete");
@@ -53,16 +44,17 @@ fn set_defaults(class: &mut Object) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Timestamp;
 
     /// Appendix C: classes show their defaults, and which of them is the default.
     #[test]
     fn classes_show_their_defaults() {
         let now = Timestamp::from_secs(0);
         let mut class = json!({"metadata": {"name": "fast"}, "provisioner": "example.com/disk"});
-        let shown = cells(&class, now);
+        let shown = STRATEGY.rows.cells(&class, now);
         assert_eq!(shown[..4], ["fast", "example.com/disk", "Delete", "Immediate"]);
         assert_eq!(shown[4], false);
         class["metadata"]["annotations"] = json!({DEFAULT_CLASS: "true"});
-        assert_eq!(cells(&class, now)[0], "fast (default)");
+        assert_eq!(STRATEGY.rows.cells(&class, now)[0], "fast (default)");
     }
 }

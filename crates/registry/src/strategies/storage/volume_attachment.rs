@@ -1,35 +1,23 @@
 //! The strategy of VolumeAttachments.
 
-use gantry_json::{Value, json};
+use gantry_json::json;
 
 use super::validation;
-use crate::Timestamp;
 use crate::strategies::KindStrategy;
-use crate::table::column::Column;
+use crate::table::column::TableColumn;
 use crate::table::{Rows, cell, column};
 
-const COLUMNS: &[Column] = &[
+const COLUMNS: &[TableColumn] = &[
     column::NAME,
-    column::named("Attacher"),
-    column::text("PV"),
-    column::text("Node"),
-    column::truth("Attached"),
+    column::named("Attacher").text_at("spec.attacher"),
+    column::text("PV").text_at("spec.source.persistentVolumeName"),
+    column::text("Node").text_at("spec.nodeName"),
+    column::truth("Attached").computed(|object, _| json!(cell::at(object, "status.attached") == true)),
     column::AGE,
 ];
 
 pub(crate) const STRATEGY: KindStrategy = KindStrategy {
     validate: |errors, _, old, new| validation::attachment(errors, old, new),
-    rows: Rows::new(COLUMNS, cells),
+    rows: Rows::new(COLUMNS),
     ..KindStrategy::DEFAULT
 };
-
-fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    vec![
-        json!(cell::name(object)),
-        json!(cell::text(object, "spec.attacher")),
-        json!(cell::text(object, "spec.source.persistentVolumeName")),
-        json!(cell::text(object, "spec.nodeName")),
-        json!(cell::at(object, "status.attached") == true),
-        json!(cell::age(object, now)),
-    ]
-}

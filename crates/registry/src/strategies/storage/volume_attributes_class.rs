@@ -1,14 +1,12 @@
 //! The strategy of VolumeAttributesClasses.
 
-use gantry_json::{Value, json};
-
 use super::{add_finalizer, validation};
-use crate::Timestamp;
 use crate::strategies::KindStrategy;
-use crate::table::column::Column;
-use crate::table::{Rows, cell, column};
+use crate::table::column::TableColumn;
+use crate::table::{Rows, column};
 
-const COLUMNS: &[Column] = &[column::NAME, column::text("DriverName"), column::AGE];
+const COLUMNS: &[TableColumn] =
+    &[column::NAME, column::text("DriverName").text_at("driverName"), column::AGE];
 const PROTECTION: &str = "kubernetes.io/vac-protection";
 
 pub(crate) const STRATEGY: KindStrategy = KindStrategy {
@@ -21,10 +19,6 @@ pub(crate) const STRATEGY: KindStrategy = KindStrategy {
         None => validation::attributes_class(errors, new),
         Some(old) => validation::attributes_class_changes(errors, old, new),
     },
-    rows: Rows::new(COLUMNS, cells),
+    rows: Rows::new(COLUMNS),
     ..KindStrategy::DEFAULT
 };
-
-fn cells(object: &Value, now: Timestamp) -> Vec<Value> {
-    vec![json!(cell::name(object)), json!(cell::text(object, "driverName")), json!(cell::age(object, now))]
-}

@@ -71,9 +71,9 @@ fn client(errors: &mut ErrorList, at: &Path<'_>, config: &Value, bundles: Bundle
 
 fn service(errors: &mut ErrorList, at: &Path<'_>, service: &Value) {
     // Kubernetes swaps the two.
-    for (field, told_as) in [("namespace", "name"), ("name", "namespace")] {
+    for (field, reported_as) in [("namespace", "name"), ("name", "namespace")] {
         if text(service, field).is_empty() {
-            errors.required(&at.child(told_as), "");
+            errors.required(&at.child(reported_as), "");
         }
     }
     webhook_client::port_and_path(errors, at, service);

@@ -138,8 +138,8 @@ fn copy(to: &mut Value, field: &str, from: &Value) {
 
 fn sizes(errors: &mut ErrorList, old: &Value, new: &Value) {
     let amount = |storage: &Value| parse(storage).map_or(0, Quantity::billionths);
-    let asked = |claim: &Value| amount(&claim["spec"]["resources"]["requests"]["storage"]);
-    if asked(new) < asked(old) && asked(new) <= amount(&old["status"]["capacity"]["storage"]) {
+    let requested = |claim: &Value| amount(&claim["spec"]["resources"]["requests"]["storage"]);
+    if requested(new) < requested(old) && requested(new) <= amount(&old["status"]["capacity"]["storage"]) {
         let at = Path::new("spec");
         let at = at.child("resources");
         let why = "field can not be less than status.capacity";
