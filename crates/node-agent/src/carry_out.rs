@@ -31,7 +31,8 @@ use crate::volume_payload::PayloadInputs;
 /// The least time that a container has to end after its hook, as a kubelet gives it.
 const GRACE_MIN: Duration = Duration::from_secs(2);
 /// How long the end of a container may be delayed until connections to Services go elsewhere.
-const REROUTE_MAX: Duration = Duration::from_secs(2);
+/// It takes milliseconds, but longer on a busy machine or after a restart of the agent, whose caches are filled first.
+const REROUTE_MAX: Duration = Duration::from_secs(10);
 /// How long a hook after the start may take; a kubelet has no limit.
 const POST_START_MAX: Duration = Duration::from_hours(1);
 
@@ -292,7 +293,7 @@ impl Agent {
         let container = container_named(&pod.wire, &name)?;
         if let (Some(proxy), Some(_)) = (&self.proxy, &pod.wire.metadata.deletion_timestamp) {
             // Otherwise a pod that ends at once would still be sent connections, until its endpoint is removed.
-            let _ = tokio::time::timeout(grace.min(REROUTE_MAX), proxy.stop_routing_to(uid)).await;
+            let _ = tokio::time::timeout(grace.min(REROUTE_MAX), proxy.routed_away_from(uid)).await;
         }
         let hook = container.lifecycle.as_ref().and_then(|lifecycle| lifecycle.pre_stop.as_ref());
         if let Some(hook) = hook.filter(|_| !grace.is_zero()) {

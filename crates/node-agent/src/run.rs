@@ -172,7 +172,7 @@ async fn run_agent(transport: ApiTransport, options: AgentOptions, shutdown: Shu
         };
         tasks.spawn(listener.serve(Arc::new(server), shutdown.clone()));
     }
-    let runtime = Arc::new(AgentRuntime(agent.clone()));
+    let runtime = Arc::new(AgentRuntime { agent: agent.clone(), shutdown: shutdown.clone() });
     let workers = Arc::new(PodWorkers::new(pods, runtime, api, options.clock.clone(), Duration::ZERO));
     let working = queue.work(SYNCS_MAX, RetryPolicy::REPLICA_SET, shutdown, move |key| {
         let workers = workers.clone();
