@@ -17,6 +17,7 @@ use gantry_service_proxy::ServiceProxy;
 use k8s_openapi::api::core::v1 as core;
 use tokio::sync::{Notify, Semaphore};
 
+use crate::cgroups::Cgroups;
 use crate::downward_api::PodFacts;
 use crate::eviction::Evictions;
 use crate::known_pods::{KnownPod, KnownPods};
@@ -39,6 +40,8 @@ pub(crate) struct Agent {
     pub(crate) runtime_name: String,
     pub(crate) facts: Arc<NodeFacts>,
     pub(crate) settings: SandboxSettings,
+    /// The cgroups of pods, if they have some.
+    pub(crate) cgroups: Option<Cgroups>,
     /// The directory of pods.
     pub(crate) root: PathBuf,
     pub(crate) objects: PodObjects,

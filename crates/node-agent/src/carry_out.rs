@@ -23,7 +23,7 @@ use crate::probe_runner::ProbeTarget;
 use crate::pull_secrets::credentials;
 use crate::resources::{changed_resources, container_resources};
 use crate::runtime_pods;
-use crate::sandbox_config::{full_name, host_name, log_directory, sandbox_config};
+use crate::sandbox_config::{full_name, host_name, log_directory};
 use crate::security::root_problem;
 use crate::termination;
 use crate::volume_payload::PayloadInputs;
@@ -62,7 +62,7 @@ impl Agent {
                 Some(RuntimeReport::Started { container, result })
             }
             RuntimeAction::ResizeContainer { container, id, amounts } => {
-                let result = self.resize(&pod.wire, &container, &id, &amounts).await;
+                let result = self.resize(&pod.wire, &uid, &container, &id, &amounts).await;
                 Some(RuntimeReport::Resized { container, id, result })
             }
             RuntimeAction::StopContainer { container, grace } => {
@@ -82,7 +82,10 @@ impl Agent {
     async fn create_sandbox(&self, pod: &core::Pod, uid: &str, attempt: u32) -> Result<(), SandboxFailure> {
         self.mount_volumes(pod, uid).await.map_err(SandboxFailure::Mounts)?;
         let runtime = |error: RuntimeError| SandboxFailure::Runtime(error.to_string());
-        let config = sandbox_config(pod, attempt, &self.settings);
+        self.create_cgroup(pod, uid).map_err(|error| {
+            SandboxFailure::Runtime(format!("unable to ensure pod container exists: {error}"))
+        })?;
+        let config = self.sandbox_config(pod, attempt);
         let file = |error: std::io::Error| SandboxFailure::Runtime(error.to_string());
         std::fs::create_dir_all(&config.log_directory).map_err(file)?;
         let handler =
@@ -159,7 +162,7 @@ impl Agent {
         let started = Instant::now();
         let image = image_of(pod, container);
         let secrets = self.objects.pull_secrets(pod).await.unwrap_or_default();
-        let config = sandbox_config(pod, 0, &self.settings);
+        let config = self.sandbox_config(pod, 0);
         let auths = credentials(&image, secrets.iter());
         let auths: Vec<_> = if auths.is_empty() { vec![None] } else { auths.into_iter().map(Some).collect() };
         let mut result = Err(String::new());
@@ -214,10 +217,11 @@ impl Agent {
         let config = container_config(object, &container, inputs);
         let logs = PathBuf::from(log_directory(object, &self.settings.logs)).join(name);
         std::fs::create_dir_all(logs).map_err(|error| configuration(error.to_string()))?;
-        let of_sandbox = sandbox_config(object, 0, &self.settings);
+        let of_sandbox = self.sandbox_config(object, 0);
         let id = self.cri.create_container(&sandbox, config, of_sandbox).await.map_err(create)?;
         self.pods.change(uid, |known| {
             known.containers.insert(name.to_owned(), id.clone());
+            known.amounts.insert(name.to_owned(), amounts.clone());
         });
         let started = self.cri.start_container(&id).await;
         let status = self.cri.container_status(&id).await.map_err(create)?;
@@ -243,10 +247,11 @@ impl Agent {
         Ok(StartedContainer { identity, since: Timestamp::from_nanos(status.started_at) })
     }
 
-    /// Changes the limits of a container's cgroup.
+    /// Changes the limits of a container's cgroup, and of that of its pod: never is a container allowed more than its pod.
     async fn resize(
         &self,
         pod: &core::Pod,
+        uid: &str,
         name: &str,
         id: &str,
         amounts: &ContainerAmounts,
@@ -256,8 +261,18 @@ impl Agent {
         let container = core::Container { resources: Some(amounts.render()), ..container };
         let spec = pod.spec.clone().unwrap_or_default();
         let resources = container_resources(&container, &spec, self.facts.machine.memory);
+        let before = self.pod_limits(pod, uid);
+        self.pods.change(uid, |known| {
+            known.amounts.insert(name.to_owned(), amounts.clone());
+        });
+        let after = self.pod_limits(pod, uid);
+        self.change_cgroup(pod, uid, before.widest(after)).map_err(|error| error.to_string())?;
         let id = self.bare_id(id);
-        self.cri.update_container(id, changed_resources(resources)).await.map_err(|error| error.to_string())
+        self.cri
+            .update_container(id, changed_resources(resources))
+            .await
+            .map_err(|error| error.to_string())?;
+        self.change_cgroup(pod, uid, after).map_err(|error| error.to_string())
     }
 
     /// Returns the ID of a container without the name of the runtime.
