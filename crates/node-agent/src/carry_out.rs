@@ -53,7 +53,7 @@ impl Agent {
                 Some(RuntimeReport::Image { container, present })
             }
             RuntimeAction::PullImage { container } => {
-                let result = self.pull(&pod.wire, &container).await;
+                let result = self.pull(&pod.wire, &image_of(&pod.wire, &container)).await;
                 Some(RuntimeReport::Pulled { container, result })
             }
             RuntimeAction::StartContainer { container, attempt, amounts } => {
@@ -156,26 +156,48 @@ impl Agent {
         Some(RuntimeReport::SandboxStopped)
     }
 
-    async fn pull(&self, pod: &core::Pod, container: &str) -> Result<PulledImage, String> {
+    async fn pull(&self, pod: &core::Pod, image: &str) -> Result<PulledImage, String> {
         let began = Instant::now();
         let Ok(_permit) = self.pulls.acquire().await else { return Err("the agent ends".to_owned()) };
         let started = Instant::now();
-        let image = image_of(pod, container);
         let secrets = self.objects.pull_secrets(pod).await.unwrap_or_default();
         let config = self.sandbox_config(pod, 0);
-        let auths = credentials(&image, secrets.iter());
+        let auths = credentials(image, secrets.iter());
         let auths: Vec<_> = if auths.is_empty() { vec![None] } else { auths.into_iter().map(Some).collect() };
         let mut result = Err(String::new());
         for auth in auths {
-            result = self.cri.pull(&image, auth, config.clone()).await.map_err(|error| error.to_string());
+            result = self.cri.pull(image, auth, config.clone()).await.map_err(|error| error.to_string());
             if result.is_ok() {
                 break;
             }
         }
         result?;
-        let stored = self.cri.image(&image).await.ok().flatten();
+        let stored = self.cri.image(image).await.ok().flatten();
         let bytes = stored.map_or(0, |image| image.size);
         Ok(PulledImage { took: started.elapsed(), with_waiting: began.elapsed(), bytes })
+    }
+
+    /// Pulls the images that a container mounts as volumes, by their policies.
+    async fn pull_volumes(&self, pod: &core::Pod, container: &core::Container) -> Result<(), String> {
+        let volumes = pod.spec.iter().flat_map(|spec| spec.volumes.iter().flatten());
+        let is_mounted = |volume: &&core::Volume| {
+            container.volume_mounts.iter().flatten().any(|mount| mount.name == volume.name)
+        };
+        for image in volumes.filter(is_mounted).filter_map(|volume| volume.image.as_ref()) {
+            let reference = image.reference.as_deref().unwrap_or_default();
+            let is_present = self.cri.image(reference).await.map_err(|error| error.to_string())?.is_some();
+            match image.pull_policy.as_deref() {
+                Some("Never") if !is_present => {
+                    return Err(format!(
+                        "image volume {reference:?} is not present with pull policy of Never"
+                    ));
+                }
+                Some("Never") => {}
+                Some("IfNotPresent") if is_present => {}
+                _ => drop(self.pull(pod, reference).await?),
+            }
+        }
+        Ok(())
     }
 
     async fn start(
@@ -201,6 +223,7 @@ impl Agent {
         if let Some(problem) = root_problem(object, &container, stored.as_ref()) {
             return Err(configuration(problem));
         }
+        self.pull_volumes(object, &container).await.map_err(configuration)?;
         let environment = self.environment(object, &container).await.map_err(configuration)?;
         let variables: BTreeMap<String, String> = environment.iter().cloned().collect();
         let mounts =

@@ -13,6 +13,7 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep_until};
 
 use crate::endpoints::ProxyNode;
+use crate::health_checks::HealthServers;
 use crate::kernel_settings;
 use crate::nft::{self, NftError};
 use crate::nft_tables::render;
@@ -66,6 +67,7 @@ struct Progress {
     retry: Option<(Instant, Duration)>,
     /// The routes over UDP at which flows to other endpoints were last removed.
     udp_routes: UdpRoutes,
+    health_servers: HealthServers,
 }
 
 impl ServiceProxy {
@@ -176,6 +178,7 @@ impl Shared {
     /// Makes the kernel's tables what they should be.
     async fn write(&self, progress: &mut Progress) {
         let (rules, live) = self.wanted();
+        progress.health_servers.serve(&rules.health_checks).await;
         let wanted = render(&rules);
         let script = transaction(&self.table, &progress.installed, &wanted);
         let result = if script.is_empty() { Ok(()) } else { nft::apply(&script).await };

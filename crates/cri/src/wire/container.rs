@@ -79,6 +79,10 @@ pub struct Mount {
     pub selinux_relabel: bool,
     #[prost(enumeration = "MountPropagation", tag = "5")]
     pub propagation: i32,
+    #[prost(message, optional, tag = "9")]
+    pub image: Option<ImageSpec>,
+    #[prost(string, tag = "10")]
+    pub image_sub_path: String,
 }
 
 #[derive(Clone, PartialEq, Message)]
