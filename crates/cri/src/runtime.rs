@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use gantry_grpc::Method;
+use gantry_json::Value;
 use hyper_util::rt::TokioIo;
 use tokio::net::UnixStream;
 use tonic::Request;
@@ -53,7 +54,11 @@ impl Runtime {
     pub async fn cgroup_driver(&self) -> Result<Option<wire::CgroupDriver>, RuntimeError> {
         match self.call(&rpc::RUNTIME_CONFIG, wire::RuntimeConfigRequest {}).await {
             Ok(response) => Ok(response.linux.map(|linux| linux.cgroup_driver())),
-            Err(error) if error.is_unimplemented() => Ok(None),
+            Err(error) if error.is_unimplemented() => {
+                let request = wire::StatusRequest { verbose: true };
+                let info = self.call(&rpc::STATUS, request).await?.info;
+                Ok(info.get("config").and_then(|config| driver_of_config(config)))
+            }
             Err(error) => Err(error),
         }
     }
@@ -244,5 +249,31 @@ impl Runtime {
         request: Q,
     ) -> Result<A, RuntimeError> {
         Ok(gantry_grpc::unary(self.channel.clone(), method, Request::new(request), within).await?)
+    }
+}
+
+/// Returns the driver of cgroups in the configuration that containerd before 2.0 reports: that of its default runtime.
+fn driver_of_config(config: &str) -> Option<wire::CgroupDriver> {
+    let config: Value = gantry_json::from_str(config).ok()?;
+    let containerd = &config["containerd"];
+    let runtime = &containerd["runtimes"][containerd["defaultRuntimeName"].as_str()?];
+    let is_systemd = runtime["options"]["SystemdCgroup"].as_bool() == Some(true);
+    Some(if is_systemd { wire::CgroupDriver::Systemd } else { wire::CgroupDriver::Cgroupfs })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_driver_of_cgroups_is_that_of_the_default_runtime() {
+        let config = |options: &str| {
+            format!(
+                r#"{{"containerd":{{"defaultRuntimeName":"runc","runtimes":{{"runc":{{"options":{options}}}}}}}}}"#
+            )
+        };
+        assert_eq!(driver_of_config(&config("null")), Some(wire::CgroupDriver::Cgroupfs));
+        assert_eq!(driver_of_config(&config(r#"{"SystemdCgroup":true}"#)), Some(wire::CgroupDriver::Systemd));
+        assert_eq!(driver_of_config("{}"), None);
     }
 }

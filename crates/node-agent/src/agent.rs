@@ -12,11 +12,12 @@ use gantry_nodes::pod_lifecycle::{
 };
 use gantry_nodes::{CachedPod, NodeRuntime, is_over};
 use gantry_runtime::informer::{Cached as _, Plain};
-use gantry_runtime::{Clock, EventRecorder, Informer, Queue};
+use gantry_runtime::{Clock, EventRecorder, Informer, Queue, Shutdown};
 use gantry_service_proxy::ServiceProxy;
 use k8s_openapi::api::core::v1 as core;
 use tokio::sync::{Notify, Semaphore};
 
+use crate::cgroups::Cgroups;
 use crate::downward_api::PodFacts;
 use crate::eviction::Evictions;
 use crate::known_pods::{KnownPod, KnownPods};
@@ -39,6 +40,8 @@ pub(crate) struct Agent {
     pub(crate) runtime_name: String,
     pub(crate) facts: Arc<NodeFacts>,
     pub(crate) settings: SandboxSettings,
+    /// The cgroups of pods, if they have some.
+    pub(crate) cgroups: Option<Cgroups>,
     /// The directory of pods.
     pub(crate) root: PathBuf,
     pub(crate) objects: PodObjects,
@@ -99,22 +102,29 @@ impl Agent {
 }
 
 /// The runtime port: a handle of the agent.
-#[derive(Clone, Debug)]
-pub(crate) struct AgentRuntime(pub(crate) Arc<Agent>);
+#[derive(Debug)]
+pub(crate) struct AgentRuntime {
+    pub(crate) agent: Arc<Agent>,
+    /// Ends the actions that are being carried out. The next agent repeats them, and this one must not stop a pod when its
+    /// proxy does not route any more.
+    pub(crate) shutdown: Shutdown,
+}
 
 impl AgentRuntime {
     /// Returns the room of the node for a pod, beside the others that it has accepted.
     fn room_beside(&self, pod: &CachedPod, pods: &Informer<CachedPod>) -> NodeRoom {
         let (mut cpu, mut memory) = (0, 0);
         let is_other = |other: &&Arc<CachedPod>| {
-            other.uid() != pod.uid() && !is_over(&other.wire) && self.0.pods.is_known(other.uid().as_str())
+            other.uid() != pod.uid()
+                && !is_over(&other.wire)
+                && self.agent.pods.is_known(other.uid().as_str())
         };
         for other in pods.read().iter().filter(is_other) {
             let (of_cpu, of_memory) = Pod::parse_real(&other.wire).requests();
             cpu += of_cpu;
             memory += of_memory;
         }
-        let machine = &self.0.facts.machine;
+        let machine = &self.agent.facts.machine;
         let cpus = i128::try_from(machine.cpus).unwrap_or(0) * BILLION;
         let bytes = i128::from(machine.memory / 1024 * 1024) * BILLION;
         NodeRoom {
@@ -139,19 +149,19 @@ impl NodeRuntime for AgentRuntime {
         now: Timestamp,
     ) -> Option<(AgentPlace, PodRun)> {
         let spec = object.wire.spec.as_ref()?;
-        if spec.node_name.as_deref() != Some(&self.0.facts.name) || is_over(&object.wire) {
+        if spec.node_name.as_deref() != Some(&self.agent.facts.name) || is_over(&object.wire) {
             return None;
         }
         let uid = object.uid().as_str().to_owned();
-        let found = self.0.found.lock().unwrap_or_else(PoisonError::into_inner).remove(&uid);
+        let found = self.agent.found.lock().unwrap_or_else(PoisonError::into_inner).remove(&uid);
         let is_new = found.is_none() && object.wire.status.as_ref().is_none_or(|it| it.start_time.is_none());
         let (known, found) = found.unwrap_or_default();
-        self.0.pods.insert(&uid, KnownPod { key: Some(object.key()), ..known });
+        self.agent.pods.insert(&uid, KnownPod { key: Some(object.key()), ..known });
         let fallback = core::PodStatus::default();
         let status = object.wire.status.as_ref().unwrap_or(&fallback);
         let mut run = PodRun::resume(pod, status, &found, now);
         if is_new {
-            let rejection = self.0.evictions.rejection(&object.wire);
+            let rejection = self.agent.evictions.rejection(&object.wire);
             let rejection = rejection.or_else(|| pod.rejection(&self.room_beside(object, pods)));
             if let Some(rejection) = rejection {
                 run.receive(pod, RuntimeReport::Rejected(rejection), now);
@@ -161,17 +171,14 @@ impl NodeRuntime for AgentRuntime {
     }
 
     fn release(&self, place: AgentPlace) {
-        if let Some(key) = self.0.pods.get(&place.uid).and_then(|known| known.key) {
+        if let Some(key) = self.agent.pods.get(&place.uid).and_then(|known| known.key) {
             // A pod whose sandbox could never be created has an empty one; others are removed with their sandbox.
             let name = log_directory_name(key.namespace.as_str(), key.name.as_str(), &place.uid);
-            let _ = std::fs::remove_dir(Path::new(&self.0.settings.logs).join(name));
+            let _ = std::fs::remove_dir(Path::new(&self.agent.settings.logs).join(name));
         }
-        self.0.pods.remove(&place.uid);
-        self.0.objects.forget(&place.uid);
-        if let Some(proxy) = &self.0.proxy {
-            proxy.forget(&place.uid);
-        }
-        self.0.cleanup.notify_one();
+        self.agent.pods.remove(&place.uid);
+        self.agent.objects.forget(&place.uid);
+        self.agent.cleanup.notify_one();
     }
 
     fn is_failed(&self, _: &AgentPlace) -> bool {
@@ -179,11 +186,11 @@ impl NodeRuntime for AgentRuntime {
     }
 
     fn addresses(&self, place: &AgentPlace) -> (String, String) {
-        let node = self.0.facts.address.clone();
+        let node = self.agent.facts.address.clone();
         if place.is_host_network {
             return (node.clone(), node);
         }
-        let known = self.0.pods.get(&place.uid).unwrap_or_default();
+        let known = self.agent.pods.get(&place.uid).unwrap_or_default();
         (node, known.ips.into_iter().next().unwrap_or_default())
     }
 
@@ -198,25 +205,27 @@ impl NodeRuntime for AgentRuntime {
     }
 
     fn observe(&self, place: &mut AgentPlace, pod: &Pod, run: &mut PodRun, now: Timestamp) {
-        for report in self.0.pods.take_reports(&place.uid) {
+        for report in self.agent.pods.take_reports(&place.uid) {
             let exited = match &report {
                 RuntimeReport::Exited { exit, .. } => Some(exit.id.clone()),
                 _ => None,
             };
             let is_news = run.receive(pod, report, now);
             if let Some(id) = exited.filter(|_| is_news) {
-                self.0.pods.change(&place.uid, |known| known.handle_exit(id));
+                self.agent.pods.change(&place.uid, |known| known.handle_exit(id));
             }
         }
     }
 
     fn carry_out(&self, _: &mut AgentPlace, object: &Arc<CachedPod>, actions: Vec<RuntimeAction>) {
         for action in actions {
-            tokio::spawn(self.0.clone().carry_out(object.clone(), action));
+            let carry_out = self.agent.clone().carry_out(object.clone(), action);
+            let shutdown = self.shutdown.clone();
+            tokio::spawn(async move { shutdown.unless(carry_out).await });
         }
     }
 
     fn record(&self, _: &AgentPlace, subject: Subject, event: Event) {
-        self.0.events.record(EVENT_SOURCE, subject, event);
+        self.agent.events.record(EVENT_SOURCE, subject, event);
     }
 }

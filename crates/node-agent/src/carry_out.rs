@@ -23,7 +23,7 @@ use crate::probe_runner::ProbeTarget;
 use crate::pull_secrets::credentials;
 use crate::resources::{changed_resources, container_resources};
 use crate::runtime_pods;
-use crate::sandbox_config::{full_name, host_name, log_directory, sandbox_config};
+use crate::sandbox_config::{full_name, host_name, log_directory};
 use crate::security::root_problem;
 use crate::termination;
 use crate::volume_payload::PayloadInputs;
@@ -31,7 +31,8 @@ use crate::volume_payload::PayloadInputs;
 /// The least time that a container has to end after its hook, as a kubelet gives it.
 const GRACE_MIN: Duration = Duration::from_secs(2);
 /// How long the end of a container may be delayed until connections to Services go elsewhere.
-const REROUTE_MAX: Duration = Duration::from_secs(2);
+/// It takes milliseconds, but longer on a busy machine or after a restart of the agent, whose caches are filled first.
+const REROUTE_MAX: Duration = Duration::from_secs(10);
 /// How long a hook after the start may take; a kubelet has no limit.
 const POST_START_MAX: Duration = Duration::from_hours(1);
 
@@ -52,7 +53,7 @@ impl Agent {
                 Some(RuntimeReport::Image { container, present })
             }
             RuntimeAction::PullImage { container } => {
-                let result = self.pull(&pod.wire, &container).await;
+                let result = self.pull(&pod.wire, &image_of(&pod.wire, &container)).await;
                 Some(RuntimeReport::Pulled { container, result })
             }
             RuntimeAction::StartContainer { container, attempt, amounts } => {
@@ -61,7 +62,7 @@ impl Agent {
                 Some(RuntimeReport::Started { container, result })
             }
             RuntimeAction::ResizeContainer { container, id, amounts } => {
-                let result = self.resize(&pod.wire, &container, &id, &amounts).await;
+                let result = self.resize(&pod.wire, &uid, &container, &id, &amounts).await;
                 Some(RuntimeReport::Resized { container, id, result })
             }
             RuntimeAction::StopContainer { container, grace } => {
@@ -81,7 +82,10 @@ impl Agent {
     async fn create_sandbox(&self, pod: &core::Pod, uid: &str, attempt: u32) -> Result<(), SandboxFailure> {
         self.mount_volumes(pod, uid).await.map_err(SandboxFailure::Mounts)?;
         let runtime = |error: RuntimeError| SandboxFailure::Runtime(error.to_string());
-        let config = sandbox_config(pod, attempt, &self.settings);
+        self.create_cgroup(pod, uid).map_err(|error| {
+            SandboxFailure::Runtime(format!("unable to ensure pod container exists: {error}"))
+        })?;
+        let config = self.sandbox_config(pod, attempt);
         let file = |error: std::io::Error| SandboxFailure::Runtime(error.to_string());
         std::fs::create_dir_all(&config.log_directory).map_err(file)?;
         let handler =
@@ -152,26 +156,48 @@ impl Agent {
         Some(RuntimeReport::SandboxStopped)
     }
 
-    async fn pull(&self, pod: &core::Pod, container: &str) -> Result<PulledImage, String> {
+    async fn pull(&self, pod: &core::Pod, image: &str) -> Result<PulledImage, String> {
         let began = Instant::now();
         let Ok(_permit) = self.pulls.acquire().await else { return Err("the agent ends".to_owned()) };
         let started = Instant::now();
-        let image = image_of(pod, container);
         let secrets = self.objects.pull_secrets(pod).await.unwrap_or_default();
-        let config = sandbox_config(pod, 0, &self.settings);
-        let auths = credentials(&image, secrets.iter());
+        let config = self.sandbox_config(pod, 0);
+        let auths = credentials(image, secrets.iter());
         let auths: Vec<_> = if auths.is_empty() { vec![None] } else { auths.into_iter().map(Some).collect() };
         let mut result = Err(String::new());
         for auth in auths {
-            result = self.cri.pull(&image, auth, config.clone()).await.map_err(|error| error.to_string());
+            result = self.cri.pull(image, auth, config.clone()).await.map_err(|error| error.to_string());
             if result.is_ok() {
                 break;
             }
         }
         result?;
-        let stored = self.cri.image(&image).await.ok().flatten();
+        let stored = self.cri.image(image).await.ok().flatten();
         let bytes = stored.map_or(0, |image| image.size);
         Ok(PulledImage { took: started.elapsed(), with_waiting: began.elapsed(), bytes })
+    }
+
+    /// Pulls the images that a container mounts as volumes, by their policies.
+    async fn pull_volumes(&self, pod: &core::Pod, container: &core::Container) -> Result<(), String> {
+        let volumes = pod.spec.iter().flat_map(|spec| spec.volumes.iter().flatten());
+        let is_mounted = |volume: &&core::Volume| {
+            container.volume_mounts.iter().flatten().any(|mount| mount.name == volume.name)
+        };
+        for image in volumes.filter(is_mounted).filter_map(|volume| volume.image.as_ref()) {
+            let reference = image.reference.as_deref().unwrap_or_default();
+            let is_present = self.cri.image(reference).await.map_err(|error| error.to_string())?.is_some();
+            match image.pull_policy.as_deref() {
+                Some("Never") if !is_present => {
+                    return Err(format!(
+                        "image volume {reference:?} is not present with pull policy of Never"
+                    ));
+                }
+                Some("Never") => {}
+                Some("IfNotPresent") if is_present => {}
+                _ => drop(self.pull(pod, reference).await?),
+            }
+        }
+        Ok(())
     }
 
     async fn start(
@@ -197,6 +223,7 @@ impl Agent {
         if let Some(problem) = root_problem(object, &container, stored.as_ref()) {
             return Err(configuration(problem));
         }
+        self.pull_volumes(object, &container).await.map_err(configuration)?;
         let environment = self.environment(object, &container).await.map_err(configuration)?;
         let variables: BTreeMap<String, String> = environment.iter().cloned().collect();
         let mounts =
@@ -213,10 +240,11 @@ impl Agent {
         let config = container_config(object, &container, inputs);
         let logs = PathBuf::from(log_directory(object, &self.settings.logs)).join(name);
         std::fs::create_dir_all(logs).map_err(|error| configuration(error.to_string()))?;
-        let of_sandbox = sandbox_config(object, 0, &self.settings);
+        let of_sandbox = self.sandbox_config(object, 0);
         let id = self.cri.create_container(&sandbox, config, of_sandbox).await.map_err(create)?;
         self.pods.change(uid, |known| {
             known.containers.insert(name.to_owned(), id.clone());
+            known.amounts.insert(name.to_owned(), amounts.clone());
         });
         let started = self.cri.start_container(&id).await;
         let status = self.cri.container_status(&id).await.map_err(create)?;
@@ -242,10 +270,11 @@ impl Agent {
         Ok(StartedContainer { identity, since: Timestamp::from_nanos(status.started_at) })
     }
 
-    /// Changes the limits of a container's cgroup.
+    /// Changes the limits of a container's cgroup, and of that of its pod: never is a container allowed more than its pod.
     async fn resize(
         &self,
         pod: &core::Pod,
+        uid: &str,
         name: &str,
         id: &str,
         amounts: &ContainerAmounts,
@@ -255,8 +284,18 @@ impl Agent {
         let container = core::Container { resources: Some(amounts.render()), ..container };
         let spec = pod.spec.clone().unwrap_or_default();
         let resources = container_resources(&container, &spec, self.facts.machine.memory);
+        let before = self.pod_limits(pod, uid);
+        self.pods.change(uid, |known| {
+            known.amounts.insert(name.to_owned(), amounts.clone());
+        });
+        let after = self.pod_limits(pod, uid);
+        self.change_cgroup(pod, uid, before.widest(after)).map_err(|error| error.to_string())?;
         let id = self.bare_id(id);
-        self.cri.update_container(id, changed_resources(resources)).await.map_err(|error| error.to_string())
+        self.cri
+            .update_container(id, changed_resources(resources))
+            .await
+            .map_err(|error| error.to_string())?;
+        self.change_cgroup(pod, uid, after).map_err(|error| error.to_string())
     }
 
     /// Returns the ID of a container without the name of the runtime.
@@ -292,7 +331,7 @@ impl Agent {
         let container = container_named(&pod.wire, &name)?;
         if let (Some(proxy), Some(_)) = (&self.proxy, &pod.wire.metadata.deletion_timestamp) {
             // Otherwise a pod that ends at once would still be sent connections, until its endpoint is removed.
-            let _ = tokio::time::timeout(grace.min(REROUTE_MAX), proxy.stop_routing_to(uid)).await;
+            let _ = tokio::time::timeout(grace.min(REROUTE_MAX), proxy.routed_away_from(uid)).await;
         }
         let hook = container.lifecycle.as_ref().and_then(|lifecycle| lifecycle.pre_stop.as_ref());
         if let Some(hook) = hook.filter(|_| !grace.is_zero()) {

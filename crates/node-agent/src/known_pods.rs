@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use gantry_model::ObjectKey;
-use gantry_nodes::pod_lifecycle::RuntimeReport;
+use gantry_nodes::pod_lifecycle::{ContainerAmounts, RuntimeReport};
 
 /// The pods of the node by their uid.
 #[derive(Debug, Default)]
@@ -19,6 +19,8 @@ pub(crate) struct KnownPod {
     pub(crate) ips: Vec<String>,
     /// The ID of the latest container of each name.
     pub(crate) containers: BTreeMap<String, String>,
+    /// The requests and limits that containers were started with or changed to.
+    pub(crate) amounts: BTreeMap<String, ContainerAmounts>,
     /// The containers whose exit was handled.
     pub(crate) handled_exits: BTreeSet<String>,
     /// Whether its volumes are mounted, so that they are kept up to date.

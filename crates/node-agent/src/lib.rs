@@ -17,6 +17,7 @@
 
 mod agent;
 mod carry_out;
+mod cgroups;
 mod cluster_dns;
 mod container_config;
 mod downward_api;
@@ -32,7 +33,9 @@ mod node_object;
 mod node_record;
 mod objects;
 mod options;
+mod pod_cgroup;
 mod pod_files;
+mod pod_limits;
 mod preflight;
 mod pressure;
 mod probe_runner;

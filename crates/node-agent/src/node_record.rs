@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use gantry_cri::{Runtime, RuntimeError};
 use gantry_json::{Value, json};
 
+use crate::cgroups::Cgroups;
 use crate::pod_files::{PodFiles, pods_directory};
 use crate::runtime_pods::RuntimePods;
 use crate::sandbox_config::log_directory_name;
@@ -44,7 +45,7 @@ impl NodeRecord {
         })
     }
 
-    /// Stops and removes all pods, with their directories, and the routes of Services.
+    /// Stops and removes all pods, with their directories and cgroups, and the routes of Services.
     pub(crate) async fn remove(&self, runtime: &Runtime) -> Result<(), RuntimeError> {
         gantry_service_proxy::remove_tables(&self.owner).await;
         for (uid, runtime_pod) in RuntimePods::list(runtime, &self.owner).await?.0 {
@@ -65,6 +66,7 @@ impl NodeRecord {
             }
         }
         let _ = fs::remove_dir_all(&self.root);
+        Cgroups::of(&self.owner).remove_all();
         Ok(())
     }
 }

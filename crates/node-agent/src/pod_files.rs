@@ -64,6 +64,10 @@ impl PodFiles {
         if let Some(source) = &volume.host_path {
             return check_host_path(source);
         }
+        if volume.image.is_some() {
+            // The runtime mounts it.
+            return Ok(());
+        }
         let directory = self.volume(volume);
         let text = |error: io::Error| error.to_string();
         if let Some(files) = payload(volume, inputs) {
@@ -124,10 +128,6 @@ impl PodFiles {
         let mut volumes = pod.spec.iter().flat_map(|spec| spec.volumes.iter().flatten());
         let volume = volumes.find(|volume| volume.name == *name);
         let volume = volume.ok_or_else(|| format!("cannot find volume {name:?} to mount"))?;
-        let mut host_path = match &volume.host_path {
-            Some(source) => PathBuf::from(&source.path),
-            None => self.volume(volume),
-        };
         let sub = match (&volume_mount.sub_path_expr, &volume_mount.sub_path) {
             (Some(expression), _) if !expression.is_empty() => {
                 let expanded = expand(expression, variables);
@@ -138,6 +138,19 @@ impl PodFiles {
             }
             (_, Some(path)) if !path.is_empty() => Some(path.clone()),
             _ => None,
+        };
+        if let Some(source) = &volume.image {
+            return Ok(wire::Mount {
+                container_path: volume_mount.mount_path.clone(),
+                readonly: true,
+                image: Some(volume_image(source)),
+                image_sub_path: sub.unwrap_or_default(),
+                ..wire::Mount::default()
+            });
+        }
+        let mut host_path = match &volume.host_path {
+            Some(source) => PathBuf::from(&source.path),
+            None => self.volume(volume),
         };
         if let Some(sub) = sub {
             host_path = sub_path(&host_path, &sub)
@@ -196,7 +209,6 @@ impl PodFiles {
         self.root.join("etc-hosts")
     }
 
-    /// Returns the directory of a volume, named as a kubelet names it.
     /// Returns the directories of the volumes of type emptyDir, by their names.
     pub(crate) fn empty_dirs(&self) -> impl Iterator<Item = (String, PathBuf)> {
         let directories =
@@ -204,6 +216,7 @@ impl PodFiles {
         directories.map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path()))
     }
 
+    /// Returns the directory of a volume, named as a kubelet names it.
     fn volume(&self, volume: &core::Volume) -> PathBuf {
         let plugin = match volume {
             it if it.config_map.is_some() => "kubernetes.io~configmap",
@@ -219,6 +232,15 @@ impl PodFiles {
 /// Returns the directory of all pods.
 pub(crate) fn pods_directory(agent: &Path) -> PathBuf {
     agent.join("pods")
+}
+
+fn volume_image(source: &core::ImageVolumeSource) -> wire::ImageSpec {
+    let reference = source.reference.clone().unwrap_or_default();
+    wire::ImageSpec {
+        image: reference.clone(),
+        user_specified_image: reference,
+        ..wire::ImageSpec::default()
+    }
 }
 
 fn simple_mount(host_path: &Path, container_path: &str) -> wire::Mount {
@@ -308,4 +330,34 @@ pub(crate) fn hosts_text(
         let _ = writeln!(text, "{}\t{names}", alias.ip);
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use gantry_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_image_is_mounted_by_the_runtime() {
+        let pod: core::Pod = gantry_json::from_value(json!({
+            "metadata": {"name": "web", "namespace": "shop", "uid": "u1"},
+            "spec": {
+                "volumes": [{"name": "site", "image": {"reference": "registry.example/site:1"}}],
+                "containers": [{
+                    "name": "web",
+                    "volumeMounts": [{"name": "site", "mountPath": "/srv", "subPath": "www"}],
+                }],
+            },
+        }))
+        .unwrap();
+        let root = std::env::temp_dir().join(format!("gantry-image-volume-{}", std::process::id()));
+        let container = &pod.spec.as_ref().unwrap().containers[0];
+        let mounts = PodFiles::new(&root, "u1").mounts(&pod, container, 0, &BTreeMap::new()).unwrap();
+        let mount = mounts.iter().find(|mount| mount.container_path == "/srv").unwrap();
+        assert_eq!(mount.image.as_ref().unwrap().image, "registry.example/site:1");
+        assert_eq!((mount.image_sub_path.as_str(), mount.host_path.as_str()), ("www", ""));
+        assert!(mount.readonly);
+        fs::remove_dir_all(&root).unwrap();
+    }
 }

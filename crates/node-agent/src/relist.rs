@@ -17,6 +17,8 @@ use crate::agent::Agent;
 use crate::environment::container_named;
 use crate::housekeeping;
 use crate::pod_files::{PodFiles, pods_directory};
+use crate::pod_limits::requested;
+use crate::resources::{QualityOfService, shares_of};
 use crate::runtime_pods::{RuntimePod, RuntimePods};
 use crate::sandbox_config::log_directory_name;
 
@@ -53,6 +55,7 @@ pub(crate) async fn run(agent: Arc<Agent>, pods: Informer<CachedPod>, shutdown: 
         }
         if round.is_multiple_of(REFRESH_ROUNDS) {
             refresh_volumes(&agent, &pods).await;
+            weigh_burstable(&agent, &pods);
         }
         tokio::select! {
             () = shutdown.wait() => return,
@@ -159,22 +162,38 @@ async fn remove_all(agent: &Agent, uid: &str, runtime_pod: &RuntimePod) -> Resul
     Ok(())
 }
 
-/// Removes the directories of pods that are gone.
+/// Removes the directories and cgroups of pods that are gone.
 fn remove_directories(agent: &Agent, existing: &BTreeSet<String>, listed_pods: &RuntimePods) {
+    let is_needed = |uid: &str| {
+        existing.contains(uid) || listed_pods.0.contains_key(uid) || agent.pods.get(uid).is_some()
+    };
     let entries = fs::read_dir(pods_directory(&agent.root)).into_iter().flatten().flatten();
     for entry in entries {
         let uid = entry.file_name().to_string_lossy().into_owned();
-        let is_needed =
-            existing.contains(&uid) || listed_pods.0.contains_key(&uid) || agent.pods.get(&uid).is_some();
-        if !is_needed {
+        if !is_needed(&uid) {
             remove_directory(&agent.root, &uid);
         }
+    }
+    if let Some(cgroups) = &agent.cgroups {
+        cgroups.remove_except(is_needed);
     }
 }
 
 pub(crate) fn remove_directory(root: &Path, uid: &str) {
     if let Err(error) = PodFiles::new(root, uid).remove() {
         tracing::warn!(uid, %error, "cannot remove the directory of a pod");
+    }
+}
+
+/// Gives all burstable pods together the CPU time that they request.
+fn weigh_burstable(agent: &Agent, pods: &Informer<CachedPod>) {
+    let Some(cgroups) = &agent.cgroups else { return };
+    let pods = pods.read();
+    let specs = pods.iter().filter(|pod| !is_over(&pod.wire)).filter_map(|pod| pod.wire.spec.as_ref());
+    let burstable = specs.filter(|spec| QualityOfService::of(spec) == QualityOfService::Burstable);
+    let requested = burstable.map(|spec| requested(spec, "cpu")).sum();
+    if let Err(error) = cgroups.set_burstable(shares_of(requested)) {
+        tracing::debug!(%error, "the weight of burstable pods cannot be changed");
     }
 }
 

@@ -7,13 +7,13 @@ use gantry_formats::quantity::parse_billionths;
 use k8s_openapi::api::core::v1 as core;
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 
-const PERIOD_MICROSECONDS: i64 = 100_000;
+pub(crate) const PERIOD_MICROSECONDS: i64 = 100_000;
 const QUOTA_MIN: i64 = 1000;
 /// How the kernel writes that there is no limit.
 const UNLIMITED: i64 = -1;
-const SHARES_PER_CORE: i64 = 1024;
-const SHARES_MIN: i64 = 2;
-const SHARES_MAX: i64 = 262_144;
+pub(crate) const SHARES_PER_CORE: i64 = 1024;
+pub(crate) const SHARES_MIN: i64 = 2;
+pub(crate) const SHARES_MAX: i64 = 262_144;
 /// The adjustments of the out-of-memory killer, by quality of service.
 const OOM_GUARANTEED: i64 = -997;
 const OOM_BEST_EFFORT: i64 = 1000;
@@ -28,25 +28,30 @@ pub(crate) enum QualityOfService {
 
 impl QualityOfService {
     /// Determines the quality of service: guaranteed if every container has equal requests and limits of CPU and memory.
+    /// If the pod itself has requests or limits, these count instead.
     pub(crate) fn of(pod: &core::PodSpec) -> Self {
         let containers = || pod.init_containers.iter().flatten().chain(&pod.containers);
-        let amounts = |container: &core::Container, name: &str| {
-            let resources = container.resources.as_ref();
+        let own = pod.resources.as_ref().filter(|own| own.requests.is_some() || own.limits.is_some());
+        let all: Vec<Option<&core::ResourceRequirements>> = match own {
+            Some(own) => vec![Some(own)],
+            None => containers().map(|container| container.resources.as_ref()).collect(),
+        };
+        let amounts = |resources: Option<&core::ResourceRequirements>, name: &str| {
             let limit = resources.and_then(|resources| amount(resources.limits.as_ref(), name));
             let request = resources.and_then(|resources| amount(resources.requests.as_ref(), name));
             (request.or(limit), limit)
         };
         let names = ["cpu", "memory"];
-        if containers().all(|it| names.iter().all(|name| amounts(it, name) == (None, None))) {
+        if all.iter().all(|it| names.iter().all(|name| amounts(*it, name) == (None, None))) {
             return Self::BestEffort;
         }
-        let is_equal = |container: &core::Container| {
+        let is_equal = |resources: &Option<&core::ResourceRequirements>| {
             names.iter().all(|name| {
-                let (request, limit) = amounts(container, name);
+                let (request, limit) = amounts(*resources, name);
                 limit.is_some() && request == limit
             })
         };
-        if containers().all(is_equal) { Self::Guaranteed } else { Self::Burstable }
+        if all.iter().all(is_equal) { Self::Guaranteed } else { Self::Burstable }
     }
 }
 
@@ -62,15 +67,11 @@ pub(crate) fn container_resources(
     let (cpu_limit, memory_limit) = (amount(limits, "cpu"), amount(limits, "memory"));
     let cpu_request = amount(requests, "cpu").or(cpu_limit).unwrap_or(0);
     let memory_request = amount(requests, "memory").or(memory_limit).unwrap_or(0);
-    let millis = |billionths: i128| i64::try_from(billionths / 1_000_000).unwrap_or(i64::MAX);
-    let bytes = |billionths: i128| i64::try_from(billionths / 1_000_000_000).unwrap_or(i64::MAX);
-    let shares = millis(cpu_request).saturating_mul(SHARES_PER_CORE) / 1000;
-    let quota =
-        cpu_limit.map(|limit| (millis(limit).saturating_mul(PERIOD_MICROSECONDS) / 1000).max(QUOTA_MIN));
+    let quota = cpu_limit.map(quota_of);
     wire::LinuxContainerResources {
         cpu_period: if quota.is_some() { PERIOD_MICROSECONDS } else { 0 },
         cpu_quota: quota.unwrap_or(0),
-        cpu_shares: shares.clamp(SHARES_MIN, SHARES_MAX),
+        cpu_shares: shares_of(cpu_request),
         memory_limit_in_bytes: memory_limit.map_or(0, bytes),
         oom_score_adj: oom_score_adjustment(QualityOfService::of(pod), bytes(memory_request), memory),
         ..wire::LinuxContainerResources::default()
@@ -102,7 +103,27 @@ fn oom_score_adjustment(quality: QualityOfService, request: i64, memory: i64) ->
     }
 }
 
-fn amount(list: Option<&BTreeMap<String, Quantity>>, name: &str) -> Option<i128> {
+/// Returns the weight of a request of CPU in billionths.
+pub(crate) fn shares_of(cpu: i128) -> i64 {
+    (millis(cpu).saturating_mul(SHARES_PER_CORE) / 1000).clamp(SHARES_MIN, SHARES_MAX)
+}
+
+/// Returns the microseconds in each period of a limit of CPU in billionths.
+pub(crate) fn quota_of(cpu: i128) -> i64 {
+    (millis(cpu).saturating_mul(PERIOD_MICROSECONDS) / 1000).max(QUOTA_MIN)
+}
+
+fn millis(billionths: i128) -> i64 {
+    i64::try_from(billionths / 1_000_000).unwrap_or(i64::MAX)
+}
+
+/// Returns an amount of memory in bytes, given in billionths.
+pub(crate) fn bytes(billionths: i128) -> i64 {
+    i64::try_from(billionths / 1_000_000_000).unwrap_or(i64::MAX)
+}
+
+/// Returns an amount in billionths, unless it is zero.
+pub(crate) fn amount(list: Option<&BTreeMap<String, Quantity>>, name: &str) -> Option<i128> {
     list?.get(name).and_then(|quantity| parse_billionths(&quantity.0)).filter(|amount| *amount > 0)
 }
 

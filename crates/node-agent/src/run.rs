@@ -18,6 +18,7 @@ use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 
 use crate::agent::{Agent, AgentRuntime};
+use crate::cgroups::Cgroups;
 use crate::cluster_dns::{self, ClusterDns};
 use crate::eviction::{self, Evictions};
 use crate::known_pods::{KnownPod, KnownPods};
@@ -102,6 +103,8 @@ async fn run_agent(transport: ApiTransport, options: AgentOptions, shutdown: Shu
         port: listener.as_ref().and_then(Listener::port),
         labels: options.labels.clone(),
     });
+    let cgroups = shutdown.unless(Cgroups::prepare(&cri, &owner, facts.machine.cpus)).await;
+    let Some(cgroups) = cgroups else { return Ok(()) };
     let settings = SandboxSettings {
         owner,
         node: facts.name.clone(),
@@ -116,6 +119,7 @@ async fn run_agent(transport: ApiTransport, options: AgentOptions, shutdown: Shu
         runtime_name: version.runtime_name,
         facts: facts.clone(),
         settings,
+        cgroups,
         root: node_record.root.clone(),
         objects: PodObjects::new(api.clone(), options.clock.clone()),
         services,
@@ -172,7 +176,7 @@ async fn run_agent(transport: ApiTransport, options: AgentOptions, shutdown: Shu
         };
         tasks.spawn(listener.serve(Arc::new(server), shutdown.clone()));
     }
-    let runtime = Arc::new(AgentRuntime(agent.clone()));
+    let runtime = Arc::new(AgentRuntime { agent: agent.clone(), shutdown: shutdown.clone() });
     let workers = Arc::new(PodWorkers::new(pods, runtime, api, options.clock.clone(), Duration::ZERO));
     let working = queue.work(SYNCS_MAX, RetryPolicy::REPLICA_SET, shutdown, move |key| {
         let workers = workers.clone();

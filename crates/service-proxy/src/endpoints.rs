@@ -36,7 +36,7 @@ pub(crate) enum BackendState {
 pub(crate) struct ProxyNode {
     pub(crate) name: String,
     pub(crate) zone: Option<String>,
-    /// The uids of pods of this node that are being stopped. Their endpoints may not say so yet.
+    /// The uids of pods of this node that are being deleted or gone. Their endpoints may not say so yet.
     pub(crate) stopping: BTreeSet<String>,
     /// Services that the node itself serves to its pods, by namespace and name.
     pub(crate) own_services: BTreeMap<(String, String), SocketAddr>,

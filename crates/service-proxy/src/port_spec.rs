@@ -46,6 +46,8 @@ pub(crate) struct PortSpec {
     pub(crate) affinity: Option<Duration>,
     pub(crate) internal: TrafficPolicy,
     pub(crate) external: TrafficPolicy,
+    /// The port at which the load balancer checks whether this node has endpoints.
+    pub(crate) health_check_port: Option<u16>,
 }
 
 impl Protocol {
@@ -106,6 +108,10 @@ impl PortSpec {
             affinity: affinity(spec),
             internal: TrafficPolicy::parse(spec.internal_traffic_policy.as_deref()),
             external: TrafficPolicy::parse(spec.external_traffic_policy.as_deref()),
+            health_check_port: spec
+                .health_check_node_port
+                .filter(|_| spec.external_traffic_policy.as_deref() == Some("Local"))
+                .and_then(number),
         };
         let ports = spec.ports.iter().flatten();
         ports.filter_map(|port| common.with_port(port)).collect()

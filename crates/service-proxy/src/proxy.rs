@@ -2,17 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use gantry_model::{EndpointSlice, Selector, keys};
-use gantry_runtime::informer::{Cached as _, CachedEndpointSlice, InformerScope, Plain};
+use gantry_runtime::informer::{Cached as _, CachedEndpointSlice, InformerEvent, InformerScope, Plain};
 use gantry_runtime::{Informer, Informers, Shutdown};
 use k8s_openapi::api::core::v1 as core;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep_until};
 
 use crate::endpoints::ProxyNode;
+use crate::health_checks::HealthServers;
 use crate::kernel_settings;
 use crate::nft::{self, NftError};
 use crate::nft_tables::render;
@@ -51,19 +52,11 @@ struct Shared {
     services: Informer<Plain<core::Service>>,
     slices: Informer<CachedEndpointSlice>,
     nodes: Informer<Plain<core::Node>>,
+    /// The pods of this node.
+    pods: Informer<Plain<core::Pod>>,
     changed: Notify,
-    stopping: Mutex<StoppingPods>,
-    /// The change of `stopping` that the kernel's tables reflect, as far as they can be written.
-    applied: watch::Sender<u64>,
-}
-
-/// The pods of this node that are being stopped.
-#[derive(Debug, Default)]
-struct StoppingPods {
-    /// By uid, whether the pod is gone. It is kept until no EndpointSlice mentions it.
-    pods: BTreeMap<String, bool>,
-    /// How many were added so far.
-    change: u64,
+    /// The live pods that the kernel's tables lead to, as far as they can be written; `None` before the first write.
+    applied: watch::Sender<Option<BTreeSet<String>>>,
 }
 
 /// What the loop keeps between writes.
@@ -74,22 +67,24 @@ struct Progress {
     retry: Option<(Instant, Duration)>,
     /// The routes over UDP at which flows to other endpoints were last removed.
     udp_routes: UdpRoutes,
+    health_servers: HealthServers,
 }
 
 impl ServiceProxy {
     /// A proxy that follows these informers, which are to be started by the caller.
     pub fn new(options: &ProxyOptions, informers: &Informers) -> Self {
-        let of_node = InformerScope::all().fields(format!("metadata.name={}", options.node));
+        let this_node = InformerScope::all().fields(format!("metadata.name={}", options.node));
+        let of_node = InformerScope::all().fields(format!("spec.nodeName={}", options.node));
         let shared = Arc::new(Shared {
             table: nft::table_name(&options.owner),
             node: options.node.clone(),
             own_services: options.own_services.clone(),
             services: informers.of(),
             slices: informers.of(),
-            nodes: informers.scoped(of_node),
+            nodes: informers.scoped(this_node),
+            pods: informers.scoped(of_node),
             changed: Notify::new(),
-            stopping: Mutex::default(),
-            applied: watch::channel(0).0,
+            applied: watch::channel(None).0,
         });
         let notify = |shared: &Arc<Shared>| {
             let shared = Arc::downgrade(shared);
@@ -99,10 +94,16 @@ impl ServiceProxy {
                 }
             }
         };
-        let (a, b, c) = (notify(&shared), notify(&shared), notify(&shared));
+        let [a, b, c, d] = [(); 4].map(|()| notify(&shared));
         shared.services.subscribe(move |_| a());
         shared.slices.subscribe(move |_| b());
         shared.nodes.subscribe(move |_| c());
+        shared.pods.subscribe(move |change| {
+            // Other changes of a pod change no route.
+            if !matches!(change, InformerEvent::Updated { .. }) || is_deleted(change.object()) {
+                d();
+            }
+        });
         Self(shared)
     }
 
@@ -113,6 +114,7 @@ impl ServiceProxy {
             shared.services.synced().await;
             shared.slices.synced().await;
             shared.nodes.synced().await;
+            shared.pods.synced().await;
         };
         if shutdown.unless(synced).await.is_none() {
             return;
@@ -138,35 +140,25 @@ impl ServiceProxy {
         }
     }
 
-    /// Takes a pod out of the endpoints that are ready, whatever its EndpointSlices say, and returns when the kernel does so. A node
-    /// calls it before it stops the pod: connections that come later go to other endpoints, if there are any.
-    pub async fn stop_routing_to(&self, uid: &str) {
-        let change = {
-            let mut stopping = self.0.stopping();
-            if !stopping.pods.contains_key(uid) {
-                stopping.pods.insert(uid.to_owned(), false);
-                stopping.change += 1;
-            }
-            stopping.change
-        };
-        self.0.changed.notify_one();
+    /// Returns when the kernel's tables lead no connections to a pod that is being deleted, unless no other would answer. A node
+    /// waits for it before it stops the pod. It does not return if this proxy has ended.
+    pub async fn routed_away_from(&self, uid: &str) {
         let mut applied = self.0.applied.subscribe();
         // The sender lives as long as this proxy.
-        let _ = applied.wait_for(|applied| *applied >= change).await;
-    }
-
-    /// Notes that a pod is gone.
-    pub fn forget(&self, uid: &str) {
-        if let Some(is_gone) = self.0.stopping().pods.get_mut(uid) {
-            *is_gone = true;
-        }
+        let _ = applied.wait_for(|live| live.as_ref().is_some_and(|live| !live.contains(uid))).await;
     }
 }
 
+/// Whether a pod is being deleted.
+fn is_deleted(pod: &Plain<core::Pod>) -> bool {
+    pod.wire.metadata.deletion_timestamp.is_some()
+}
+
 impl Shared {
-    /// Computes the rules, and how many stopping pods they know of.
-    fn wanted(&self) -> (Ruleset, u64) {
-        let (stopping, change) = self.stopping_pods();
+    /// Computes the rules, and for which pods of this node as live ones.
+    fn wanted(&self) -> (Ruleset, BTreeSet<String>) {
+        let live = self.live_pods();
+        let stopping = self.stopping_pods(&live);
         let zone = self.nodes.read().iter().find_map(|node| {
             node.wire.metadata.labels.as_ref().and_then(|labels| labels.get(keys::ZONE).cloned())
         });
@@ -180,12 +172,13 @@ impl Shared {
             let found: Vec<&EndpointSlice> = found.into_iter().map(|slice| &slice.parsed).collect();
             PortSpec::of(&service.wire).into_iter().map(move |port| (port, found.clone()))
         });
-        (Ruleset::compute(ports, &node), change)
+        (Ruleset::compute(ports, &node), live)
     }
 
     /// Makes the kernel's tables what they should be.
     async fn write(&self, progress: &mut Progress) {
-        let (rules, change) = self.wanted();
+        let (rules, live) = self.wanted();
+        progress.health_servers.serve(&rules.health_checks).await;
         let wanted = render(&rules);
         let script = transaction(&self.table, &progress.installed, &wanted);
         let result = if script.is_empty() { Ok(()) } else { nft::apply(&script).await };
@@ -219,7 +212,7 @@ impl Shared {
                 progress.retry = Some((Instant::now() + pause, pause));
             }
         }
-        self.applied.send_replace(change);
+        self.applied.send_replace(Some(live));
     }
 
     /// Has the tables written again if they are gone.
@@ -240,20 +233,20 @@ impl Shared {
         nft::find(&self.table).await.unwrap_or_default()
     }
 
-    /// Returns the uids of the pods that are being stopped, and how many there were so far.
-    fn stopping_pods(&self) -> (BTreeSet<String>, u64) {
-        let mut stopping = self.stopping();
-        if stopping.pods.values().any(|is_gone| *is_gone) {
-            let slices = self.slices.read();
-            let endpoints = slices.iter().flat_map(|slice| &slice.parsed.content.endpoints);
-            let targets = endpoints.filter_map(|endpoint| endpoint.target.as_ref());
-            let mentioned: BTreeSet<&str> = targets.map(|target| target.uid.as_str()).collect();
-            stopping.pods.retain(|uid, is_gone| !*is_gone || mentioned.contains(uid.as_str()));
-        }
-        (stopping.pods.keys().cloned().collect(), stopping.change)
+    /// Returns the uids of the pods of this node that are not being deleted.
+    fn live_pods(&self) -> BTreeSet<String> {
+        let pods = self.pods.read();
+        pods.iter().filter(|pod| !is_deleted(pod)).map(|pod| pod.uid().as_str().to_owned()).collect()
     }
 
-    fn stopping(&self) -> MutexGuard<'_, StoppingPods> {
-        self.stopping.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Returns the uids of the pods of this node that EndpointSlices mention and that are being deleted or gone, whatever
+    /// the slices say of them: they follow a moment later, and after a restart of their controller later still.
+    fn stopping_pods(&self, live: &BTreeSet<String>) -> BTreeSet<String> {
+        let slices = self.slices.read();
+        let endpoints = slices.iter().flat_map(|slice| &slice.parsed.content.endpoints);
+        let of_node = endpoints.filter(|it| it.node.as_ref().is_some_and(|name| name.as_str() == self.node));
+        let targets = of_node.filter_map(|endpoint| endpoint.target.as_ref());
+        let uids = targets.filter(|target| target.kind == "Pod").map(|target| target.uid.as_str());
+        uids.filter(|uid| !uid.is_empty() && !live.contains(*uid)).map(str::to_owned).collect()
     }
 }

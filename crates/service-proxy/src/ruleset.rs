@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use gantry_model::{EndpointSlice, IpFamily};
 
-use crate::endpoints::{BackendState, ProxyNode, backends};
+use crate::endpoints::{Backend, BackendState, ProxyNode, backends};
+use crate::health_checks::HealthCheck;
 use crate::port_spec::{PortSpec, Protocol, TrafficPolicy};
 use crate::selection::{Selection, select};
 
@@ -23,6 +24,8 @@ pub(crate) struct Ruleset {
     pub(crate) serving: BTreeMap<(Family, String), BTreeSet<SocketAddr>>,
     /// All cluster IPs: connections to other ports of them are rejected.
     pub(crate) cluster_ips: BTreeSet<IpAddr>,
+    /// What load balancers learn at these ports of the node.
+    pub(crate) health_checks: BTreeMap<u16, HealthCheck>,
 }
 
 /// A family of addresses, in the order of tables.
@@ -106,6 +109,7 @@ impl Ruleset {
                     slices.iter().copied().filter(|slice| slice.content.family == Some(family.slices()));
                 let own = node.own_services.get(&(spec.namespace.clone(), spec.service.clone()));
                 let found = backends(&spec, of_family, node);
+                rules.add_health_check(&spec, &found);
                 if spec.protocol == Protocol::Udp {
                     let serving = found
                         .iter()
@@ -127,6 +131,18 @@ impl Ruleset {
     /// Whether a Service leads to a loopback address, as that of an API server may.
     pub(crate) fn uses_loopback(&self) -> bool {
         self.groups.values().flat_map(|group| &group.endpoints).any(|endpoint| endpoint.ip().is_loopback())
+    }
+
+    fn add_health_check(&mut self, spec: &PortSpec, backends: &[Backend]) {
+        let Some(port) = spec.health_check_port else { return };
+        let (namespace, service) = (spec.namespace.clone(), spec.service.clone());
+        let check = self.health_checks.entry(port).or_insert_with(|| HealthCheck {
+            namespace,
+            service,
+            local: BTreeSet::new(),
+        });
+        let ready = backends.iter().filter(|it| it.is_local && it.state == BackendState::Ready);
+        check.local.extend(ready.map(|backend| backend.address.ip()));
     }
 
     fn add(&mut self, spec: &PortSpec, family: Family, selection: &Selection) {

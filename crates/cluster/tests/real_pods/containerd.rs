@@ -76,6 +76,12 @@ impl Containerd {
         self.directory.join("containerd.sock")
     }
 
+    /// Returns the name by which the node of the test has its pods' files, cgroups and routes.
+    pub(crate) fn node_owner(&self) -> String {
+        let mut owners = fs::read_dir(self.directory.join("node")).unwrap();
+        owners.next().unwrap().unwrap().file_name().to_string_lossy().into_owned()
+    }
+
     /// Returns the IDs of all containers, those of sandboxes included.
     pub(crate) fn containers(&self) -> Vec<String> {
         let list = self.ctr(&["-n", "k8s.io", "containers", "ls", "-q"]).unwrap();

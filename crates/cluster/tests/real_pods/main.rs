@@ -11,6 +11,7 @@ mod load;
 mod rollouts;
 
 use std::future::Future;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use containerd::{Containerd, IMAGE};
@@ -119,8 +120,9 @@ async fn real_pods_are_rolled_out_restarted_and_removed() {
     available(&deployments, 2).await;
 
     restarts_and_termination_messages(&pods).await;
-    resources_of_a_running_pod_are_changed(&pods).await;
+    resources_of_a_running_pod_are_changed(&pods, &containerd).await;
 
+    let owner = containerd.node_owner();
     deployments.delete("web", &DeleteParams::default()).await.unwrap();
     pods.delete_collection(&DeleteParams::default(), &ListParams::default()).await.unwrap();
     eventually("the removal of all pods", || async {
@@ -129,6 +131,22 @@ async fn real_pods_are_rolled_out_restarted_and_removed() {
     .await;
     cluster.stop().await;
     assert_eq!(containerd.containers(), Vec::<String>::new(), "nothing is left behind");
+    assert_eq!(cgroups_of(&owner), Vec::<PathBuf>::new(), "nothing is left behind");
+}
+
+/// Returns the directories of a node's cgroups: one, or one of each controller.
+fn cgroups_of(owner: &str) -> Vec<PathBuf> {
+    let controllers = std::fs::read_dir("/sys/fs/cgroup").into_iter().flatten().flatten();
+    let hierarchies = controllers.map(|entry| entry.path()).chain([PathBuf::from("/sys/fs/cgroup")]);
+    hierarchies.map(|hierarchy| hierarchy.join("gantry").join(owner)).filter(|it| it.exists()).collect()
+}
+
+/// Returns the limit of memory of the cgroup of a burstable pod.
+fn memory_limit(owner: &str, pod: &Pod) -> Option<u64> {
+    let name = format!("burstable/pod{}", pod.metadata.uid.as_ref().unwrap());
+    let pods = cgroups_of(owner).into_iter().map(|cgroup| cgroup.join(&name));
+    let files = pods.flat_map(|pod| [pod.join("memory.limit_in_bytes"), pod.join("memory.max")]);
+    files.filter_map(|file| std::fs::read_to_string(file).ok()).find_map(|text| text.trim().parse().ok())
 }
 
 fn container_id(pod: &Pod) -> Option<String> {
@@ -166,8 +184,8 @@ async fn available(deployments: &Api<Deployment>, generation: i64) {
     .await;
 }
 
-/// A running container gets another limit of memory, without a restart.
-async fn resources_of_a_running_pod_are_changed(pods: &Api<Pod>) {
+/// A running container gets another limit of memory, without a restart, and its pod another one, too.
+async fn resources_of_a_running_pod_are_changed(pods: &Api<Pod>, containerd: &Containerd) {
     let limit = "/sys/fs/cgroup/memory.max /sys/fs/cgroup/memory/memory.limit_in_bytes";
     let script = format!(
         "until /bin/busybox cat {limit} 2>/dev/null | /bin/busybox grep -qx 50331648; do /bin/busybox sleep 0.1; done"
@@ -192,12 +210,15 @@ async fn resources_of_a_running_pod_are_changed(pods: &Api<Pod>) {
         .await;
     };
     phase("Running").await;
+    let (owner, pod) = (containerd.node_owner(), pods.get("growing").await.unwrap());
+    assert_eq!(memory_limit(&owner, &pod), Some(32 << 20));
     let resources = serde_json::json!({"limits": {"memory": "48Mi"}, "requests": {"memory": "48Mi"}});
     let patch = serde_json::json!({"spec": {"containers": [{"name": "growing", "resources": resources}]}});
     pods.patch_subresource("resize", "growing", &PatchParams::default(), &Patch::Strategic(patch))
         .await
         .unwrap();
     phase("Succeeded").await;
+    assert_eq!(memory_limit(&owner, &pod), Some(48 << 20));
 }
 
 /// A container that fails once is restarted, and its messages are reported.

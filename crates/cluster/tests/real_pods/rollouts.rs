@@ -203,34 +203,39 @@ async fn rolling_updates_under_load_lose_no_request() {
     user.apply("one", End::AfterPause).await;
     user.until_complete("one").await;
     user.resolves("web.default.svc.cluster.local", &server.ip().to_string()).await;
-    let load = Load::start(server);
-    some_requests(&load).await;
+    let load = start_load(server, &containerd).await;
     user.apply("two", End::AfterRequests).await;
     user.until_complete("two").await;
     user.apply("three", End::AfterPause).await;
     user.until_complete("three").await;
     assert_nothing_lost(load).await;
-    let tables = Tables::of(&containerd);
-    assert_eq!(tables.listed(), 1);
+    let owner = containerd.node_owner();
+    assert_eq!(tables_of(&owner), 1);
     cluster.stop().await;
-    assert_eq!(tables.listed(), 0, "nothing is left behind");
+    assert_eq!(tables_of(&owner), 0, "nothing is left behind");
 }
 
-/// The kernel's tables of the nodes of a test.
-struct Tables(Vec<String>);
+/// Returns how many tables of the kernel a node has.
+fn tables_of(owner: &str) -> usize {
+    nft(&["list", "tables"]).lines().filter(|line| line.contains(owner)).count()
+}
 
-impl Tables {
-    fn of(containerd: &Containerd) -> Self {
-        let owners = std::fs::read_dir(containerd.directory.join("node")).unwrap();
-        Self(owners.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect())
-    }
+fn nft(arguments: &[&str]) -> String {
+    let output = Command::new("nft").args(arguments).output().unwrap();
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
 
-    /// Returns how many of them exist.
-    fn listed(&self) -> usize {
-        let output = Command::new("nft").args(["list", "tables"]).output().unwrap();
-        let listing = String::from_utf8_lossy(&output.stdout).into_owned();
-        listing.lines().filter(|line| self.0.iter().any(|owner| line.contains(owner.as_str()))).count()
-    }
+/// Waits until the node routes connections to an address, and starts to send requests to it.
+async fn start_load(server: SocketAddr, containerd: &Containerd) -> Load {
+    let table = format!("gantry-proxy-{}", containerd.node_owner());
+    eventually("routes to the Service", || async {
+        let maps = nft(&["list", "map", "ip", &table, "service-ips"]);
+        maps.contains(&server.ip().to_string()).then_some(())
+    })
+    .await;
+    let load = Load::start(server);
+    some_requests(&load).await;
+    load
 }
 
 /// A server with everything but a real node, and an agent that is a client of it over the network.
@@ -285,8 +290,7 @@ async fn rolling_updates_under_load_lose_no_request_while_the_agent_and_the_serv
     let address = user.create_service().await;
     user.apply("one", End::AfterRequests).await;
     user.until_complete("one").await;
-    let load = Load::start(address);
-    some_requests(&load).await;
+    let load = start_load(address, &parts.containerd).await;
 
     user.apply("two", End::AfterRequests).await;
     user.until_ready("two", 2).await;
@@ -312,8 +316,8 @@ async fn rolling_updates_under_load_lose_no_request_while_the_agent_and_the_serv
     switch.turn();
     running.await.unwrap().unwrap();
     server.stop().await;
-    let tables = Tables::of(&parts.containerd);
-    assert_eq!(tables.listed(), 1, "Services are routed while no agent runs");
+    let owner = parts.containerd.node_owner();
+    assert_eq!(tables_of(&owner), 1, "Services are routed while no agent runs");
     gantry_node_agent::remove_recorded(&parts.containerd.directory.join("record")).await.unwrap();
-    assert_eq!(tables.listed(), 0, "nothing is left behind");
+    assert_eq!(tables_of(&owner), 0, "nothing is left behind");
 }

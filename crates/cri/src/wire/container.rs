@@ -53,6 +53,8 @@ messages! {
         bool readonly = 3;
         bool selinux_relabel = 4;
         enum MountPropagation propagation = 5;
+        message ImageSpec image = 9;
+        string image_sub_path = 10;
     }
 
     pub Device {

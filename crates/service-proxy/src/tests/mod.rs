@@ -1,5 +1,6 @@
 //! Stories of Services and their endpoints: what a node does with connections to them.
 
+mod health;
 mod kernel;
 mod routes;
 mod transactions;
