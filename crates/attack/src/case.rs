@@ -1,4 +1,4 @@
-//! A case as a value: what a seed decides, before anything is sent.
+//! A case as a value, generated from a seed before anything is sent.
 
 use std::fmt;
 use std::sync::Arc;

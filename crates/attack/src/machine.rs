@@ -1,4 +1,4 @@
-//! What Linux says about a process and about the machine: memory, and time for which the machine kept a thread waiting.
+//! Reads statistics of Linux about a process and the machine: memory, and how long threads waited for a processor.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Plays a case on the server and judges what it answers.
+//! Sends a case to the server and checks the responses.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -1,4 +1,4 @@
-//! What one step of a rollout may do to the sizes of the sets.
+//! Checks one step of a rollout: how it may change the sizes of the sets.
 
 use gantry_model::{Deployment, Limit, Name, ReplicaSet, RollingLimits, Strategy, keys};
 

@@ -1,4 +1,4 @@
-//! How requests reach a server: over a connection, or by a call in the same process.
+//! The transport of requests: over a connection, or by a call in the same process.
 
 use std::error::Error;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What a cluster takes from outside: time, uids and names, and the connections between its parts.
+//! The environment of a cluster: time, uids and names, and the connections between its components.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What every controller gets: an API client, clocks, metrics and an event recorder.
+//! The context of every controller: an API client, clocks, metrics and an event recorder.
 
 use std::fmt::Display;
 

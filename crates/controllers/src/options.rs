@@ -1,4 +1,4 @@
-//! Which controllers run, and how.
+//! The options of the controllers: which of them run, and with how many workers.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -289,7 +289,7 @@ mod tests {
     fn every_controller_is_known_by_both_its_names() {
         for controller in Controller::ALL {
             assert_eq!(controller.name().parse(), Ok(controller));
-            assert_eq!(controller.alias().parse(), Ok(controller));
+            assert_eq!(controller.names().1.parse(), Ok(controller));
         }
         let unknown = "cronjob".parse::<Controller>().unwrap_err().to_string();
         assert!(

@@ -1,4 +1,4 @@
-//! What is explored: a Deployment, what its user does, and what may go wrong.
+//! The input of an exploration: a Deployment, the actions of its user, and the faults to inject.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What may happen next: one step of a controller, a kubelet, the garbage collector, a watch, a user, or a fault.
+//! The transitions of a state: one step of a controller, a kubelet, the garbage collector, a watch, a user, or a fault.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What a value can be indexed with: names of members and positions of items.
+//! Indexing of values by names of members and positions of items.
 
 use smol_str::SmolStr;
 

@@ -1,4 +1,4 @@
-//! What kubectl does, as a client of any Kubernetes server.
+//! The verbs of kubectl, as a client of any Kubernetes server.
 //!
 //! A [`ClientContext`] holds the connection to one server and the output streams. The verbs take a context and their
 //! options, and print what kubectl 1.37 prints. Patches, printers and descriptions are pure.

@@ -1,4 +1,4 @@
-//! A ClusterRole as the rules see it: what it allows, and whose rules it copies.
+//! A ClusterRole: its rules, and the selectors of the roles whose rules it aggregates.
 
 use k8s_openapi::api::rbac::v1 as wire;
 

@@ -1,4 +1,4 @@
-//! What is assumed about pods and nodes.
+//! The assumptions about pods and nodes.
 
 use gantry_kubectl::Manifest;
 use gantry_nodes::behaviour::{Profile, Traits};

@@ -1,4 +1,4 @@
-//! What distinguishes two versions of a Deployment, in a few words.
+//! Summarizes the difference between two versions of a Deployment.
 
 use gantry_json::Value;
 

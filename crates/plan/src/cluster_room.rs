@@ -1,4 +1,4 @@
-//! What is left on a running cluster for the pods of a change: its nodes and quotas without what other pods use.
+//! The free capacity of a running cluster: its nodes and quotas without what other pods use.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The plan of a rollout: what was asked, what was assumed, and what happened.
+//! The plan of a rollout: its request, its assumptions and its timeline.
 
 use std::time::Duration;
 

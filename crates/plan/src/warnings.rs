@@ -1,4 +1,4 @@
-//! What a person would want to know before a rollout.
+//! Warnings about a rollout, for people to read before they apply it.
 
 use std::fmt;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What the API server does to an object, before it is stored and after it was read.
+//! The rules of the API server about objects: defaulting, admission, validation, lifecycle, tables.
 //!
 //! Objects are JSON values, and their shape is data in [`gantry_schema`]. This crate has the rules: defaults, admission,
 //! validation, lifecycle, conversion between versions, selectors, tables and access control.

@@ -1,4 +1,4 @@
-//! The load: sends the requests of a step and waits until the cluster has done what they ask for.
+//! The load: sends the requests of a step and waits until the cluster has completed it.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! How far the Deployments are in a step, from the events of their watch.
+//! The progress of Deployments in a step, from the events of their watch.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! What is measured: the processes of a cluster, started for one run or given.
+//! The processes under measurement: those of a cluster, started for one run or given.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;

@@ -1,4 +1,4 @@
-//! What objects look like: every field of every kind that is served, and how objects are read and written.
+//! The schema of objects: every field of every kind that is served, and their decoding and encoding.
 //!
 //! Objects are JSON values, and what is known of their shape is data: [`schema`] has every field of the built-in kinds
 //! with its type, its protobuf number, whether zero and absent are the same, and how lists of it merge; [`kinds`] has

@@ -1,4 +1,4 @@
-//! What a node does with connections to Services, in the words of Services.
+//! The routing of connections to Services on a node, independent of nftables.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};

@@ -1,4 +1,4 @@
-//! Styled text: what a terminal may colour, and what reads the same without.
+//! Styled text: spans with a style, readable without colours too.
 
 use crate::formatting::sanitize;
 

@@ -1,4 +1,4 @@
-//! Plays a case on a server, in a namespace of its own, and removes what it created.
+//! Sends a case to a server, in a namespace of its own, and removes what it created.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

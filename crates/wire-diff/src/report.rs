@@ -1,4 +1,4 @@
-//! How many cases came out how, by family and by kind.
+//! The report: results of cases, counted by family and by kind.
 
 use std::collections::BTreeMap;
 

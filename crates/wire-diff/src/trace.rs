@@ -1,4 +1,4 @@
-//! What a server answered to a case: one exchange per recorded request.
+//! The trace of a case on a server: one exchange per recorded request.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -1,4 +1,4 @@
-//! CertificateSigningRequests: who asks, what the request in them says, and who may approve and sign for which signer.
+//! Admission of CertificateSigningRequests: sets the requestor, validates the request, and checks permissions to approve and sign.
 //!
 //! These are the admission plugins CertificateApproval, CertificateSigning and CertificateSubjectRestriction of Kubernetes, the
 //! part of NodeRestriction about requests of nodes, and the part of validation that parses certificates.

@@ -1,4 +1,4 @@
-//! How long rejected clients are asked to wait: longer while many requests of the level are rejected.
+//! Computes `Retry-After` of rejected requests: longer while many requests of the level are rejected.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! How the seats of the server are divided among the priority levels: by shares, and by lending what a level does not need.
+//! Divides the seats of the server among the priority levels: by shares, and by lending seats that a level does not need.
 
 use std::time::Duration;
 

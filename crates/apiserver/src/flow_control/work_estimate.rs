@@ -1,4 +1,4 @@
-//! How many seats a request takes: one, unless it reads or writes much.
+//! Estimates the seats of a request: one, unless it reads or writes much.
 //!
 //! Kubernetes estimates lists by the number and size of the stored objects, which it polls. Here the last list of the same
 //! collection says how much was read.

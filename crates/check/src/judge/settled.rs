@@ -1,4 +1,4 @@
-//! What holds when nothing has changed or failed for a while and every pod is healthy.
+//! The rules of a settled cluster: nothing has changed or failed for a while and every pod is healthy.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Where a server is, how it is verified, and the credentials for it.
+//! The configuration of a connection: address, verification of the server, credentials.
 
 use std::fmt;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Asks for permissions, signs, and writes what was decided.
+//! Checks permissions by access reviews, signs certificates, and writes decisions.
 
 use gantry_certificates::{Lifetime, SigningTerms};
 use gantry_decide::Wake;

@@ -1,4 +1,4 @@
-//! The snapshot of a request: what it says, parsed.
+//! The snapshot of a CertificateSigningRequest, parsed.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What was written and the caches do not show yet: a sync that follows at once begins with it, and is not refused for an old version.
+//! Objects that were written and that the caches do not show yet: the next sync starts from them and so does not conflict.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

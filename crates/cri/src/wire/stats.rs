@@ -1,4 +1,4 @@
-//! The messages about what containers use.
+//! The messages about the resource usage of containers.
 #![expect(missing_docs, reason = "names and meanings are those of the protocol")]
 
 use gantry_grpc::messages;

@@ -1,4 +1,4 @@
-//! Conditions: how they are set, and the predicates behind them.
+//! The conditions of a Deployment, and the predicates that they depend on.
 
 use gantry_model::{
     ConditionStatus, Deployment, DeploymentCondition, DeploymentConditionType, DeploymentStatus, Name,

@@ -1,4 +1,4 @@
-//! How many pods a budget counts, and how many of them have to be healthy.
+//! Computes the expected number of pods of a budget, and how many of them must be healthy.
 
 use std::collections::BTreeMap;
 

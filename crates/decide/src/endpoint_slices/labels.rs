@@ -1,4 +1,4 @@
-//! The labels of a slice: those of its Service, and who it belongs to.
+//! The labels of a slice: those of its Service, and those that name its Service and its controller.
 
 use gantry_model::{EndpointSlice, Labels, Service, keys};
 

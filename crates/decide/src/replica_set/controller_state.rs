@@ -1,4 +1,4 @@
-//! What the controller remembers between syncs: its own writes.
+//! The state of the controller between syncs: expectations about its own writes.
 //!
 //! A restart loses it, which is safe: a fresh cache has seen everything.
 

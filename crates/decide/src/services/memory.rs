@@ -1,4 +1,4 @@
-//! What a controller of endpoints remembers from one sync to the next. A restart loses it, which is safe.
+//! The state of a controller of endpoints between syncs. A restart loses it, which is safe.
 
 use gantry_model::{ObjectKey, ResourceVersion, Service};
 

@@ -1,4 +1,4 @@
-//! What flags change of a kubeconfig, as kubectl does it: single fields of the cluster and the user that are used.
+//! Overrides a kubeconfig by flags, as kubectl does: single fields of the current cluster and user.
 
 use super::kubeconfig::{ClusterEntry, ContextEntry, KubeconfigFile, PemSource, UserEntry, find};
 use super::{Connection, KubeconfigEntry, TlsVerification};

@@ -1,4 +1,4 @@
-//! A PodDisruptionBudget, and a PriorityClass: what happens to pods when there is too little room.
+//! Describes PodDisruptionBudgets and PriorityClasses.
 
 use gantry_json::Value;
 

@@ -1,4 +1,4 @@
-//! What a namespace allows: LimitRanges and ResourceQuotas, each alone and below their namespace.
+//! Describes LimitRanges and ResourceQuotas, alone and below their namespace.
 
 use std::collections::BTreeSet;
 

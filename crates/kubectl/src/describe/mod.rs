@@ -1,4 +1,4 @@
-//! What an object is like, in paragraphs for people (K3).
+//! Describes objects for people (K3).
 //!
 //! Pure: the objects in, a text out. Cells end in tabs, and the whole is aligned at the end.
 

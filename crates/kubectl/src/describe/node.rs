@@ -1,4 +1,4 @@
-//! A node, with its lease, the pods on it and what they take of it.
+//! Describes a node, with its lease, its pods and the resources that they request.
 
 use gantry_json::Value;
 use gantry_primitives::Timestamp;

@@ -1,4 +1,4 @@
-//! A pod, with what became of its containers.
+//! Describes a pod with the states of its containers.
 
 use gantry_json::Value;
 use gantry_primitives::Timestamp;

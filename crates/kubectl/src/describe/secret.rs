@@ -1,4 +1,4 @@
-//! A secret: the names of what it keeps and how much of it there is, never the values.
+//! Describes a secret: keys and sizes, never values.
 
 use gantry_json::Value;
 

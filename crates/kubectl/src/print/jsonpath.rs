@@ -1,4 +1,4 @@
-//! `-o jsonpath=` and everything else that names a path: what the registry finds, laid out.
+//! `-o jsonpath=` and other output by paths: prints the values that a path finds.
 
 use gantry_json::Value;
 use gantry_schema::jsonpath::{self, Piece, Problem};

@@ -1,4 +1,4 @@
-//! `patch`: changes of an object, sent as they are written. What they mean is the server's business.
+//! `patch`: sends a patch as it is given; the server interprets it.
 
 use gantry_client::{ApiRequest, PatchForm};
 use gantry_json::Value;

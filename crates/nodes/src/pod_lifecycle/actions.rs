@@ -1,4 +1,4 @@
-//! What a container runtime is asked to do for a pod.
+//! The actions of a container runtime for a pod, and its reports.
 
 use std::time::Duration;
 

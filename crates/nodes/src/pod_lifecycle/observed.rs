@@ -1,4 +1,4 @@
-//! What a container runtime has reported of a container.
+//! The state of a container as its runtime has reported it.
 
 use gantry_model::Timestamp;
 

@@ -1,4 +1,4 @@
-//! Takes in what a container runtime reports.
+//! Applies the reports of a container runtime to the state of a pod.
 
 use gantry_model::Timestamp;
 

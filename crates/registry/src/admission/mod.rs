@@ -1,4 +1,4 @@
-//! Admission: what the server adds to objects, and why it refuses some.
+//! Admission: sets fields of objects and rejects objects, depending on other objects.
 //!
 //! The functions take the object and what the caller has looked up: accounts, classes, quotas. They run after field
 //! ownership is recorded, because no manager owns what they add. Errors complete a sentence that begins with

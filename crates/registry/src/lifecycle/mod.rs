@@ -1,4 +1,4 @@
-//! What the server writes into objects when they are created, updated and deleted.
+//! The fields that the server sets when objects are created, updated and deleted.
 //!
 //! Pure functions: uid and time are passed in. Defaults come before, validation and storage come after. The resource
 //! version belongs to the store and is not touched here.

@@ -1,4 +1,4 @@
-//! What only pods have: binding, eviction, logs, and parts of the spec with subresources of their own.
+//! The subresources of pods: binding, eviction, logs, ephemeral containers, resize.
 //!
 //! Pure functions: the caller looks up budgets and stored objects.
 

@@ -1,4 +1,4 @@
-//! Validates how webhooks are reached.
+//! Validates the client configuration of webhooks.
 
 use gantry_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What the hollow kubelet does about a pod, decided from the events of its watch.
+//! The stages of a pod on the hollow kubelet, decided from the events of its watch.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What informers hold: objects parsed once, with the fields of their indexes.
+//! The entries of informers: objects parsed once, with the fields of their indexes.
 
 use std::any::TypeId;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! How fields merge: in a strategic merge patch, and under server-side apply.
+//! The merge rules of fields: for strategic merge patches, and for server-side apply.
 
 /// How a field merges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

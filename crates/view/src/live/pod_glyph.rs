@@ -1,4 +1,4 @@
-//! How a pod is drawn in the live view: one character, one style.
+//! The glyph of a pod in the live view: one character, one style.
 
 use gantry_model::Timestamp;
 

@@ -1,4 +1,4 @@
-//! How an attempt ends: what was done, and why no more than that.
+//! The result of an attempt: what was done, and the reason why it stopped there.
 
 use std::fmt;
 

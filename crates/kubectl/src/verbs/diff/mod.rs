@@ -1,4 +1,4 @@
-//! `diff`: what `apply` would change.
+//! `diff`: shows what `apply` would change.
 
 mod mask;
 mod program;

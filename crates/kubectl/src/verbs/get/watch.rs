@@ -1,4 +1,4 @@
-//! `get --watch`: what is there, and then every change (K2.8).
+//! `get --watch`: prints the current objects, and then every change (K2.8).
 
 use gantry_client::{ApiRequest, OBJECTS, TABLE};
 use gantry_json::Value;

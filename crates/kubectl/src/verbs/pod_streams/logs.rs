@@ -1,4 +1,4 @@
-//! `logs`: what containers have written.
+//! `logs`: prints the output of containers.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What goes to and comes from containers: `logs`, `exec`, `attach`, `port-forward` and `cp`.
+//! The verbs with streams to and from containers: `logs`, `exec`, `attach`, `port-forward` and `cp`.
 //!
 //! `pod_choice` finds the pod of an argument, and the container; `remote_command` connects streams with a process in a container.
 

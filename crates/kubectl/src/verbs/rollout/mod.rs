@@ -1,4 +1,4 @@
-//! `rollout`: what kubectl does to and about rollouts (K6).
+//! `rollout`: the subcommands about rollouts (K6).
 
 mod history;
 mod pause;
