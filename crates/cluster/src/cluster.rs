@@ -239,10 +239,7 @@ impl Cluster {
         let informers = Informers::new();
         let signal = self.tasks.signal();
         if self.options.controllers {
-            let options = self.controller_options(Some(informers.clone()));
-            let run =
-                gantry_controllers::run(self.transport_as("gantry-controllers"), options, signal.clone());
-            self.tasks.spawn("controllers", run);
+            self.start_controllers(&informers);
         }
         if self.has_nodes() {
             let scheduler = self.scheduler_options(informers.clone());
@@ -271,13 +268,30 @@ impl Cluster {
         }
     }
 
+    /// Starts the controllers. Those of a cluster without nodes stop while a kube-controller-manager does their part.
+    fn start_controllers(&mut self, informers: &Informers) {
+        let transport = self.transport_as("gantry-controllers");
+        let options = self.controller_options(Some(informers.clone()));
+        let Some(joined) = self.joined_nodes() else {
+            let run = gantry_controllers::run(transport, options, self.tasks.signal());
+            self.tasks.spawn("controllers", run);
+            return;
+        };
+        let start = move |turn| {
+            let options =
+                gantry_controllers::Options { informers: Some(Informers::new()), ..options.clone() };
+            gantry_controllers::run(transport.clone(), options, turn)
+        };
+        self.tasks.spawn("controllers", joined.run("kube-controller-manager", start));
+    }
+
     /// Starts what waits for nodes to join, if the cluster has none.
     fn start_when_nodes_join(&mut self) {
         if let Some(joined) = self.joined_nodes() {
             let (transport, options) =
                 (self.transport_as("gantry-controllers"), self.joined_controller_options());
             let start = move |turn| gantry_controllers::run(transport.clone(), options.clone(), turn);
-            self.tasks.spawn("controllers", joined.run("kube-controller-manager", start));
+            self.tasks.spawn("controllers", joined.run_when_joined("kube-controller-manager", start));
         }
         if let Some(joined) = self.joined_nodes() {
             let transport = self.transport_as("gantry-scheduler");
@@ -290,7 +304,7 @@ impl Cluster {
                     Ok(())
                 }
             };
-            self.tasks.spawn("scheduler", joined.run("kube-scheduler", start));
+            self.tasks.spawn("scheduler", joined.run_when_joined("kube-scheduler", start));
         }
     }
 }

@@ -1,9 +1,9 @@
-//! What a cluster without nodes of its own runs when a node has joined: the scheduler, and the controllers that follow nodes and
-//! the status of pods.
+//! What a cluster without nodes of its own leaves to others, and what it runs only when a node has joined: the scheduler, and the
+//! controllers that follow nodes and the status of pods.
 //!
-//! Before that nothing of it runs, so that tests and other programs may bind pods and set their status themselves. A node that such a
+//! Before that nothing of the latter runs, so that tests and other programs may bind pods and set their status themselves. A node that such a
 //! program creates has no agent, and starts nothing either. While a kube-scheduler or a kube-controller-manager holds its
-//! lease, it does its part, and ours stops.
+//! lease, it does its part, and ours stops: two controllers of ReplicaSets would each create the missing pods.
 
 use std::future::Future;
 use std::pin::pin;
@@ -36,6 +36,21 @@ enum Turn {
 
 impl JoinedNodes {
     /// Runs a component until shutdown: once a node has joined, and while no process holds the lease of its counterpart in Kubernetes.
+    pub(crate) async fn run_when_joined<F>(
+        self,
+        counterpart: &'static str,
+        start: impl Fn(Shutdown) -> F,
+    ) -> Result<(), ControllerPanicked>
+    where
+        F: Future<Output = Result<(), ControllerPanicked>>,
+    {
+        if self.shutdown.unless(self.first_agent()).await.is_some() {
+            tracing::info!("a node has joined: doing what {counterpart} does on other clusters");
+        }
+        self.run(counterpart, start).await
+    }
+
+    /// Runs a component until shutdown, while no process holds the lease of its counterpart in Kubernetes.
     pub(crate) async fn run<F>(
         self,
         counterpart: &'static str,
@@ -44,9 +59,7 @@ impl JoinedNodes {
     where
         F: Future<Output = Result<(), ControllerPanicked>>,
     {
-        self.shutdown.unless(self.first_agent()).await;
         while self.shutdown.unless(self.until(Turn::Ours, counterpart)).await.is_some() {
-            tracing::info!("a node has joined: doing what {counterpart} does on other clusters");
             let (switch, ended) = shutdown();
             let mut running = pin!(start(ended));
             tokio::select! {

@@ -214,6 +214,15 @@ async fn pods_are_scheduled_to_a_node_that_joins() {
     cluster.stop().await;
 }
 
+/// The lease of a component of Kubernetes that runs elsewhere.
+fn held_lease(name: &str) -> Lease {
+    gantry_json::from_value(json!({
+        "metadata": {"name": name},
+        "spec": {"holderIdentity": "other", "leaseDurationSeconds": 3600, "renewTime": "2100-01-01T00:00:00.000000Z"},
+    }))
+    .unwrap()
+}
+
 /// A kube-scheduler that holds its lease does its part, and Gantry does it when the lease is released.
 #[tokio::test]
 async fn what_a_lease_is_held_for_is_left_to_its_holder() {
@@ -222,11 +231,7 @@ async fn what_a_lease_is_held_for_is_left_to_its_holder() {
     let (nodes, pods): (Api<Node>, Api<Pod>) =
         (Api::all(client(&cluster)), Api::default_namespaced(client(&cluster)));
     let leases: Api<Lease> = Api::namespaced(client(&cluster), "kube-system");
-    let held = json!({
-        "metadata": {"name": "kube-scheduler"},
-        "spec": {"holderIdentity": "other", "leaseDurationSeconds": 3600, "renewTime": "2100-01-01T00:00:00.000000Z"},
-    });
-    leases.create(&PostParams::default(), &gantry_json::from_value(held).unwrap()).await.unwrap();
+    leases.create(&PostParams::default(), &held_lease("kube-scheduler")).await.unwrap();
     pods.create(&PostParams::default(), &waiting_pod()).await.unwrap();
     let node = gantry_json::from_value(joined_node("here")).unwrap();
     nodes.create(&PostParams::default(), &node).await.unwrap();
@@ -245,4 +250,39 @@ async fn what_a_lease_is_held_for_is_left_to_its_holder() {
     leases.patch("kube-scheduler", &PatchParams::default(), &Patch::Merge(released)).await.unwrap();
     assert_eq!(bound(&pods, "web").await, "here");
     cluster.stop().await;
+}
+
+/// A kube-controller-manager that holds its lease runs all controllers, not only those that follow nodes.
+#[tokio::test]
+async fn controllers_run_when_a_kube_controller_manager_has_released_its_lease() {
+    let directory = std::env::temp_dir().join(format!("gantry-cluster-lease-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&directory);
+    let options = || Options {
+        nodes: 0,
+        storage: Storage::Directory(directory.clone()),
+        endpoint: Some(Endpoint::on_free_port()),
+        ..Options::default()
+    };
+    let first = Cluster::start_with(options()).await.unwrap();
+    let leases: Api<Lease> = Api::namespaced(client(&first), "kube-system");
+    leases.create(&PostParams::default(), &held_lease("kube-controller-manager")).await.unwrap();
+    first.stop().await;
+
+    let cluster = Cluster::start_with(options()).await.unwrap();
+    let namespace = gantry_json::from_value(json!({"metadata": {"name": "shop"}})).unwrap();
+    let namespaces: Api<Namespace> = Api::all(client(&cluster));
+    namespaces.create(&PostParams::default(), &namespace).await.unwrap();
+    let accounts: Api<ServiceAccount> = Api::namespaced(client(&cluster), "shop");
+    assert!(accounts.get_opt("default").await.unwrap().is_none(), "the holder of the lease creates it");
+    let leases: Api<Lease> = Api::namespaced(client(&cluster), "kube-system");
+    let released = json!({"spec": {"holderIdentity": ""}});
+    leases.patch("kube-controller-manager", &PatchParams::default(), &Patch::Merge(released)).await.unwrap();
+    let created = async {
+        while accounts.get_opt("default").await.unwrap().is_none() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), created).await.expect("the controllers run");
+    cluster.stop().await;
+    std::fs::remove_dir_all(&directory).unwrap();
 }

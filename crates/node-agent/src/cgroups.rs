@@ -190,7 +190,9 @@ fn directories(of: &Path) -> Vec<PathBuf> {
 
 /// Removes a cgroup and those below it. One that has processes stays.
 fn remove(directory: &Path) {
-    directories(directory).iter().for_each(|child| remove(child));
+    for child in directories(directory) {
+        remove(&child);
+    }
     let _ = fs::remove_dir(directory);
 }
 

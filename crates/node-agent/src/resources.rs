@@ -45,13 +45,13 @@ impl QualityOfService {
         if all.iter().all(|it| names.iter().all(|name| amounts(*it, name) == (None, None))) {
             return Self::BestEffort;
         }
-        let is_equal = |resources: &Option<&core::ResourceRequirements>| {
+        let is_equal = |resources: Option<&core::ResourceRequirements>| {
             names.iter().all(|name| {
-                let (request, limit) = amounts(*resources, name);
+                let (request, limit) = amounts(resources, name);
                 limit.is_some() && request == limit
             })
         };
-        if all.iter().all(is_equal) { Self::Guaranteed } else { Self::Burstable }
+        if all.into_iter().all(is_equal) { Self::Guaranteed } else { Self::Burstable }
     }
 }
 
