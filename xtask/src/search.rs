@@ -160,7 +160,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
             Run::Explore => explore(&root, &[])?,
             Run::Scenarios => {
                 sim::play(&root, &["--seeds", SCENARIO_SEEDS])?;
-                sim_mutants::run(&root)?;
+                sim_mutants::run(&root, "")?;
             }
             Run::Dependencies => dependencies::check(&root)?,
         }

@@ -9,7 +9,7 @@ use std::path::Path;
 pub(crate) const USAGE: &str = "\
 Usage: cargo xtask sim [--seeds N] [--from S] [--minutes M] [--jobs N] [--broken N]
        cargo xtask sim --seed S
-       cargo xtask sim --mutants
+       cargo xtask sim --mutants [WORDS]
 
 Play scenarios on the shipped cluster in virtual time, optimised: a seed decides what users do, which requests fail and how, when
 controllers crash and nodes fail, and how pods behave. Every write is judged; exit status 1 if a rule is broken.
@@ -17,17 +17,18 @@ controllers crash and nodes fail, and how pods behave. Every write is judged; ex
   --seeds N     How many seeds to play (default: 1000)
   --from S      The first seed (default: 0)
   --minutes M   How long to play, instead of a number of seeds
-  --jobs N      How many scenarios to play at a time (default: 2)
+  --jobs N      How many scenarios to play at a time (default: the number of cores)
   --broken N    Stop after this many broken scenarios (default: 10)
-  --mutants     Break one rule after the other on purpose; exit status 1 if the simulator does not notice one within 10,000 seeds
+  --mutants     Break one rule after the other on purpose, or those whose name contains the words; exit status 1 if the simulator
+                does not notice one within 10,000 seeds
   --seed S      Play one seed; print its writes, and the smallest scenario found in which the same rule is broken
 ";
 
 /// Builds and starts the simulator, which reads its options itself.
 pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     let root = cargo::repository_root()?;
-    if matches!(arguments, [only] if only == "--mutants") {
-        return sim_mutants::run(&root);
+    if let Some(("--mutants", words)) = arguments.split_first().map(|(first, rest)| (first.as_str(), rest)) {
+        return sim_mutants::run(&root, &words.join(" "));
     }
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     play(&root, &arguments)

@@ -227,8 +227,13 @@ pub(crate) fn is_broken(number: usize) -> bool {
 }
 "#;
 
-/// Builds a simulator with all mutants from a copy of the repository, and plays one after the other.
-pub(crate) fn run(root: &Path) -> Result<(), Failure> {
+/// Builds a simulator with all mutants from a copy of the repository, and plays those whose name contains these words, one after the
+/// other.
+pub(crate) fn run(root: &Path, words: &str) -> Result<(), Failure> {
+    let is_played = |mutant: &Mutant| mutant.name.contains(words);
+    if !MUTANTS.iter().any(is_played) {
+        return Err(Failure::Failed(format!("no mutant has a name with `{words}`")));
+    }
     let copy = root.join("target/mutants");
     copy_sources(root, &copy)?;
     for (number, mutant) in MUTANTS.iter().enumerate() {
@@ -251,7 +256,7 @@ pub(crate) fn run(root: &Path) -> Result<(), Failure> {
     fs::rename(target.join("release/sim"), &simulator)
         .map_err(|error| Failure::Failed(format!("cannot move the simulator: {error}")))?;
     let mut unnoticed = Vec::new();
-    for (number, mutant) in MUTANTS.iter().enumerate() {
+    for (number, mutant) in MUTANTS.iter().enumerate().filter(|(_, mutant)| is_played(mutant)) {
         console::talk(&format!("== {}", mutant.name));
         let mut played = Command::new(&simulator);
         played.env(VARIABLE, number.to_string()).args(["--seeds", SEEDS, "--broken", "1"]);

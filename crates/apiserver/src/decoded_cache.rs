@@ -5,6 +5,7 @@
 //! another server, or past this cache, never makes it stale.
 
 use std::hash::{BuildHasher as _, RandomState};
+use std::num::NonZero;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use gantry_json::Value;
@@ -13,10 +14,7 @@ use gantry_schema::encode::TextParts;
 use gantry_schema::kinds::{Kind, Nature};
 use gantry_store::{Key, Revision};
 
-/// The number of objects that are kept. A key has one place, which it shares with others: the last one written is kept.
-const PLACES: usize = 1024;
-
-/// A cache of decoded objects.
+/// A cache of decoded objects. A key has one place, which it shares with others: the last one written is kept.
 pub(crate) struct DecodedCache {
     places: Box<[Mutex<Option<Entry>>]>,
     hasher: RandomState,
@@ -36,6 +34,12 @@ pub(crate) struct DecodedObject {
 }
 
 impl DecodedCache {
+    /// A cache of at most this many objects.
+    pub(crate) fn new(places: NonZero<usize>) -> Self {
+        let places = std::iter::repeat_with(Mutex::default).take(places.get()).collect();
+        Self { places, hasher: RandomState::new() }
+    }
+
     /// The object of a key at this revision, as it would be decoded.
     pub(crate) fn get(&self, kind: &Kind, key: &Key, revision: Revision) -> Option<DecodedObject> {
         if !is_cached(kind) {
@@ -68,7 +72,7 @@ impl DecodedCache {
 
     fn place(&self, key: &Key) -> MutexGuard<'_, Option<Entry>> {
         let hash = self.hasher.hash_one(key);
-        let place = usize::try_from(hash % PLACES as u64).unwrap_or_default();
+        let place = usize::try_from(hash % self.places.len() as u64).unwrap_or_default();
         self.places[place].lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -80,13 +84,6 @@ pub(crate) fn is_cached(kind: &Kind) -> bool {
         && matches!(kind.nature, Nature::BuiltIn(_))
         && strategies::of(kind).stored_when_new.is_none()
         && conversion::stored_kind(kind).is_none()
-}
-
-impl Default for DecodedCache {
-    fn default() -> Self {
-        let places = std::iter::repeat_with(Mutex::default).take(PLACES).collect();
-        Self { places, hasher: RandomState::new() }
-    }
 }
 
 impl std::fmt::Debug for DecodedCache {
@@ -102,6 +99,10 @@ mod tests {
 
     use super::*;
 
+    fn cache(places: usize) -> DecodedCache {
+        DecodedCache::new(NonZero::new(places).unwrap())
+    }
+
     fn key(name: &str) -> Key {
         Key::new(format!("/registry/pods/n/{name}")).unwrap()
     }
@@ -112,7 +113,7 @@ mod tests {
 
     #[test]
     fn an_entry_is_valid_for_one_revision_of_its_key() {
-        let (cache, pods) = (DecodedCache::default(), kinds().resource("", "v1", "pods").unwrap());
+        let (cache, pods) = (cache(8), kinds().resource("", "v1", "pods").unwrap());
         let pod = json!({"metadata": {"name": "a"}});
         let cached = |number| cache.get(pods, &key("a"), revision(number)).map(|decoded| decoded.object);
         cache.insert(pods, &key("a"), revision(7), &pod, TextParts::default());
@@ -124,14 +125,14 @@ mod tests {
 
     #[test]
     fn keys_of_one_place_are_distinguished() {
-        let (cache, pods) = (DecodedCache::default(), kinds().resource("", "v1", "pods").unwrap());
-        let names: Vec<_> = (0..2 * PLACES).map(|number| number.to_string()).collect();
+        let (cache, pods) = (cache(64), kinds().resource("", "v1", "pods").unwrap());
+        let names: Vec<_> = (0..128).map(|number| number.to_string()).collect();
         for name in &names {
             cache.insert(pods, &key(name), revision(1), &json!(name), TextParts::default());
         }
         let found = names.iter().filter_map(|name| Some((name, cache.get(pods, &key(name), revision(1))?)));
         let found: Vec<_> = found.collect();
-        assert!(!found.is_empty() && found.len() <= PLACES);
+        assert!(!found.is_empty() && found.len() <= 64);
         assert!(found.into_iter().all(|(name, decoded)| decoded.object == json!(name)));
     }
 

@@ -137,7 +137,7 @@ impl ApiServer {
         let store: Arc<dyn Store> = Arc::new(TimedStore::new(store, Arc::clone(&metrics)));
         let heavy_work = Arc::new(HeavyWork::default());
         let parts = ServerParts {
-            objects: Objects::new(store, settings.services.clone(), Arc::clone(&heavy_work)),
+            objects: Objects::new(store, &settings, Arc::clone(&heavy_work)),
             environment,
             signing_keys: Arc::default(),
             policies: Arc::default(),

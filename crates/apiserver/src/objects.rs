@@ -22,6 +22,7 @@ use crate::decoded_cache::{DecodedCache, DecodedObject, is_cached};
 use crate::error::{ApiError, ExistingObject};
 use crate::heavy_work::HeavyWork;
 use crate::metadata::Metadata;
+use crate::settings::Settings;
 use crate::storage_codec::{self, EncodedObject};
 
 /// The prefix of all keys.
@@ -94,9 +95,10 @@ pub(crate) struct ObjectResponse {
 type Decide<'a> = dyn FnMut(&Value) -> Result<Change, ApiError> + Send + 'a;
 
 impl Objects {
-    pub(crate) fn new(store: Arc<dyn Store>, services: ServiceRanges, heavy_work: Arc<HeavyWork>) -> Self {
-        let (catalogues, decoded) = (Arc::default(), Arc::default());
-        Self { store, catalogues, services: Arc::new(services), heavy_work, decoded }
+    pub(crate) fn new(store: Arc<dyn Store>, settings: &Settings, heavy_work: Arc<HeavyWork>) -> Self {
+        let services = Arc::new(settings.services.clone());
+        let decoded = Arc::new(DecodedCache::new(settings.decoded_objects));
+        Self { store, catalogues: Arc::default(), services, heavy_work, decoded }
     }
 
     /// The key prefix of a kind, or of one namespace.

@@ -1,6 +1,7 @@
 //! Settings of an API server. The defaults are those of Kubernetes.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
+use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -34,6 +35,8 @@ pub struct Settings {
     pub requests: RequestLimits,
     /// Whether `managedFields` are kept: who changed which field.
     pub managed_fields: bool,
+    /// The number of objects whose decoded form is kept for their next write.
+    pub decoded_objects: NonZero<usize>,
 }
 
 /// The limits on requests in flight. Watches count while they begin.
@@ -90,6 +93,11 @@ impl Default for RequestLimits {
     }
 }
 
+impl Settings {
+    /// The default of [`Settings::decoded_objects`].
+    pub const DECODED_OBJECTS: NonZero<usize> = NonZero::new(1024).expect("not zero");
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -104,6 +112,7 @@ impl Default for Settings {
             uncontrolled: Vec::new(),
             requests: RequestLimits::default(),
             managed_fields: true,
+            decoded_objects: Self::DECODED_OBJECTS,
         }
     }
 }

@@ -2,11 +2,12 @@
 
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gantry_apiserver::{RequestLimits, ServiceAccounts, StaticToken};
+use gantry_apiserver::{RequestLimits, ServiceAccounts, Settings, StaticToken};
 use gantry_controllers::Repairs;
 use gantry_node_agent::AgentOptions;
 use gantry_nodes::behaviour::Profile;
@@ -51,6 +52,8 @@ pub struct Options {
     pub service_accounts: ServiceAccounts,
     /// The limits on requests in flight. The components of the cluster are exempt.
     pub requests: RequestLimits,
+    /// The number of objects whose decoded form the server keeps for their next write.
+    pub decoded_objects: NonZero<usize>,
     /// Whether there is a certificate authority even without an endpoint. Its certificate is in every namespace, as
     /// `kube-root-ca.crt`; without one it is empty.
     pub authority: bool,
@@ -131,6 +134,7 @@ impl Default for Options {
             services: ServiceRanges::default().addresses,
             service_accounts: ServiceAccounts::Required,
             requests: RequestLimits::default(),
+            decoded_objects: Settings::DECODED_OBJECTS,
             authority: true,
             omissions: Omissions::default(),
             environment: ProcessEnvironment::default(),

@@ -54,6 +54,7 @@ impl PreparedServer {
             client_ca: authority.clone(),
             uncontrolled: uncontrolled(options).to_vec(),
             requests: options.requests,
+            decoded_objects: options.decoded_objects,
             managed_fields: !options.omissions.managed_fields,
             nodes: Some(node_agents(options, pki.as_ref())?),
             ..defaults

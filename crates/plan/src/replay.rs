@@ -1,6 +1,7 @@
 //! Replays a change in a simulated cluster and observes the rollouts.
 
 use std::collections::BTreeMap;
+use std::num::NonZero;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -30,6 +31,9 @@ use crate::variant::Variant;
 pub(crate) const QUIET: Duration = Duration::from_secs(60);
 /// How often the observation decides whether the rollouts have ended, in virtual time.
 const POLL: Duration = Duration::from_secs(1);
+
+/// More than the pods of the largest rollouts: several keys share a place.
+const DECODED_OBJECTS: NonZero<usize> = NonZero::new(8192).expect("not zero");
 
 /// A change, and the cluster in which it is replayed.
 #[derive(Clone, Debug)]
@@ -141,6 +145,7 @@ fn replay_with(
         profile: profile.map_err(ReplayError::Assumptions)?,
         resolution: resolution(&request.after),
         omissions: shortcuts.omissions,
+        decoded_objects: DECODED_OBJECTS,
         ..SimOptions::default()
     };
     match &request.before {

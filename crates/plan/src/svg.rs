@@ -3,27 +3,26 @@
 //! Available pods are at the bottom, so that the top of their area is the number of available pods; starting pods are above
 //! them, so that the top of those is the number of pods; terminating pods, which no limit counts, are on top.
 
+mod heading;
+
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use crate::plan::{RolloutEnding, RolloutPlan, StrategyText};
+use crate::plan::{RolloutPlan, StrategyText};
 use crate::time::span;
 use crate::timeline::{Counts, TimelineSample};
 use crate::words;
+use heading::Heading;
 
 const WIDTH: f64 = 960.0;
 const LEFT: f64 = 56.0;
 const RIGHT: f64 = 124.0;
-const TOP: f64 = 92.0;
 const PLOT_HEIGHT: f64 = 280.0;
 const BOTTOM: f64 = 48.0;
 /// The width of the state before the change, in front of the time axis.
 const LEAD: f64 = 28.0;
 /// The height of a line of the legend.
 const LEGEND_LINE: f64 = 20.0;
-
-/// The number of characters of a title.
-const TITLE_MAX: usize = 84;
 
 const NEW: &str = "#2563eb";
 const NEW_STARTING: &str = "#a8c5fb";
@@ -59,7 +58,7 @@ impl Axes {
 
     #[expect(clippy::cast_precision_loss, reason = "numbers of pods are far below 2^52")]
     fn y(self, pods: i64) -> f64 {
-        TOP + PLOT_HEIGHT * (1.0 - pods as f64 / self.height as f64)
+        PLOT_HEIGHT * (1.0 - pods as f64 / self.height as f64)
     }
 }
 
@@ -101,7 +100,7 @@ pub fn render(plan: &RolloutPlan, axes: Axes) -> String {
 fn height(plan: &RolloutPlan) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "a handful of lines")]
     let legend = LEGEND_LINE * legend(plan).len().div_ceil(2) as f64;
-    TOP + PLOT_HEIGHT + BOTTOM + legend + 8.0
+    Heading::of(plan).height() + PLOT_HEIGHT + BOTTOM + legend + 8.0
 }
 
 /// The picture of a plan that begins so far below the top.
@@ -117,7 +116,9 @@ fn picture(plan: &RolloutPlan, axes: Axes, top: f64) -> String {
         ),
     );
     put(&mut svg, format_args!("<rect width=\"{WIDTH}\" height=\"{height}\" fill=\"#ffffff\"/>"));
-    titles(&mut svg, plan);
+    let heading = Heading::of(plan);
+    heading.draw(&mut svg);
+    put(&mut svg, format_args!("<g transform=\"translate(0 {})\">", heading.height()));
     grid(&mut svg, axes);
     for layer in &layers {
         put(&mut svg, format_args!("<path d=\"{}\" fill=\"{}\"/>", layer.path(axes), layer.colour));
@@ -126,7 +127,7 @@ fn picture(plan: &RolloutPlan, axes: Axes, top: f64) -> String {
     marks(&mut svg, plan, axes);
     axis(&mut svg, axes);
     draw_legend(&mut svg, &legend);
-    svg.push_str("</svg>\n");
+    svg.push_str("</g>\n</svg>\n");
     svg
 }
 
@@ -219,41 +220,6 @@ fn thinned(edges: &[(Duration, i64, i64)], axes: Axes) -> Vec<(f64, i64, i64)> {
     points
 }
 
-fn titles(svg: &mut String, plan: &RolloutPlan) {
-    let colour = match plan.ending() {
-        RolloutEnding::Complete(_) => FLOOR,
-        RolloutEnding::Stuck => CEILING,
-        RolloutEnding::Paused | RolloutEnding::Unfinished => "#b45309",
-    };
-    let title = words::title(plan);
-    put(
-        svg,
-        format_args!(
-            "<text x=\"{LEFT}\" y=\"30\" font-size=\"18\" font-weight=\"600\" fill=\"{INK}\">{} <tspan fill=\"{colour}\">{}</tspan></text>",
-            escape(&title),
-            escape(&shortened(&words::ending(plan), TITLE_MAX.saturating_sub(title.chars().count()))),
-        ),
-    );
-    put(
-        svg,
-        format_args!(
-            "<text x=\"{LEFT}\" y=\"52\" fill=\"{FAINT}\">{}</text>",
-            escape(&shortened(&words::changes(plan), 130))
-        ),
-    );
-    put(
-        svg,
-        format_args!(
-            "<text x=\"{LEFT}\" y=\"72\" fill=\"{FAINT}\">{}</text>",
-            escape(&format!(
-                "available: {} · pods: {}",
-                words::fewest_available(plan),
-                words::most_pods(plan)
-            ))
-        ),
-    );
-}
-
 fn grid(svg: &mut String, axes: Axes) {
     for pods in ticks(axes.height) {
         let y = axes.y(pods);
@@ -338,13 +304,13 @@ fn line(
 /// Vertical lines: the change, the end of the rollout, the exceeded deadline.
 fn marks(svg: &mut String, plan: &RolloutPlan, axes: Axes) {
     let mut mark = |at: Duration, text: &str, colour: &str| {
-        let (x, bottom) = (axes.x(at), TOP + PLOT_HEIGHT);
+        let (x, bottom) = (axes.x(at), PLOT_HEIGHT);
         let is_right = x > WIDTH / 2.0;
         let (anchor, shift) = if is_right { ("end", -5.0) } else { ("start", 5.0) };
         put(
             svg,
             format_args!(
-                "<path d=\"M{x:.1} {TOP}V{bottom}\" stroke=\"{colour}\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\" \
+                "<path d=\"M{x:.1} 0V{bottom}\" stroke=\"{colour}\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\" \
              fill=\"{colour}\" stroke=\"#ffffff\" stroke-width=\"3\" paint-order=\"stroke\">{}</text>",
                 x + shift,
                 bottom - 8.0,
@@ -362,7 +328,7 @@ fn marks(svg: &mut String, plan: &RolloutPlan, axes: Axes) {
 }
 
 fn axis(svg: &mut String, axes: Axes) {
-    let y = TOP + PLOT_HEIGHT;
+    let y = PLOT_HEIGHT;
     put(svg, format_args!("<path d=\"M{LEFT} {y}H{}\" stroke=\"{INK}\"/>", WIDTH - RIGHT));
     for at in time_ticks(axes.end) {
         let x = axes.x(at);
@@ -418,7 +384,7 @@ fn legend(plan: &RolloutPlan) -> Vec<(&'static str, String)> {
 }
 
 fn draw_legend(svg: &mut String, entries: &[(&'static str, String)]) {
-    let top = TOP + PLOT_HEIGHT + BOTTOM;
+    let top = PLOT_HEIGHT + BOTTOM;
     for (index, (colour, text)) in entries.iter().enumerate() {
         #[expect(clippy::cast_precision_loss, reason = "a handful of lines")]
         let (x, y) = (LEFT + (index % 2) as f64 * 430.0, top + LEGEND_LINE * (index / 2) as f64);

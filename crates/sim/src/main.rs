@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
+use std::num::NonZero;
 use std::process::ExitCode;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -28,9 +29,9 @@ struct Command {
     /// Play one seed, and print what happens and the smallest scenario in which the same rule is broken
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
-    /// How many scenarios to play at a time
-    #[arg(long, value_name = "N", default_value_t = 2)]
-    jobs: usize,
+    /// How many scenarios to play at a time; by default as many as there are cores
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZero<usize>>,
     /// Stop after this many broken scenarios
     #[arg(long, value_name = "N", default_value_t = 10)]
     broken: usize,
@@ -67,8 +68,9 @@ fn main() -> ExitCode {
 
 fn play_many(command: &Command) -> ExitCode {
     let progress = Mutex::new(Progress::new(command.from));
+    let jobs = command.jobs.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZero::get);
     std::thread::scope(|scope| {
-        for _ in 0..command.jobs.max(1) {
+        for _ in 0..jobs {
             scope.spawn(|| {
                 loop {
                     let Some(seed) = locked(&progress).begin(command) else { return };

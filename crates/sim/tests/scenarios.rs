@@ -56,6 +56,7 @@ fn a_pod_becomes_ready_although_patches_of_its_status_conflict() {
         duration: Duration::from_secs(112),
         rest: Duration::from_mins(20),
         scope: SimScope::Everything,
+        resolution: Duration::ZERO,
         deadline_seconds: None,
     });
 }
@@ -85,6 +86,39 @@ fn a_pod_becomes_ready_again_although_its_node_and_the_node_controller_report_at
         duration: Duration::from_secs(608),
         rest: Duration::from_mins(20),
         scope: SimScope::Everything,
+        resolution: Duration::ZERO,
+        deadline_seconds: None,
+    });
+}
+
+/// The second attempt to write the status of the deleted set wrote it to the new set of the same name.
+#[test]
+fn the_status_of_a_deleted_set_is_not_written_to_its_successor() {
+    let millis = |millis, step| TimedStep { at: Duration::from_millis(millis), step };
+    holds(&SimScenario {
+        seed: 143,
+        nodes: 2,
+        replicas: 1,
+        faults: Faults {
+            delay_ms: 500,
+            refused: 100,
+            watch_delay_ms: 200,
+            stalled: 20,
+            stall_seconds: 60,
+            ..Faults::default()
+        },
+        steps: vec![
+            millis(69, SimStep::Create("web", 7)),
+            millis(3_706, SimStep::Crash(0, Duration::from_millis(457))),
+            millis(6_531, SimStep::Crash(0, Duration::from_millis(18))),
+            millis(25_774, SimStep::Scale("web", 5)),
+            millis(25_872, SimStep::Delete("web", "Background")),
+            millis(28_085, SimStep::Create("web", 1)),
+        ],
+        duration: Duration::from_secs(90),
+        rest: Duration::from_mins(2),
+        scope: SimScope::Workloads,
+        resolution: Duration::from_secs(1),
         deadline_seconds: None,
     });
 }

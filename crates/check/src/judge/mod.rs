@@ -61,6 +61,8 @@ pub struct Judge {
     orphaned: BTreeSet<String>,
     /// The uids of everything that exists.
     uids: BTreeMap<String, String>,
+    /// The keys of everything whose deletion has begun.
+    deleting: BTreeSet<String>,
     findings: Vec<Finding>,
 }
 
@@ -90,6 +92,7 @@ struct DeploymentHistory {
 
 #[derive(Clone, Debug)]
 struct SetHistory {
+    created_at: Duration,
     /// Its size while it has its present owner, 0 before.
     size: Recent,
     available: Recent,
@@ -126,6 +129,7 @@ impl Judge {
             lost_creations: VecDeque::new(),
             orphaned: BTreeSet::new(),
             uids: BTreeMap::new(),
+            deleting: BTreeSet::new(),
             findings: Vec::new(),
         }
     }
@@ -150,7 +154,8 @@ impl Judge {
         if !matches!(resource, "deployments" | "replicasets" | "pods") {
             return Vec::new();
         }
-        if write.object.is_none_or(is_deleting) {
+        // What is being deleted is removed in the end, whatever becomes of its owner.
+        if write.object.is_none_or(is_deleting) && !self.deleting.contains(write.key) {
             self.check_collection(&write);
         }
         match resource {
@@ -169,7 +174,9 @@ impl Judge {
 
     fn deployment(&mut self, name: &str, write: &ObservedWrite<'_>) {
         let Some(object) = write.object else {
-            self.deployments.remove(name);
+            if let Some(removed) = self.deployments.remove(name) {
+                self.forget_late_orphans(&removed.view);
+            }
             return;
         };
         let view = DeploymentView::of(object);
@@ -179,7 +186,7 @@ impl Judge {
             self.check_deployment(known, &view, write.by);
         }
         if view.is_deleting && view.finalizers.iter().any(|finalizer| finalizer == "orphan") {
-            let owned = self.sets.values().filter(|set| set.view.owner == view.uid);
+            let owned = self.sets.values().filter(|set| set.view.owner == view.uid && !set.view.is_deleting);
             self.orphaned.extend(owned.map(|set| set.view.uid.clone()));
         }
         let rolling = i64::from(view.is_rolling);
@@ -213,6 +220,16 @@ impl Judge {
         self.deployments.insert(name.to_owned(), Followed { view, history });
     }
 
+    /// Sets that were created shortly before their Deployment was removed are collected if the garbage collector did not know them when
+    /// it orphaned the others; so in Kubernetes.
+    fn forget_late_orphans(&mut self, removed: &DeploymentView) {
+        let from = self.from();
+        let sets = self.sets.values().filter(|set| set.view.owner == removed.uid);
+        for set in sets.filter(|set| set.history.created_at > from) {
+            self.orphaned.remove(&set.view.uid);
+        }
+    }
+
     fn set(&mut self, name: &str, write: &ObservedWrite<'_>) {
         let Some(object) = write.object else {
             if let Some(known) = self.sets.remove(name) {
@@ -226,6 +243,7 @@ impl Judge {
         self.check_set(known.as_ref(), &view, write.by);
         let mut history = known.as_ref().map_or_else(
             || SetHistory {
+                created_at: at,
                 size: Recent::new(at, 0),
                 available: Recent::new(at, 0),
                 active_pods: Recent::new(at, 0),
@@ -284,9 +302,15 @@ impl Judge {
     fn follow_identity(&mut self, write: &ObservedWrite<'_>) {
         let Some(object) = write.object else {
             self.uids.remove(write.key);
+            self.deleting.remove(write.key);
             self.owners.remove(write.key);
             return;
         };
+        if is_deleting(object) {
+            self.deleting.insert(write.key.to_owned());
+        } else {
+            self.deleting.remove(write.key);
+        }
         let uid = object["metadata"]["uid"].as_str().unwrap_or_default().to_owned();
         self.uids.insert(write.key.to_owned(), uid);
         self.owners.insert(write.key.to_owned(), views::owners(object));

@@ -35,9 +35,28 @@ impl History {
         self.write(Writer::Controller, resource, name, object)
     }
 
+    fn collector(&mut self, resource: &str, name: &str, object: &Value) -> Vec<&'static str> {
+        self.write(Writer::GarbageCollector, resource, name, object)
+    }
+
+    /// The garbage collector removes an object, or the last finalizer of one that is being deleted.
+    fn collected(&mut self, resource: &str, name: &str) -> Vec<&'static str> {
+        self.observe(Writer::GarbageCollector, resource, name, None)
+    }
+
     fn write(&mut self, by: Writer, resource: &str, name: &str, object: &Value) -> Vec<&'static str> {
+        self.observe(by, resource, name, Some(object))
+    }
+
+    fn observe(
+        &mut self,
+        by: Writer,
+        resource: &str,
+        name: &str,
+        object: Option<&Value>,
+    ) -> Vec<&'static str> {
         let key = format!("/registry/{resource}/default/{name}");
-        let write = ObservedWrite { at: self.now, by, key: &key, object: Some(object) };
+        let write = ObservedWrite { at: self.now, by, key: &key, object };
         self.judge.observe(write).into_iter().map(|finding| finding.broken).collect()
     }
 }
@@ -79,6 +98,13 @@ fn pod(owner: &str, is_ready: bool) -> Value {
 
 fn deleted(mut object: Value) -> Value {
     object["metadata"]["deletionTimestamp"] = json!("2026-01-01T12:00:00Z");
+    object
+}
+
+/// An object that is being deleted, with this finalizer.
+fn deleted_with(finalizer: &str, object: Value) -> Value {
+    let mut object = deleted(object);
+    object["metadata"]["finalizers"] = json!([finalizer]);
     object
 }
 
@@ -269,4 +295,38 @@ fn pods_of_a_lost_node_are_available_as_soon_as_it_is_back() {
     history.later();
     history.user("pods", "v1-a", &pod("v1", true));
     assert_eq!(history.controller("replicasets", "v1", &reported(1)), [""; 0]);
+}
+
+#[test]
+fn an_orphaned_set_is_collected_only_if_it_was_new_when_its_deployment_was_removed() {
+    let (web, orphaned) = (web(1, rolling(1, 1, 0)), "an orphaned ReplicaSet is not collected");
+    let mut history = History::of(rolling(1, 1, 0));
+    history.controller("replicasets", "v1", &set("v1", 1, [1, 2]));
+    history.later();
+    history.user("deployments", "web", &deleted_with("orphan", web.clone()));
+    // By a controller whose cache does not show yet that the Deployment is being deleted.
+    history.controller("replicasets", "v2", &set("v2", 0, [1, 2]));
+    history.controller("deployments", "web", &deleted_with("orphan", web));
+    assert_eq!(history.collected("deployments", "web"), [""; 0]);
+    assert_eq!(history.collected("replicasets", "v2"), [""; 0]);
+    assert_eq!(history.collected("replicasets", "v1"), [orphaned]);
+}
+
+/// A deletion in the foreground has begun; then the user deletes the Deployment again, and wants its sets orphaned.
+#[test]
+fn a_set_whose_deletion_has_begun_is_removed_although_its_owner_lives_again() {
+    let web = web(1, rolling(1, 1, 0));
+    let mut history = History::of(rolling(1, 1, 0));
+    for name in ["v1", "v2"] {
+        history.controller("replicasets", name, &set(name, 1, [1, 2]));
+    }
+    history.later();
+    history.user("deployments", "web", &deleted_with("foregroundDeletion", web.clone()));
+    let ending = deleted_with("foregroundDeletion", set("v1", 1, [1, 2]));
+    assert_eq!(history.collector("replicasets", "v1", &ending), [""; 0]);
+    history.user("deployments", "web", &deleted_with("orphan", web));
+    history.later();
+    let broken = history.collector("replicasets", "v2", &deleted(set("v2", 1, [1, 2])));
+    assert_eq!(broken, ["the garbage collector deletes nothing with a living owner"]);
+    assert_eq!(history.collected("replicasets", "v1"), [""; 0]);
 }

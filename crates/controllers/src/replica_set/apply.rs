@@ -69,7 +69,7 @@ impl<S: CachedSet> ReplicaSets<S> {
         manage_result
     }
 
-    /// Writes the status; if that fails, once more after a live read.
+    /// Writes the status; if that fails, once more after a live read, unless that finds another set of the same name.
     pub(super) async fn write_status(&self, cached: &S, status: &ReplicaSetStatus) -> Result<(), Refusal> {
         let set = cached.parsed();
         let mut body = cached.with_status(status).map_err(Refusal::other)?;
@@ -89,6 +89,9 @@ impl<S: CachedSet> ReplicaSets<S> {
                 AfterFailedWrite::ReadAndPutAgain => {
                     let live = S::parse(&S::resource(), &Arc::new(self.context.api.get(&target).await?));
                     let live = live.map_err(|error| Refusal::other(error.to_string()))?;
+                    if live.parsed().meta.uid != set.meta.uid {
+                        return Err(failure.into());
+                    }
                     body = live.with_status(status).map_err(Refusal::other)?;
                 }
             }

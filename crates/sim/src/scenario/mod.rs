@@ -37,17 +37,30 @@ pub struct SimScenario {
     pub rest: Duration,
     /// What the controllers take care of.
     pub scope: SimScope,
+    /// What happens to pods happens at multiples of this duration; zero for any time.
+    pub resolution: Duration,
     /// The `progressDeadlineSeconds` of Deployments; `None` for the default. A rollout that misses it is judged before it is healed.
     pub deadline_seconds: Option<u32>,
 }
 
 impl fmt::Display for SimScenario {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { seed, nodes, replicas, faults, steps, duration, rest, scope, deadline_seconds } = self;
+        let Self {
+            seed,
+            nodes,
+            replicas,
+            faults,
+            steps,
+            duration,
+            rest,
+            scope,
+            resolution,
+            deadline_seconds,
+        } = self;
         let (duration, rest) = (duration.as_secs(), rest.as_secs());
         writeln!(
             f,
-            "seed {seed}, {nodes} nodes, {replicas} controllers, {duration} s, then {rest} s of rest, {scope:?}"
+            "seed {seed}, {nodes} nodes, {replicas} controllers, {duration} s, then {rest} s of rest, {scope:?}, pods change every {resolution:?}"
         )?;
         if let Some(seconds) = deadline_seconds {
             writeln!(f, "progressDeadlineSeconds: {seconds}")?;

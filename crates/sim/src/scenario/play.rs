@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use gantry_check::{Finding, Judge, ObservedWrite, Writer};
-use gantry_cluster::{Omissions, Profile};
+use gantry_cluster::{Omissions, Profile, ServiceAccounts};
 use gantry_controllers::Repairs;
 use gantry_json::{Value, json};
 
@@ -13,7 +13,7 @@ use super::journal::Journal;
 use super::{SimScenario, SimStep};
 use crate::{
     Commit, Component, ControllerProcesses, Faults, RequestInfo, SimCluster, SimObserver, SimOptions,
-    simulate,
+    SimScope, simulate,
 };
 
 const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
@@ -84,10 +84,10 @@ fn run(scenario: &SimScenario, has_journal: bool) -> Played {
         profile: Profile::read(PROFILE).expect("the profile of scenarios is valid"),
         controllers: ControllerProcesses::Separate(scenario.replicas),
         scope: scenario.scope,
-        // Heartbeats, and events that no rule is about, would be half of all requests. A node is taken for lost after 50 seconds.
-        renew_every: Duration::from_secs(20),
-        omissions: Omissions { normal_events: true, ..Omissions::default() },
-        ..SimOptions::default()
+        resolution: scenario.resolution,
+        // Heartbeats would be a large part of all requests. A node is taken for lost after 50 seconds.
+        renew_every: Duration::from_secs(24),
+        ..cluster_options(scenario.scope)
     };
     let start = options.start;
     simulate(options, async |cluster| {
@@ -106,6 +106,19 @@ fn run(scenario: &SimScenario, has_journal: bool) -> Played {
             journal: bench.journal.as_ref().map(Journal::text).unwrap_or_default(),
         }
     })
+}
+
+/// What of the cluster a scenario is about: without the events, owners of fields, tokens and passing statuses that no rule is about,
+/// a scenario takes half the time.
+fn cluster_options(scope: SimScope) -> SimOptions {
+    match scope {
+        SimScope::Everything => SimOptions::default(),
+        SimScope::Workloads => SimOptions {
+            omissions: Omissions { normal_events: true, managed_fields: true, passing_statuses: true },
+            service_accounts: ServiceAccounts::Ignored,
+            ..SimOptions::default()
+        },
+    }
 }
 
 /// What is due later because of an earlier step.

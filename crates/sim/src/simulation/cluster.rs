@@ -29,7 +29,7 @@ const SETTLE_MAX: Duration = Duration::from_hours(2);
 
 /// The durations of an election: longer than the defaults, because renewals would be most of the work.
 const TIMING: Timing =
-    Timing { lease: Duration::from_secs(60), renew: Duration::from_secs(40), retry: Duration::from_secs(12) };
+    Timing { lease: Duration::from_secs(60), renew: Duration::from_secs(40), retry: Duration::from_secs(19) };
 
 /// The controllers of [`SimScope::Workloads`].
 const WORKLOAD_CONTROLLERS: [Controller; 5] = [
@@ -91,6 +91,7 @@ impl SimCluster {
             storage: Storage::Own(store.clone()),
             service_accounts: options.service_accounts,
             omissions: options.omissions,
+            decoded_objects: options.decoded_objects,
             authority: false,
             environment,
             connector,

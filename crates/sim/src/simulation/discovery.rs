@@ -6,11 +6,7 @@ use bytes::Bytes;
 use gantry_json::Value;
 
 /// The kinds that objects of a rollout have: by group, the plural names.
-const SHOWN: [(&str, &[&str]); 3] = [
-    ("", &["pods", "nodes"]),
-    ("apps", &["deployments", "replicasets"]),
-    ("coordination.k8s.io", &["leases"]),
-];
+const SHOWN: [(&str, &[&str]); 2] = [("", &["pods"]), ("apps", &["deployments", "replicasets"])];
 
 /// The paths of the documents.
 pub(super) const PATHS: [&str; 2] = ["/api", "/apis"];
@@ -30,9 +26,15 @@ pub(super) fn limited_document(path: &str) -> Option<Bytes> {
 }
 
 fn limited(mut document: Value) -> Value {
-    for group in members(&mut document, "items") {
+    let shown = |group: &Value| {
         let name = group["metadata"]["name"].as_str().unwrap_or_default();
-        let shown = SHOWN.iter().find(|(group, _)| *group == name).map_or(&[][..], |(_, plurals)| *plurals);
+        SHOWN.iter().find(|(group, _)| *group == name).map(|(_, plurals)| *plurals)
+    };
+    if let Some(groups) = document["items"].as_array_mut() {
+        groups.retain(|group| shown(group).is_some());
+    }
+    for group in members(&mut document, "items") {
+        let shown = shown(group).unwrap_or_default();
         for version in members(group, "versions") {
             if let Some(resources) = version["resources"].as_array_mut() {
                 resources.retain(|resource| shown.iter().any(|plural| resource["resource"] == *plural));
@@ -64,7 +66,6 @@ mod tests {
         ]});
         let expected = json!({"kind": "APIGroupDiscoveryList", "items": [
             {"metadata": {"name": "apps"}, "versions": resources(&["deployments", "replicasets"])},
-            {"metadata": {"name": "batch"}, "versions": resources(&[])},
         ]});
         assert_eq!(limited(document), expected);
     }

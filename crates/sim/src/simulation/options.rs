@@ -1,5 +1,6 @@
 //! The options of a simulation.
 
+use std::num::NonZero;
 use std::time::Duration;
 
 use gantry_cluster::{Capacity, NodeTemplate, Omissions, Profile, ServiceAccounts};
@@ -35,6 +36,8 @@ pub struct SimOptions {
     pub scope: SimScope,
     /// Whether pods need an existing service account.
     pub service_accounts: ServiceAccounts,
+    /// The number of objects whose decoded form the server keeps for their next write: best not below the number of pods.
+    pub decoded_objects: NonZero<usize>,
     /// Whether all requests and responses are recorded, for [`SimCluster::trace`](crate::SimCluster::trace).
     pub trace: bool,
 }
@@ -80,6 +83,7 @@ impl Default for SimOptions {
             controllers: ControllerProcesses::Shared,
             scope: SimScope::Everything,
             service_accounts: ServiceAccounts::Required,
+            decoded_objects: const { NonZero::new(256).expect("not zero") },
             trace: false,
         }
     }
