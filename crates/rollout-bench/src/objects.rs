@@ -155,6 +155,18 @@ pub(crate) struct Container {
 pub(crate) struct PodStatus {
     #[prost(string, tag = "1")]
     pub(crate) phase: String,
+    #[prost(message, repeated, tag = "2")]
+    pub(crate) conditions: Vec<PodCondition>,
+}
+
+#[derive(Clone, PartialEq, Message, serde::Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct PodCondition {
+    #[prost(string, tag = "1")]
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    #[prost(string, tag = "2")]
+    pub(crate) status: String,
 }
 
 #[derive(Clone, PartialEq, Message, serde::Deserialize)]
