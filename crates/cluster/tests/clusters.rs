@@ -161,8 +161,8 @@ async fn a_node_that_was_made_to_fail_is_not_waited_for() {
 
 #[tokio::test]
 async fn more_nodes_than_addresses_are_refused() {
-    let refused = Cluster::start_with(Options { nodes: 2049, ..Options::default() }).await.unwrap_err();
-    assert!(matches!(refused, StartError::Nodes(_)) && refused.to_string().contains("2048"), "{refused}");
+    let refused = Cluster::start_with(Options { nodes: 6145, ..Options::default() }).await.unwrap_err();
+    assert!(matches!(refused, StartError::Nodes(_)) && refused.to_string().contains("6144"), "{refused}");
 }
 
 /// A node with an agent that reports that it is ready, as one that has joined.

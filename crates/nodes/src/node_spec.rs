@@ -11,13 +11,22 @@ use crate::addresses::Addresses;
 use crate::behaviour::{ANNOTATION_PREFIX, InvalidTrait};
 use crate::options::{Capacity, NodeTemplate, Options};
 
-/// The number of nodes that fit into `10.128.0.0/9` with 4096 addresses each.
-pub(crate) const NODES_MAX: usize = 1 << (32 - 9 - POD_BITS);
-/// The number of pods per node that have an address of their own.
-pub(crate) const PODS_MAX: u32 = (1 << POD_BITS) - 3;
-/// The number of bits of an address that differ between the pods of a node.
-pub(crate) const POD_BITS: u32 = 12;
-pub(crate) const POD_NETWORK: Ipv4Addr = Ipv4Addr::new(10, 128, 0, 0);
+/// A network whose addresses are divided among the pods of nodes.
+struct PodNetwork {
+    first: Ipv4Addr,
+    /// The number of nodes that it has room for.
+    nodes: u32,
+    /// The number of bits of an address that differ between the pods of a node.
+    pod_bits: u32,
+}
+
+/// The pods of the first 2,048 nodes have addresses in `10.128.0.0/9`, those of further nodes in `100.64.0.0/10`.
+const POD_NETWORKS: [PodNetwork; 2] = [
+    PodNetwork { first: Ipv4Addr::new(10, 128, 0, 0), nodes: 1 << 11, pod_bits: 12 },
+    PodNetwork { first: Ipv4Addr::new(100, 64, 0, 0), nodes: 1 << 12, pod_bits: 10 },
+];
+/// The number of nodes whose pods have addresses.
+pub(crate) const NODES_MAX: usize = (1 << 11) + (1 << 12);
 const NODE_NETWORK: Ipv4Addr = Ipv4Addr::new(172, 18, 0, 2);
 
 /// The taint that admission adds to a new node, to be removed when the node is ready.
@@ -136,13 +145,14 @@ impl NodeSpec {
 
     /// Returns the allocator of its pods' addresses.
     pub(crate) fn pod_addresses(&self) -> Addresses {
-        // Without the network address, the node's own address in it, and the broadcast address.
-        Addresses::new(Ipv4Addr::from_bits(self.pod_network().to_bits() + 2), PODS_MAX)
+        let (first, bits) = pod_network(self.index);
+        Addresses::new(Ipv4Addr::from_bits(first.to_bits() + 2), usable(bits))
     }
 
     /// Returns the Node object to create.
     pub(crate) fn object(&self, now: Timestamp) -> Value {
-        let cidr = format!("{}/{}", self.pod_network(), 32 - POD_BITS);
+        let (first, bits) = pod_network(self.index);
+        let cidr = format!("{first}/{}", 32 - bits);
         json!({
             "apiVersion": "v1",
             "kind": "Node",
@@ -205,10 +215,24 @@ impl NodeSpec {
             },
         })
     }
+}
 
-    fn pod_network(&self) -> Ipv4Addr {
-        Ipv4Addr::from_bits(POD_NETWORK.to_bits() + (self.index << POD_BITS))
-    }
+/// The first address of the pods of a node, and the number of bits in which the others differ from it.
+fn pod_network(index: u32) -> (Ipv4Addr, u32) {
+    let [near, far] = &POD_NETWORKS;
+    let (network, number) = if index < near.nodes { (near, index) } else { (far, index - near.nodes) };
+    (Ipv4Addr::from_bits(network.first.to_bits() + (number << network.pod_bits)), network.pod_bits)
+}
+
+/// The number of pods of each node that have an address of their own if there are this many nodes.
+pub(crate) fn pods_max(nodes: usize) -> u32 {
+    let last = u32::try_from(nodes.saturating_sub(1)).unwrap_or(u32::MAX);
+    usable(pod_network(last).1)
+}
+
+/// The addresses for pods among `2^bits`: without that of the network, the node's own in it, and the broadcast address.
+const fn usable(bits: u32) -> u32 {
+    (1 << bits) - 3
 }
 
 /// Returns the conditions of a healthy node. Unchanged ones keep their transition time.
@@ -292,11 +316,14 @@ mod tests {
     #[test]
     fn nodes_have_names_and_networks_of_their_own() {
         let last = spec(NODES_MAX - 1);
-        assert_eq!((spec(0).name.as_str(), last.name.as_str()), ("node-1", "node-2048"));
-        assert_eq!(spec(0).object(NOON)["spec"]["podCIDR"], "10.128.0.0/20");
-        assert_eq!(last.object(NOON)["spec"]["podCIDR"], "10.255.240.0/20");
+        assert_eq!((spec(0).name.as_str(), last.name.as_str()), ("node-1", "node-6144"));
+        let network = |index| spec(index).object(NOON)["spec"]["podCIDR"].clone();
+        assert_eq!([network(0), network(2047)], ["10.128.0.0/20", "10.255.240.0/20"]);
+        assert_eq!([network(2048), network(NODES_MAX - 1)], ["100.64.0.0/22", "100.127.252.0/22"]);
         assert_eq!(spec(0).pod_addresses().take(), Ipv4Addr::new(10, 128, 0, 2));
-        assert_eq!(last.address(), Ipv4Addr::new(172, 18, 8, 1));
+        assert_eq!(last.pod_addresses().take(), Ipv4Addr::new(100, 127, 252, 2));
+        assert_eq!(spec(2047).address(), Ipv4Addr::new(172, 18, 8, 1));
+        assert_eq!([pods_max(2048), pods_max(2049)], [4093, 1021]);
     }
 
     #[test]

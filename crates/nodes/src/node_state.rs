@@ -13,7 +13,7 @@ use crate::node_spec::NodeSpec;
 #[derive(Debug)]
 pub(crate) struct NodeState {
     pub(crate) spec: NodeSpec,
-    /// One recorder per node, as each kubelet has its own: a burst of events on one node does not delay those of others.
+    /// The recorder that all nodes share. A kubelet has its own, which takes some hundred kilobytes.
     pub(crate) events: EventRecorder,
     shared: Mutex<Shared>,
 }

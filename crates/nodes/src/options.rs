@@ -90,7 +90,12 @@ pub enum InvalidOptions {
     /// More nodes than the pod network has room for.
     Nodes(usize),
     /// More pods per node than it has addresses for.
-    Pods(u32),
+    Pods {
+        /// The pods of each node.
+        pods: u32,
+        /// The most that have addresses.
+        max: u32,
+    },
     /// Not a valid quantity.
     Quantity {
         /// The resource.
@@ -131,8 +136,9 @@ impl Options {
         if self.nodes > node_spec::NODES_MAX {
             return Err(InvalidOptions::Nodes(self.nodes));
         }
-        if self.capacity.pods > node_spec::PODS_MAX {
-            return Err(InvalidOptions::Pods(self.capacity.pods));
+        let max = node_spec::pods_max(self.nodes);
+        if self.capacity.pods > max {
+            return Err(InvalidOptions::Pods { pods: self.capacity.pods, max });
         }
         for (resource, written) in [("cpu", &self.capacity.cpu), ("memory", &self.capacity.memory)] {
             if parse_billionths(written).is_none_or(|amount| amount < 0) {
@@ -154,20 +160,11 @@ impl fmt::Display for InvalidOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Nodes(nodes) => {
-                let (network, bits, max) =
-                    (node_spec::POD_NETWORK, node_spec::POD_BITS, node_spec::NODES_MAX);
-                write!(
-                    f,
-                    "{nodes} nodes are too many: each has {} pod addresses, and {network}/9 has room for {max} nodes",
-                    1 << bits
-                )
+                let max = node_spec::NODES_MAX;
+                write!(f, "{nodes} nodes are too many; there are addresses for the pods of {max}")
             }
-            Self::Pods(pods) => {
-                write!(
-                    f,
-                    "{pods} pods on a node are too many; there are addresses for {}",
-                    node_spec::PODS_MAX
-                )
+            Self::Pods { pods, max } => {
+                write!(f, "{pods} pods on a node are too many; there are addresses for {max}")
             }
             Self::Quantity { resource, written } => {
                 write!(

@@ -1,4 +1,4 @@
-//! Runs simulated nodes: two informers, two work queues, and one event writer per node.
+//! Runs simulated nodes: two informers, two work queues, and one event writer for all of them.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -45,10 +45,8 @@ async fn simulate(
     options.check()?;
     let api = Api::new(transport, MANAGER, options.metrics.clone());
     let mut tasks = JoinSet::new();
-    let (node_states, writers) = create_nodes(&options, &api);
-    for writer in writers {
-        tasks.spawn(writer.run(shutdown.clone()));
-    }
+    let (node_states, writer) = create_nodes(&options, &api);
+    tasks.spawn(writer.run(shutdown.clone()));
     let informers = &options.informers;
     let (pods, nodes) = (informers.of::<Plain<core::Pod>>(), informers.of::<Plain<core::Node>>());
     let pod_queue = Queue::<ObjectKey>::new("simulated-pods", options.clock.clone(), &options.metrics);
@@ -86,18 +84,16 @@ async fn simulate(
     Ok(())
 }
 
-/// Creates the nodes by name, and the writers of their events.
-fn create_nodes(options: &Options, api: &Api) -> (Arc<BTreeMap<String, NodeState>>, Vec<EventWriter>) {
-    let mut writers = Vec::new();
+/// Creates the nodes by name, and the writer of their events.
+fn create_nodes(options: &Options, api: &Api) -> (Arc<BTreeMap<String, NodeState>>, EventWriter) {
+    let (events, writer) = EventRecorder::shared_by(options.nodes, api.clone(), options.clock.clone());
+    let events = events.with_normal_events(options.normal_events);
     let node = |index| {
         let spec = NodeSpec::of(options, index);
-        let (events, writer) = EventRecorder::new(api.clone(), options.clock.clone());
-        let events = events.with_normal_events(options.normal_events);
-        writers.push(writer);
-        (spec.name.clone(), NodeState::new(spec, events))
+        (spec.name.clone(), NodeState::new(spec, events.clone()))
     };
     let node_states = (0..options.nodes).map(node).collect();
-    (Arc::new(node_states), writers)
+    (Arc::new(node_states), writer)
 }
 
 /// Enqueues changed nodes of this simulation and changed pods on them.

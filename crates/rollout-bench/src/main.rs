@@ -14,6 +14,7 @@ mod processes;
 mod progress;
 mod report;
 mod setup;
+mod start;
 mod workload;
 
 use std::io::Write as _;
@@ -39,6 +40,18 @@ struct CommandLine {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(RunOptions),
+    /// Measure how long a start takes, and the memory of an idle cluster
+    Start {
+        /// The binary that is measured
+        #[arg(long, value_name = "FILE")]
+        gantry: PathBuf,
+        /// How often each kind of start is measured
+        #[arg(long, value_name = "N", default_value_t = 5)]
+        times: usize,
+        /// Where the data of the clusters is kept meanwhile [default: the directory of temporary files]
+        #[arg(long, value_name = "DIRECTORY")]
+        directory: Option<PathBuf>,
+    },
     /// Be a hollow kubelet: bind pods, report them ready at once, let terminating ones go
     Hollow {
         /// How the API server is reached
@@ -119,6 +132,9 @@ fn main() -> ExitCode {
             runtime.block_on(async {
                 match command {
                     Command::Run(options) => run(&options).await,
+                    Command::Start { gantry, times, directory } => {
+                        start::run(&gantry, &directory.unwrap_or_else(std::env::temp_dir), times).await
+                    }
                     Command::Hollow { kubeconfig, nodes } => hollow::run(&kubeconfig, nodes.max(1)).await,
                 }
             })

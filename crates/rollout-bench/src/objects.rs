@@ -134,6 +134,13 @@ objects! {
 
     PodStatus {
         (string) phase: String = 1,
+        (message, repeated) conditions: Vec<PodCondition> = 2,
+    }
+
+    PodCondition {
+        #[serde(rename = "type")]
+        (string) kind: String = 1,
+        (string) status: String = 2,
     }
 
     Deployment {

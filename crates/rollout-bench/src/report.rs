@@ -11,7 +11,7 @@ use crate::workload::Step;
 /// Median and 99th percentile.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Percentiles {
-    p50: f64,
+    pub(crate) p50: f64,
     p99: f64,
 }
 
@@ -246,7 +246,7 @@ fn number(count: u64) -> f64 {
     count as f64
 }
 
-fn megabytes(bytes: u64) -> f64 {
+pub(crate) fn megabytes(bytes: u64) -> f64 {
     number(bytes) / f64::from(1 << 20)
 }
 

@@ -31,6 +31,15 @@ pub(crate) enum Delays {
     BuiltIn,
 }
 
+/// Where a cluster keeps its data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Storage {
+    /// Nowhere but in memory.
+    Memory,
+    /// In the directory of the run.
+    Directory,
+}
+
 /// A cluster that is ready for the load; what was started ends when it is dropped.
 pub(crate) struct Running {
     pub(crate) kubeconfig: PathBuf,
@@ -52,7 +61,7 @@ struct Started {
 }
 
 /// A directory for a run. It stays if the run fails, with the server's log in it.
-struct Directory(PathBuf);
+pub(crate) struct Directory(PathBuf);
 
 /// Names the file to a server that counts its allocations.
 const ALLOCATIONS_FILE: &str = "GANTRY_ALLOCATIONS_FILE";
@@ -145,19 +154,24 @@ impl Running {
             }
             started.child.wait().await.map_err(|error| error.to_string())?;
         }
-        let directory = self.directory.take();
-        directory.map_or(Ok(()), |Directory(path)| remove(&path))
+        self.directory.take().map_or(Ok(()), Directory::remove)
     }
 }
 
 impl Directory {
-    /// Creates it, empty.
-    fn create(path: PathBuf) -> Result<Self, String> {
+    /// Creates the one of this process, empty.
+    pub(crate) fn create(parent: &Path) -> Result<Self, String> {
+        let path = parent.join(format!("gantry-rollout-{}", std::process::id()));
         if path.exists() {
             remove(&path)?;
         }
         std::fs::create_dir_all(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         Ok(Self(path))
+    }
+
+    /// Removes it after a run that did not fail.
+    pub(crate) fn remove(self) -> Result<(), String> {
+        remove(&self.0)
     }
 }
 
@@ -167,27 +181,43 @@ fn remove(path: &Path) -> Result<(), String> {
 
 /// Starts `gantry up` on a new directory.
 async fn up(gantry: &Path, nodes: usize, delays: Delays, parent: &Path) -> Result<Running, String> {
-    let directory = Directory::create(parent.join(format!("gantry-rollout-{}", std::process::id())))?;
-    let kubeconfig = directory.0.join("admin.kubeconfig");
+    let directory = Directory::create(parent)?;
+    crate::say(&format!("the server's log is {}", directory.0.join("log").display()));
+    let running = up_in(&directory, gantry, nodes, delays, Storage::Directory).await?;
+    Ok(Running { directory: Some(directory), ..running })
+}
+
+/// Starts `gantry up` on a directory that may have the data of an earlier start, and returns when it is ready.
+pub(crate) async fn up_in(
+    Directory(directory): &Directory,
+    gantry: &Path,
+    nodes: usize,
+    delays: Delays,
+    storage: Storage,
+) -> Result<Running, String> {
+    let kubeconfig = directory.join("admin.kubeconfig");
     let mut command = Command::new(gantry);
-    command.args(["up", "--quiet", "--listen", "127.0.0.1:0", "--nodes", &nodes.to_string(), "--data-dir"]);
-    command.arg(directory.0.join("data")).arg("--write-kubeconfig").arg(&kubeconfig);
+    command.args(["up", "--quiet", "--listen", "127.0.0.1:0", "--nodes", &nodes.to_string()]);
+    command.arg("--write-kubeconfig").arg(&kubeconfig);
+    match storage {
+        Storage::Memory => command.arg("--in-memory"),
+        Storage::Directory => command.arg("--data-dir").arg(directory.join("data")),
+    };
     if delays == Delays::None && nodes > 0 {
-        let profile = directory.0.join("profile.json");
+        let profile = directory.join("profile.json");
         std::fs::write(&profile, NO_DELAYS).map_err(|error| format!("{}: {error}", profile.display()))?;
         command.arg("--sim-profile").arg(profile);
     }
-    let allocations = directory.0.join("allocations");
+    let allocations = directory.join("allocations");
     command.env(ALLOCATIONS_FILE, &allocations);
-    let log = directory.0.join("log");
+    let log = directory.join("log");
     let file = std::fs::File::create(&log).map_err(|error| format!("{}: {error}", log.display()))?;
-    crate::say(&format!("the server's log is {}", log.display()));
     command.stderr(file);
     let started = started(command, |line| line.contains(" is up at ")).await?;
     let pid = started.child.id().ok_or("gantry ended at once")?;
     let processes = vec![Process { name: "gantry".to_owned(), pid }];
-    let (children, directory) = (vec![started], Some(directory));
-    Ok(Running { kubeconfig, processes, hollow: None, allocations: Some(allocations), children, directory })
+    let (children, allocations) = (vec![started], Some(allocations));
+    Ok(Running { kubeconfig, processes, hollow: None, allocations, children, directory: None })
 }
 
 /// Starts a process and waits until it prints a line that says it is ready.

@@ -29,8 +29,9 @@ use gantry_client::RequestError;
 
 /// The maximum number of queued events; as in client-go. A burst of 500 pods fits.
 const QUEUE_MAX: usize = 1000;
-/// The number of concurrent writers; each object has one of them.
+/// The number of concurrent writers of one source, and of many; each object has one of them.
 const SHARDS: usize = 8;
+const SHARDS_MAX: usize = 64;
 /// The queue length of one writer; most events wait in the queue before it.
 const SHARD_QUEUE_MAX: usize = 16;
 /// How often an unanswered event is tried; as in client-go, like the next.
@@ -40,7 +41,7 @@ const RETRY_EVERY: Duration = Duration::from_secs(10);
 /// Records events. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct EventRecorder {
-    queue: mpsc::Sender<PendingEvent>,
+    queue: mpsc::Sender<Box<PendingEvent>>,
     clock: Clock,
     metrics: Metrics,
     /// Whether events of type Normal are recorded.
@@ -52,8 +53,19 @@ pub struct EventRecorder {
 /// Writes the recorded events: run it once.
 #[derive(Debug)]
 pub struct EventWriter {
-    queue: mpsc::Receiver<PendingEvent>,
+    queue: mpsc::Receiver<Box<PendingEvent>>,
     api: Api,
+    /// How many record events.
+    sources: usize,
+}
+
+/// The concurrent writers of a recorder's events. Each is started when it is first needed.
+struct EventShards {
+    api: Api,
+    shutdown: Shutdown,
+    /// The queues. What is queued is boxed, because a queue has room for 32 from the start.
+    queues: Vec<Option<mpsc::Sender<Box<Recording>>>>,
+    tasks: JoinSet<()>,
 }
 
 /// Writes the events of some objects, one after the other.
@@ -73,11 +85,18 @@ struct PendingEvent {
 impl EventRecorder {
     /// The recorder and its writer.
     pub fn new(api: Api, clock: Clock) -> (Self, EventWriter) {
-        let (sender, receiver) = mpsc::channel(QUEUE_MAX);
+        Self::shared_by(1, api, clock)
+    }
+
+    /// The recorder of this many sources, such as nodes, which record events about different objects. What is remembered
+    /// to correlate events is limited for all of them together; their queue is as long as the queues of all would be.
+    pub fn shared_by(sources: usize, api: Api, clock: Clock) -> (Self, EventWriter) {
+        let sources = sources.max(1);
+        let (sender, receiver) = mpsc::channel(QUEUE_MAX.saturating_mul(sources));
         let metrics = api.metrics().clone();
         (
             Self { queue: sender, clock, metrics, has_normal: true, dropped: Arc::default() },
-            EventWriter { queue: receiver, api },
+            EventWriter { queue: receiver, api, sources },
         )
     }
 
@@ -92,7 +111,7 @@ impl EventRecorder {
         if event.event_type == EventType::Normal && !self.has_normal {
             return;
         }
-        let told = PendingEvent { source, subject, event, now: self.clock.now() };
+        let told = Box::new(PendingEvent { source, subject, event, now: self.clock.now() });
         if let Err(full) = self.queue.try_send(told) {
             self.metrics.count("gantry_events_dropped_total", &[("source", source)]);
             let (mpsc::error::TrySendError::Full(told) | mpsc::error::TrySendError::Closed(told)) = full;
@@ -112,34 +131,44 @@ impl EventWriter {
     }
 
     async fn write(self, shutdown: Shutdown) {
-        let Self { queue, api } = self;
-        let mut shards = Vec::new();
-        let mut tasks = JoinSet::new();
-        for _ in 0..SHARDS {
-            let (lane, waiting) = mpsc::channel(SHARD_QUEUE_MAX);
-            shards.push(lane);
-            tasks.spawn(EventShard { api: api.clone() }.run(waiting, shutdown.clone()));
-        }
-        shutdown.unless(correlate(queue, shards, api.log_throttle())).await;
+        let Self { queue, api, sources } = self;
+        let shards = SHARDS.saturating_mul(sources).min(SHARDS_MAX);
+        let (queues, tasks) = (vec![None; shards], JoinSet::new());
+        let mut shards = EventShards { api, shutdown: shutdown.clone(), queues, tasks };
+        shutdown.unless(shards.correlate(queue, EventCorrelator::shared_by(sources))).await;
+        let EventShards { queues, mut tasks, .. } = shards;
+        drop(queues);
         while tasks.join_next().await.is_some() {}
     }
 }
 
-/// Correlates recorded events, and passes each to the writer of its object, which keeps their order.
-async fn correlate(
-    mut queue: mpsc::Receiver<PendingEvent>,
-    shards: Vec<mpsc::Sender<Recording>>,
-    log_throttle: &LogThrottle,
-) {
-    let mut recorder = EventCorrelator::new();
-    while let Some(told) = queue.recv().await {
-        let lane = told.subject.uid.as_str().bytes().fold(0_usize, |sum, byte| sum + usize::from(byte));
-        let recording = recorder.record(told.source, &told.subject, &told.event, told.now);
-        if matches!(recording, Recording::Create(_)) {
-            told.log(log_throttle);
+impl EventShards {
+    /// Correlates recorded events, and passes each to the writer of its object, which keeps their order.
+    async fn correlate(
+        &mut self,
+        mut queue: mpsc::Receiver<Box<PendingEvent>>,
+        mut recorder: EventCorrelator,
+    ) {
+        while let Some(told) = queue.recv().await {
+            let hash = told.subject.uid.as_str().bytes().fold(0_usize, |sum, byte| sum + usize::from(byte));
+            let recording = recorder.record(told.source, &told.subject, &told.event, told.now);
+            if matches!(recording, Recording::Create(_)) {
+                told.log(self.api.log_throttle());
+            }
+            // A writer ends only at shutdown, when events are dropped anyway.
+            let _ = self.queue(hash).send(Box::new(recording)).await;
         }
-        // A writer ends only at shutdown, when events are dropped anyway.
-        let _ = shards[lane % SHARDS].send(recording).await;
+    }
+
+    /// The queue of the writer of all objects with this hash. It is started if it does not run yet.
+    fn queue(&mut self, hash: usize) -> &mpsc::Sender<Box<Recording>> {
+        let Self { api, shutdown, queues, tasks } = self;
+        let number = hash % queues.len();
+        queues[number].get_or_insert_with(|| {
+            let (queue, waiting) = mpsc::channel(SHARD_QUEUE_MAX);
+            tasks.spawn(EventShard { api: api.clone() }.run(waiting, shutdown.clone()));
+            queue
+        })
     }
 }
 
@@ -163,9 +192,9 @@ impl PendingEvent {
 }
 
 impl EventShard {
-    async fn run(self, mut waiting: mpsc::Receiver<Recording>, shutdown: Shutdown) {
+    async fn run(self, mut waiting: mpsc::Receiver<Box<Recording>>, shutdown: Shutdown) {
         while let Some(Some(recording)) = shutdown.unless(waiting.recv()).await {
-            if shutdown.unless(self.write(recording)).await.is_none() {
+            if shutdown.unless(self.write(*recording)).await.is_none() {
                 return;
             }
         }

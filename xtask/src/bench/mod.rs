@@ -35,6 +35,7 @@ Usage: cargo xtask bench [NAME] [--save FILE] [--compare FILE]
        cargo xtask bench api
        cargo xtask bench get
        cargo xtask bench rollout [OPTIONS]
+       cargo xtask bench start [--times N] [--directory DIRECTORY]
 
 Measure every benchmark case: nanoseconds per iteration (median of 5 runs) and instructions per iteration
 (counted by valgrind, which is installed from Debian when missing).
@@ -48,6 +49,8 @@ Measure every benchmark case: nanoseconds per iteration (median of 5 runs) and i
   get              `gantry get pods -A` beside kubectl over 10,000 pods: first line and processor time
   rollout          Deployments created, rolled, doubled and deleted on `gantry up`, and on a Kubernetes if one is given:
                    time, CPU, memory, requests and store writes per pod. Its options follow; see docs/benchmarks.md
+  start            The time from the start of `gantry up` to the first ready pod of a new Deployment, in memory, on a new
+                   directory and on the same again, and the memory of an idle cluster without nodes
 
 Options of rollout:
   --pods COUNTS            How many pods, such as 1000,10000 (default: 1000)
@@ -80,8 +83,10 @@ struct Options {
 /// Measures, or only runs, the cases asked for.
 pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     let root = cargo::repository_root()?;
-    if let Some(("rollout", options)) = arguments.split_first().map(|(name, rest)| (name.as_str(), rest)) {
-        return rollout::run(&root, options);
+    if let Some((name @ ("rollout" | "start"), options)) =
+        arguments.split_first().map(|(name, rest)| (name.as_str(), rest))
+    {
+        return rollout::run(&root, name, options);
     }
     let options = Options::parse(arguments)?;
     if let Some(whole) = options.name.as_deref().filter(|_| !options.smoke).and_then(Whole::named) {

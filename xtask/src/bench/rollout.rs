@@ -1,4 +1,4 @@
-//! `cargo xtask bench rollout`: builds the server and the crate `rollout-bench`, which reads the options itself.
+//! `cargo xtask bench rollout` and `start`: builds the server and the crate `rollout-bench`, which reads the options itself.
 
 use crate::cargo::{self, cargo};
 use crate::failure::Failure;
@@ -8,8 +8,8 @@ use std::process::Command;
 /// The option that is about the build: a server that counts its allocations.
 const ALLOCATIONS: &str = "--allocations";
 
-/// Measures rollouts on the binary that is distributed; `release` is quicker to build and slower.
-pub(super) fn run(root: &Path, options: &[String]) -> Result<(), Failure> {
+/// Measures rollouts or starts on the binary that is distributed; `release` is quicker to build and slower.
+pub(super) fn run(root: &Path, name: &str, options: &[String]) -> Result<(), Failure> {
     let counts_allocations = options.iter().any(|option| option == ALLOCATIONS);
     // Counting takes time, so times are not what such a run is for.
     let profile = if counts_allocations { "release" } else { "dist" };
@@ -24,5 +24,6 @@ pub(super) fn run(root: &Path, options: &[String]) -> Result<(), Failure> {
     // From where the command was typed, so that files are named as from there.
     let mut command = Command::new(binaries.join("rollout-bench"));
     let options = options.iter().filter(|option| *option != ALLOCATIONS);
-    cargo::run(command.args(["run", "--gantry"]).arg(binaries.join("gantry")).args(options))
+    let subcommand = if name == "rollout" { "run" } else { name };
+    cargo::run(command.args([subcommand, "--gantry"]).arg(binaries.join("gantry")).args(options))
 }

@@ -12,6 +12,8 @@ use crate::queue::TokenBucket;
 
 /// The capacity of each cache.
 const CACHE_CAPACITY: usize = 4096;
+/// The capacity per source of caches that many sources share.
+const CACHE_CAPACITY_SHARED: usize = 16;
 /// The number of messages of one reason that are recorded one by one; all others are aggregated.
 const SINGLE_MESSAGES_MAX: usize = 9;
 /// After an interval longer than this, a reason's messages are recorded one by one again.
@@ -79,6 +81,12 @@ impl EventCorrelator {
     /// Without any events.
     pub fn new() -> Self {
         Self::with_capacity(CACHE_CAPACITY)
+    }
+
+    /// With caches that have room for the events of this many sources: for a few of each, and for as many as in client-go
+    /// at least.
+    pub fn shared_by(sources: usize) -> Self {
+        Self::with_capacity(CACHE_CAPACITY.max(sources.saturating_mul(CACHE_CAPACITY_SHARED)))
     }
 
     /// With caches of this capacity.

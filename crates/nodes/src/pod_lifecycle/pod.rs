@@ -240,6 +240,13 @@ impl Pod {
         self.containers.first().is_some_and(|container| container.behaviour.is_none())
     }
 
+    /// Whether its containers take no time to start (`start-seconds: 0`), so that its sandbox takes hardly any either.
+    pub(super) fn starts_at_once(&self) -> bool {
+        let takes =
+            |container: &Container| container.behaviour.as_ref().map(|simulated| simulated.start_takes);
+        self.containers.iter().all(|container| takes(container).is_some_and(|takes| takes.is_zero()))
+    }
+
     pub(super) fn has_init_containers(&self) -> bool {
         self.containers.iter().any(|container| matches!(container.role, Role::Init | Role::Sidecar))
     }

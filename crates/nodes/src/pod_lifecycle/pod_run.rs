@@ -91,8 +91,11 @@ pub(super) struct SyncOutput {
     pub(super) pulled: Vec<String>,
 }
 
-/// The minimum and maximum duration of creating the sandbox.
+/// The minimum and maximum duration of creating the sandbox of a simulated pod.
 const SANDBOX_MILLIS: (u64, u64) = (100, 200);
+/// The duration for a pod whose containers start at once. It is not zero, so that a pod without a sandbox is reported first,
+/// as a kubelet does.
+const SANDBOX_AT_ONCE: Duration = Duration::from_millis(1);
 /// The initial backoff of mounts, doubled after each failure ...
 const MOUNT_BACK_OFF: Duration = Duration::from_millis(500);
 /// ... up to this maximum, as in a kubelet.
@@ -104,6 +107,8 @@ impl PodRun {
         let (least, most) = SANDBOX_MILLIS;
         let takes = if pod.is_real() {
             Duration::ZERO
+        } else if pod.starts_at_once() {
+            SANDBOX_AT_ONCE
         } else {
             Duration::from_millis(least + Rng::keyed(&pod.uid, "sandbox").below(most - least))
         };

@@ -296,8 +296,8 @@ async fn invalid_options_are_rejected_with_an_explanation() {
         gantry_nodes::run(server.transport.clone(), options, shutdown().1).await.unwrap_err().to_string()
     };
     assert_eq!(
-        refused(|options| options.nodes = 5000).await,
-        "5000 nodes are too many: each has 4096 pod addresses, and 10.128.0.0/9 has room for 2048 nodes"
+        refused(|options| options.nodes = 7000).await,
+        "7000 nodes are too many; there are addresses for the pods of 6144"
     );
     let pods = refused(|options| options.capacity.pods = 5000).await;
     assert_eq!(pods, "5000 pods on a node are too many; there are addresses for 4093");

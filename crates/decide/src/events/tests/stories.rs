@@ -197,19 +197,21 @@ fn an_evicted_event_is_created_anew() {
     assert_eq!((anew.count, anew.first), (1, noon_plus(1)));
 }
 
-/// D17.3: exactly 4096 series are remembered.
+/// D17.3: exactly 4096 series are remembered; by a correlator of many sources, 16 of each.
 #[test]
 fn the_last_4096_events_are_remembered() {
     let tell_about = |correlator: &mut EventCorrelator, n: u32| {
         let subject = Subject { uid: n.to_string().into(), ..web() };
         correlator.record(SOURCE, &subject, &scaled("up"), NOON.plus(Duration::from_nanos(n.into())))
     };
-    let mut correlator = EventCorrelator::new();
-    for n in 0..=4096 {
-        tell_about(&mut correlator, n).created();
+    let (new, few) = (EventCorrelator::new(), EventCorrelator::shared_by(30));
+    for (mut correlator, capacity) in [(new, 4096), (few, 4096), (EventCorrelator::shared_by(500), 8000)] {
+        for n in 0..=capacity {
+            tell_about(&mut correlator, n).created();
+        }
+        tell_about(&mut correlator, 1).increased();
+        tell_about(&mut correlator, 0).created();
     }
-    tell_about(&mut correlator, 1).increased();
-    tell_about(&mut correlator, 0).created();
 }
 
 #[test]

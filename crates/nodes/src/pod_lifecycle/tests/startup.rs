@@ -38,6 +38,17 @@ fn a_pod_is_prepared_pulled_started_and_ready() {
 }
 
 #[test]
+fn a_pod_without_delays_is_reported_without_a_sandbox_and_runs_at_once() {
+    let mut pod = TestPod::of(&json!({})).annotated(&[("pull-seconds", "0"), ("start-seconds", "0")]);
+    let story = pod.until(1).take_story();
+    let statuses: Vec<_> = story.lines().filter(|line| line.contains("web:")).map(str::trim).collect();
+    assert_eq!(
+        statuses,
+        ["0.0 Pending initialized web:ContainerCreating", "0.0 Running up initialized ready web:running"]
+    );
+}
+
+#[test]
 fn an_unready_pod_names_its_unready_containers() {
     let mut pod =
         TestPod::of(&json!({"containers": [{"name": "a", "image": "x:1"}, {"name": "b", "image": "y:1"}]}));
