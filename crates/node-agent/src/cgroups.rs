@@ -28,11 +28,13 @@ pub(crate) struct Cgroups {
 }
 
 impl Cgroups {
-    /// Creates the root of a node's pods. Returns `None` where the runtime lays out cgroups itself, or if they cannot be
+    /// Creates the root of a node's pods. Returns `None` if the runtime's driver is another than `cgroupfs`, or if cgroups cannot be
     /// written; pods then have no cgroups of their own.
     pub(crate) async fn prepare(runtime: &Runtime, owner: &str, cpus: usize) -> Option<Self> {
         if runtime.cgroup_driver().await.ok().flatten() != Some(CgroupDriver::Cgroupfs) {
-            tracing::info!("the runtime has systemd manage cgroups: pods have none of their own");
+            tracing::info!(
+                "the cgroup driver of the runtime is not cgroupfs: pods have no cgroups of their own"
+            );
             return None;
         }
         let cgroups = Self::of(owner);

@@ -2,8 +2,6 @@
 
 use gantry_cri::wire;
 use k8s_openapi::api::core::v1 as core;
-use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
-use std::collections::BTreeMap;
 
 use crate::resources::{
     PERIOD_MICROSECONDS, QualityOfService, SHARES_MIN, amount, bytes, quota_of, shares_of,
@@ -83,8 +81,7 @@ fn limit_of(resources: Option<&core::ResourceRequirements>, name: &str) -> Optio
 }
 
 fn overhead(pod: &core::PodSpec, name: &str) -> i128 {
-    let list: Option<&BTreeMap<String, Quantity>> = pod.overhead.as_ref();
-    amount(list, name).unwrap_or(0)
+    amount(pod.overhead.as_ref(), name).unwrap_or(0)
 }
 
 /// Returns what the containers have that run together at most: init containers run one after the other, and beside the
