@@ -93,7 +93,7 @@ fn create_nodes(options: &Options, api: &Api) -> (Arc<BTreeMap<String, NodeState
         let spec = NodeSpec::of(options, index);
         let (events, writer) = EventRecorder::new(api.clone(), options.clock.clone());
         let events = events.with_normal_events(options.normal_events);
-        writers.push(writer);
+        writers.push(writer.one_at_a_time());
         (spec.name.clone(), NodeState::new(spec, events))
     };
     let node_states = (0..options.nodes).map(node).collect();

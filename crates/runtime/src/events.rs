@@ -29,7 +29,7 @@ use gantry_client::RequestError;
 
 /// The maximum number of queued events; as in client-go. A burst of 500 pods fits.
 const QUEUE_MAX: usize = 1000;
-/// The number of concurrent writers; each object has one of them.
+/// The usual number of concurrent writers; each object has one of them.
 const SHARDS: usize = 8;
 /// The queue length of one writer; most events wait in the queue before it.
 const SHARD_QUEUE_MAX: usize = 16;
@@ -54,6 +54,7 @@ pub struct EventRecorder {
 pub struct EventWriter {
     queue: mpsc::Receiver<PendingEvent>,
     api: Api,
+    shards: usize,
 }
 
 /// Writes the events of some objects, one after the other.
@@ -77,7 +78,7 @@ impl EventRecorder {
         let metrics = api.metrics().clone();
         (
             Self { queue: sender, clock, metrics, has_normal: true, dropped: Arc::default() },
-            EventWriter { queue: receiver, api },
+            EventWriter { queue: receiver, api, shards: SHARDS },
         )
     }
 
@@ -106,16 +107,23 @@ impl EventRecorder {
 }
 
 impl EventWriter {
+    /// Writes one event at a time, as a kubelet does. A process with many nodes would otherwise have so many requests in flight that
+    /// all others wait for them.
+    #[must_use]
+    pub fn one_at_a_time(self) -> Self {
+        Self { shards: 1, ..self }
+    }
+
     /// Writes events until shutdown.
     pub fn run(self, shutdown: Shutdown) -> BoxFuture<'static, ()> {
         Box::pin(self.write(shutdown))
     }
 
     async fn write(self, shutdown: Shutdown) {
-        let Self { queue, api } = self;
+        let Self { queue, api, shards: count } = self;
         let mut shards = Vec::new();
         let mut tasks = JoinSet::new();
-        for _ in 0..SHARDS {
+        for _ in 0..count {
             let (lane, waiting) = mpsc::channel(SHARD_QUEUE_MAX);
             shards.push(lane);
             tasks.spawn(EventShard { api: api.clone() }.run(waiting, shutdown.clone()));
@@ -139,7 +147,7 @@ async fn correlate(
             told.log(log_throttle);
         }
         // A writer ends only at shutdown, when events are dropped anyway.
-        let _ = shards[lane % SHARDS].send(recording).await;
+        let _ = shards[lane % shards.len()].send(recording).await;
     }
 }
 
