@@ -26,6 +26,11 @@ impl ApiServer {
         loop {
             let page = self.objects.store.list(request.clone()).await.map_err(ApiError::from)?;
             for item in page.items {
+                // Most events are young. Only of the others it matters when they were last written.
+                let created = storage_codec::decode_creation(kind, &item.value, item.revision)?;
+                if !lifecycle::is_expired(&created, now, lifetime) {
+                    continue;
+                }
                 let event = storage_codec::decode(kind, &item.value, item.revision)?;
                 if !lifecycle::is_expired(&event, now, lifetime) {
                     continue;
@@ -38,7 +43,11 @@ impl ApiServer {
                 }
             }
             match page.next {
-                Some(next) => request.start = Some(next),
+                Some(next) => {
+                    request.start = Some(next);
+                    // A store in memory answers at once, and there may be many thousand events.
+                    tokio::task::yield_now().await;
+                }
                 None => return Ok(swept),
             }
         }

@@ -318,14 +318,17 @@ impl Objects {
                 .await
                 .map(ChangeResult::Stored),
             Change::Remove(before) => {
-                let (seen, object) = (found.revision, decoded.object);
+                let seen = found.revision;
                 let (transaction, last) = match before {
                     None => {
-                        let last = ObjectResponse { object, stored: Some(found) };
+                        let last = ObjectResponse { object: decoded.object, stored: Some(found) };
                         (Transaction::delete(key.clone(), seen), last)
                     }
                     Some(mut before) => {
-                        let value = storage_codec::encode(object_ref.kind, &mut before);
+                        let stored = PreviousText { text: &found.value, parts: &decoded.parts };
+                        let encoded =
+                            storage_codec::encode_beside(object_ref.kind, &mut before, Some(stored));
+                        let value = encoded.bytes;
                         let transaction = Transaction::update_and_delete(key.clone(), value.clone(), seen);
                         (transaction, ObjectResponse::stored(before, value, seen))
                     }

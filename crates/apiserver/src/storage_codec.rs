@@ -141,6 +141,14 @@ pub(crate) fn decode_finalizers(kind: &Kind, stored: &[u8], revision: Revision) 
     }
 }
 
+/// Decodes when an object was created. Of objects in our own layout, only the metadata is parsed.
+pub(crate) fn decode_creation(kind: &Kind, stored: &[u8], revision: Revision) -> Result<Value, ApiError> {
+    match stored_metadata(kind, stored)? {
+        Some(metadata) => Ok(json!({"metadata": {"creationTimestamp": metadata.creation_timestamp}})),
+        None => decode(kind, stored, revision),
+    }
+}
+
 /// Whether a stored object is being deleted; of objects in our own layout, only the metadata is parsed.
 pub(crate) fn is_deleting(kind: &Kind, stored: &[u8], revision: Revision) -> Result<bool, ApiError> {
     match stored_metadata(kind, stored)? {
@@ -159,6 +167,8 @@ struct StoredMetadata<'s> {
     namespace: Option<Cow<'s, str>>,
     #[serde(default)]
     labels: Value,
+    #[serde(borrow)]
+    creation_timestamp: Option<Cow<'s, str>>,
     #[serde(borrow)]
     deletion_timestamp: Option<Cow<'s, str>>,
     #[serde(default)]
@@ -444,6 +454,27 @@ mod tests {
             br#"{"metadata":{"labels":{"l":"v"},"deletionTimestamp":"2026-01-01T00:00:00Z"},"apiVersion":"v1","kind":"ConfigMap"}"#;
         assert_eq!(decode_labels(maps(), foreign, seven()).unwrap()["metadata"]["labels"], json!({"l": "v"}));
         assert!(is_deleting(maps(), foreign, seven()).unwrap());
+    }
+
+    #[test]
+    fn deletion_is_read_behind_the_creation() {
+        for (times, expected) in [
+            (json!({"creationTimestamp": "2026-01-01T00:00:00Z"}), false),
+            (
+                json!({"creationTimestamp": "2026-01-01T00:00:00Z", "deletionTimestamp": "2026-01-02T00:00:00Z"}),
+                true,
+            ),
+            (json!({"generation": 2, "creationTimestamp": "2026-01-01T00:00:00Z"}), false),
+            (json!({"generation": 2, "deletionTimestamp": "2026-01-02T00:00:00Z"}), true),
+        ] {
+            let mut object =
+                json!({"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "a", "uid": "u"}});
+            object["metadata"].as_object_mut().unwrap().extend(times.as_object().unwrap().clone());
+            let stored = encode(maps(), &mut object);
+            assert_eq!(is_deleting(maps(), &stored, seven()).unwrap(), expected, "{times}");
+            let created = decode_creation(maps(), &stored, seven()).unwrap();
+            assert_eq!(created["metadata"]["creationTimestamp"], times["creationTimestamp"]);
+        }
     }
 
     /// The labels that a Job gets with its selector are stored with its first update.

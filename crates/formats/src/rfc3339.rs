@@ -98,7 +98,26 @@ pub fn print(seconds: i64) -> String {
     let (year, month, day) = date(seconds.div_euclid(SECONDS_PER_DAY));
     let of_day = seconds.rem_euclid(SECONDS_PER_DAY);
     let (hour, minute, second) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}")
+    if !(0..=9999).contains(&year) {
+        return format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}");
+    }
+    // Every object has several times, and the formatter is slow.
+    let mut text = String::with_capacity("2026-11-15T17:54:17.000000Z".len());
+    push_two_digits(&mut text, year / 100);
+    for (number, after) in
+        [(year % 100, "-"), (month, "-"), (day, "T"), (hour, ":"), (minute, ":"), (second, "")]
+    {
+        push_two_digits(&mut text, number);
+        text.push_str(after);
+    }
+    text
+}
+
+/// Prints a number below 100.
+fn push_two_digits(text: &mut String, number: i64) {
+    let digit = |digit: i64| char::from(b'0' + u8::try_from(digit).unwrap_or_default());
+    text.push(digit(number / 10));
+    text.push(digit(number % 10));
 }
 
 /// Days from the epoch to a date. Years are counted from March, so that the leap day is the last of its year.

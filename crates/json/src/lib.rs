@@ -17,10 +17,10 @@ mod serialize;
 mod serializer;
 mod value;
 
-pub use serde_json::{Error, Number, Result, from_slice, from_str, to_string, to_string_pretty, to_vec};
+pub use serde_json::{Error, Number, Result, from_str, to_string, to_string_pretty, to_vec};
 pub use smol_str::SmolStr;
 
-pub use deserialize::from_value;
+pub use deserialize::{from_slice, from_value};
 pub use entry::MapEntry;
 pub use index::Index;
 pub use map::Map;

@@ -142,3 +142,13 @@ fn entries_insert_and_modify() {
     map.entry(SmolStr::from("b")).or_insert_with(|| json!([]));
     assert_eq!(Value::Object(map), json!({"a": 3, "b": []}));
 }
+
+/// An error in a body that is not UTF-8 says where it is.
+#[test]
+fn text_that_is_not_utf8_is_refused() {
+    let error = gantry_json::from_slice::<std::collections::BTreeMap<String, String>>(b"{\"a\":\"\xff\"}")
+        .unwrap_err();
+    assert_eq!(error.to_string(), "invalid unicode code point at line 1 column 7");
+    assert!(gantry_json::from_slice::<Value>(b"\xff").is_err());
+    assert_eq!(gantry_json::from_slice::<&str>("\"ä\"".as_bytes()).unwrap(), "ä");
+}

@@ -155,7 +155,7 @@ impl Heartbeats {
             }
             Err(failure) if failure.kind() == RefusalKind::NotFound => {
                 let nodes = ResourcePath::collection(&resource_of::<core::Node>(), None);
-                self.api.create::<Value>(&nodes, &spec.object(now)).await?;
+                self.api.create::<()>(&nodes, &spec.object(now)).await?;
             }
             Err(failure) => return Err(failure),
         }
@@ -164,7 +164,7 @@ impl Heartbeats {
     }
 
     async fn patch(&self, target: &ResourcePath, body: &Value) -> Result<(), RequestError> {
-        self.api.patch::<Value>(target, PatchForm::StrategicMerge, body).await.map(drop)
+        self.api.patch(target, PatchForm::StrategicMerge, body).await
     }
 
     fn states(&self) -> MutexGuard<'_, BTreeMap<Name, HeartbeatState>> {

@@ -29,8 +29,10 @@ use gantry_client::RequestError;
 
 /// The maximum number of queued events; as in client-go. A burst of 500 pods fits.
 const QUEUE_MAX: usize = 1000;
-/// The number of concurrent writers of one source, and of many; each object has one of them.
+/// The number of concurrent writers of a recorder with a single source; each object has one of them.
 const SHARDS: usize = 8;
+/// The maximum number of concurrent writers of a recorder with many sources. Each source has one, as a kubelet does: with more requests in flight,
+/// all others would wait for them.
 const SHARDS_MAX: usize = 64;
 /// The queue length of one writer; most events wait in the queue before it.
 const SHARD_QUEUE_MAX: usize = 16;
@@ -111,13 +113,13 @@ impl EventRecorder {
         if event.event_type == EventType::Normal && !self.has_normal {
             return;
         }
-        let told = Box::new(PendingEvent { source, subject, event, now: self.clock.now() });
-        if let Err(full) = self.queue.try_send(told) {
+        let pending = Box::new(PendingEvent { source, subject, event, now: self.clock.now() });
+        if let Err(full) = self.queue.try_send(pending) {
             self.metrics.count("gantry_events_dropped_total", &[("source", source)]);
-            let (mpsc::error::TrySendError::Full(told) | mpsc::error::TrySendError::Closed(told)) = full;
+            let (mpsc::error::TrySendError::Full(pending) | mpsc::error::TrySendError::Closed(pending)) = full;
             let count = self.dropped.fetch_add(1, Ordering::Relaxed) + 1;
             if is_power_of_ten(count) {
-                let (reason, about) = (told.event.reason, &told.subject.name);
+                let (reason, about) = (pending.event.reason, &pending.subject.name);
                 tracing::warn!(source, reason, %about, count, "events are dropped, their queue is full");
             }
         }
@@ -132,7 +134,7 @@ impl EventWriter {
 
     async fn write(self, shutdown: Shutdown) {
         let Self { queue, api, sources } = self;
-        let shards = SHARDS.saturating_mul(sources).min(SHARDS_MAX);
+        let shards = if sources == 1 { SHARDS } else { sources.min(SHARDS_MAX) };
         let (queues, tasks) = (vec![None; shards], JoinSet::new());
         let mut shards = EventShards { api, shutdown: shutdown.clone(), queues, tasks };
         shutdown.unless(shards.correlate(queue, EventCorrelator::shared_by(sources))).await;
@@ -149,11 +151,11 @@ impl EventShards {
         mut queue: mpsc::Receiver<Box<PendingEvent>>,
         mut recorder: EventCorrelator,
     ) {
-        while let Some(told) = queue.recv().await {
-            let hash = told.subject.uid.as_str().bytes().fold(0_usize, |sum, byte| sum + usize::from(byte));
-            let recording = recorder.record(told.source, &told.subject, &told.event, told.now);
+        while let Some(pending) = queue.recv().await {
+            let hash = pending.subject.uid.as_str().bytes().fold(0_usize, |sum, byte| sum + usize::from(byte));
+            let recording = recorder.record(pending.source, &pending.subject, &pending.event, pending.now);
             if matches!(recording, Recording::Create(_)) {
-                told.log(self.api.log_throttle());
+                pending.log(self.api.log_throttle());
             }
             // A writer ends only at shutdown, when events are dropped anyway.
             let _ = self.queue(hash).send(Box::new(recording)).await;

@@ -29,6 +29,7 @@ mod clock;
 mod election;
 mod events;
 pub mod informer;
+mod json_reader;
 mod latch;
 mod log_throttle;
 mod metrics;

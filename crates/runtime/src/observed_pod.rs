@@ -3,173 +3,133 @@
 //! It is decoded into the type of the whole pod, so that the meaning of a field is in one place: `gantry_model::Pod::parse`. The same part of
 //! protobuf is in `gantry_model::protobuf`.
 
-use std::collections::BTreeMap;
-
 use k8s_openapi::api::core::v1 as wire;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time};
-use serde::Deserialize;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use crate::informer::without_managed_fields;
+use crate::json_reader::JsonReader;
 use crate::wire::Decode as _;
 
 /// Decodes what the rules look at of a pod. What cannot be decoded so is left to the decoder of whole pods, which knows more forms.
 pub(crate) fn decode(json: &[u8]) -> gantry_json::Result<wire::Pod> {
-    match gantry_json::from_slice::<PodPart>(json) {
-        Ok(part) => Ok(part.into_pod()),
-        Err(_) => wire::Pod::decode(&without_managed_fields(json)),
+    match pod(&mut JsonReader::new(json)) {
+        Some(pod) => Ok(pod),
+        None => wire::Pod::decode(&without_managed_fields(json)),
     }
 }
 
-#[derive(Deserialize)]
-struct PodPart {
-    metadata: MetadataPart,
-    spec: Option<SpecPart>,
-    status: Option<StatusPart>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct MetadataPart {
-    name: Option<String>,
-    namespace: Option<String>,
-    uid: Option<String>,
-    resource_version: Option<String>,
-    generation: Option<i64>,
-    creation_timestamp: Option<Time>,
-    deletion_timestamp: Option<Time>,
-    labels: Option<BTreeMap<String, String>>,
-    annotations: Option<BTreeMap<String, String>>,
-    owner_references: Option<Vec<OwnerReference>>,
-    finalizers: Option<Vec<String>>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct SpecPart {
-    #[serde(default)]
-    containers: Vec<ContainerPart>,
-    init_containers: Option<Vec<ContainerPart>>,
-    node_name: Option<String>,
-    hostname: Option<String>,
-    subdomain: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ContainerPart {
-    name: String,
-    ports: Option<Vec<wire::ContainerPort>>,
-    restart_policy: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct StatusPart {
-    phase: Option<String>,
-    conditions: Option<Vec<ConditionPart>>,
-    #[serde(rename = "podIP")]
-    pod_ip: Option<String>,
-    #[serde(rename = "podIPs")]
-    pod_ips: Option<Vec<wire::PodIP>>,
-    container_statuses: Option<Vec<ContainerStatusPart>>,
-    init_container_statuses: Option<Vec<ContainerStatusPart>>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ConditionPart {
-    #[serde(rename = "type")]
-    kind: String,
-    status: String,
-    last_transition_time: Option<Time>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ContainerStatusPart {
-    name: String,
-    restart_count: i32,
-}
-
-impl PodPart {
-    fn into_pod(self) -> wire::Pod {
-        wire::Pod {
-            metadata: self.metadata.into_metadata(),
-            spec: self.spec.map(SpecPart::into_spec),
-            status: self.status.map(StatusPart::into_status),
+fn pod(reader: &mut JsonReader<'_>) -> Option<wire::Pod> {
+    let mut pod = wire::Pod::default();
+    reader.object(|reader, name| {
+        match name {
+            b"metadata" => pod.metadata = metadata(reader)?,
+            b"spec" => pod.spec = reader.optional(spec)?,
+            b"status" => pod.status = reader.optional(status)?,
+            _ => reader.skip()?,
         }
-    }
+        Some(())
+    })?;
+    Some(pod)
 }
 
-impl MetadataPart {
-    fn into_metadata(self) -> ObjectMeta {
-        ObjectMeta {
-            name: self.name,
-            namespace: self.namespace,
-            uid: self.uid,
-            resource_version: self.resource_version,
-            generation: self.generation,
-            creation_timestamp: self.creation_timestamp,
-            deletion_timestamp: self.deletion_timestamp,
-            labels: self.labels,
-            annotations: self.annotations,
-            owner_references: self.owner_references,
-            finalizers: self.finalizers,
-            ..ObjectMeta::default()
+fn metadata(reader: &mut JsonReader<'_>) -> Option<ObjectMeta> {
+    let mut meta = ObjectMeta::default();
+    reader.object(|reader, name| {
+        match name {
+            b"name" => meta.name = reader.optional(JsonReader::string)?,
+            b"namespace" => meta.namespace = reader.optional(JsonReader::string)?,
+            b"uid" => meta.uid = reader.optional(JsonReader::string)?,
+            b"resourceVersion" => meta.resource_version = reader.optional(JsonReader::string)?,
+            b"generation" => meta.generation = reader.value()?,
+            b"creationTimestamp" => meta.creation_timestamp = reader.value()?,
+            b"deletionTimestamp" => meta.deletion_timestamp = reader.value()?,
+            b"labels" => meta.labels = reader.optional(JsonReader::string_map)?,
+            b"annotations" => meta.annotations = reader.optional(JsonReader::string_map)?,
+            b"ownerReferences" => meta.owner_references = reader.value()?,
+            b"finalizers" => meta.finalizers = reader.value()?,
+            _ => reader.skip()?,
         }
-    }
+        Some(())
+    })?;
+    Some(meta)
 }
 
-impl SpecPart {
-    fn into_spec(self) -> wire::PodSpec {
-        wire::PodSpec {
-            containers: self.containers.into_iter().map(ContainerPart::into_container).collect(),
-            init_containers: all(self.init_containers, ContainerPart::into_container),
-            node_name: self.node_name,
-            hostname: self.hostname,
-            subdomain: self.subdomain,
-            ..wire::PodSpec::default()
+fn spec(reader: &mut JsonReader<'_>) -> Option<wire::PodSpec> {
+    let mut spec = wire::PodSpec::default();
+    reader.object(|reader, name| {
+        match name {
+            b"containers" => spec.containers = reader.array(container)?,
+            b"initContainers" => spec.init_containers = reader.optional(|all| all.array(container))?,
+            b"nodeName" => spec.node_name = reader.optional(JsonReader::string)?,
+            b"hostname" => spec.hostname = reader.optional(JsonReader::string)?,
+            b"subdomain" => spec.subdomain = reader.optional(JsonReader::string)?,
+            _ => reader.skip()?,
         }
-    }
+        Some(())
+    })?;
+    Some(spec)
 }
 
-impl ContainerPart {
-    fn into_container(self) -> wire::Container {
-        let Self { name, ports, restart_policy } = self;
-        wire::Container { name, ports, restart_policy, ..wire::Container::default() }
-    }
-}
-
-impl StatusPart {
-    fn into_status(self) -> wire::PodStatus {
-        wire::PodStatus {
-            phase: self.phase,
-            conditions: all(self.conditions, ConditionPart::into_condition),
-            pod_ip: self.pod_ip,
-            pod_ips: self.pod_ips,
-            container_statuses: all(self.container_statuses, ContainerStatusPart::into_status),
-            init_container_statuses: all(self.init_container_statuses, ContainerStatusPart::into_status),
-            ..wire::PodStatus::default()
+fn container(reader: &mut JsonReader<'_>) -> Option<wire::Container> {
+    let mut container = wire::Container::default();
+    reader.object(|reader, name| {
+        match name {
+            b"name" => container.name = reader.string()?,
+            b"ports" => container.ports = reader.value()?,
+            b"restartPolicy" => container.restart_policy = reader.optional(JsonReader::string)?,
+            _ => reader.skip()?,
         }
-    }
+        Some(())
+    })?;
+    Some(container)
 }
 
-impl ConditionPart {
-    fn into_condition(self) -> wire::PodCondition {
-        let Self { kind, status, last_transition_time } = self;
-        wire::PodCondition { type_: kind, status, last_transition_time, ..wire::PodCondition::default() }
-    }
+fn status(reader: &mut JsonReader<'_>) -> Option<wire::PodStatus> {
+    let mut status = wire::PodStatus::default();
+    reader.object(|reader, name| {
+        match name {
+            b"phase" => status.phase = reader.optional(JsonReader::string)?,
+            b"conditions" => status.conditions = reader.optional(|all| all.array(condition))?,
+            b"podIP" => status.pod_ip = reader.optional(JsonReader::string)?,
+            b"podIPs" => status.pod_ips = reader.value()?,
+            b"containerStatuses" => {
+                status.container_statuses = reader.optional(|all| all.array(container_status))?;
+            }
+            b"initContainerStatuses" => {
+                status.init_container_statuses = reader.optional(|all| all.array(container_status))?;
+            }
+            _ => reader.skip()?,
+        }
+        Some(())
+    })?;
+    Some(status)
 }
 
-impl ContainerStatusPart {
-    fn into_status(self) -> wire::ContainerStatus {
-        let Self { name, restart_count } = self;
-        wire::ContainerStatus { name, restart_count, ..wire::ContainerStatus::default() }
-    }
+fn condition(reader: &mut JsonReader<'_>) -> Option<wire::PodCondition> {
+    let mut condition = wire::PodCondition::default();
+    reader.object(|reader, name| {
+        match name {
+            b"type" => condition.type_ = reader.string()?,
+            b"status" => condition.status = reader.string()?,
+            b"lastTransitionTime" => condition.last_transition_time = reader.value()?,
+            _ => reader.skip()?,
+        }
+        Some(())
+    })?;
+    Some(condition)
 }
 
-fn all<P, W>(parts: Option<Vec<P>>, convert: fn(P) -> W) -> Option<Vec<W>> {
-    parts.map(|parts| parts.into_iter().map(convert).collect())
+fn container_status(reader: &mut JsonReader<'_>) -> Option<wire::ContainerStatus> {
+    let mut status = wire::ContainerStatus::default();
+    reader.object(|reader, name| {
+        match name {
+            b"name" => status.name = reader.string()?,
+            b"restartCount" => status.restart_count = reader.value()?,
+            _ => reader.skip()?,
+        }
+        Some(())
+    })?;
+    Some(status)
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ use k8s_openapi::apimachinery::pkg::version::Info;
 use serde::{Deserialize, Serialize};
 
 use crate::informer::without_managed_fields;
+use crate::json_reader::JsonReader;
 use crate::{observed_pod, zero_times};
 
 /// What a response can be decoded to.
@@ -141,11 +142,34 @@ impl StoredRef {
     }
 }
 
+impl StoredRefMetadata {
+    /// Reads an object up to its resource version.
+    fn read(json: &[u8]) -> Option<Self> {
+        let (mut name, mut version) = (None, None);
+        let _stopped = JsonReader::new(json).object(|reader, member| match member {
+            b"metadata" => reader.object(|reader, member| {
+                match member {
+                    b"name" => name = Some(reader.string()?),
+                    b"resourceVersion" => version = Some(reader.string()?),
+                    _ => reader.skip()?,
+                }
+                (name.is_none() || version.is_none()).then_some(())
+            }),
+            _ => reader.skip(),
+        });
+        Some(Self { name: name?, resource_version: version? })
+    }
+}
+
 impl Decode for StoredRef {
     const READS_PROTOBUF: bool = true;
 
+    /// What follows the metadata is not read.
     fn decode(json: &[u8]) -> gantry_json::Result<Self> {
-        gantry_json::from_slice(json)
+        match StoredRefMetadata::read(json) {
+            Some(metadata) => Ok(Self { metadata }),
+            None => gantry_json::from_slice(json),
+        }
     }
     fn decode_protobuf(message: &[u8]) -> Result<Self, ParseError> {
         let (name, version) = (protobuf::name_of(message)?, protobuf::version_of(message)?);

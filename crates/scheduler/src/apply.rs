@@ -1,7 +1,7 @@
 //! Carries out tasks: bindings, and conditions and events of unschedulable pods.
 
 use gantry_decide::gc::Resource;
-use gantry_json::{Value, json};
+use gantry_json::json;
 use gantry_model::patch::PatchForm;
 use gantry_model::{Event, ObjectKey, RefusalKind, Timestamp};
 use gantry_runtime::informer::{Cached as _, resource_of};
@@ -53,7 +53,7 @@ async fn bind(pod: &CachedPod, node: &str, api: &Api) -> Result<(), RequestError
         "metadata": {"name": key.name.as_str(), "namespace": key.namespace.as_str(), "uid": pod.pod.uid()},
         "target": {"kind": "Node", "name": node},
     });
-    api.create::<Value>(&target(&key).part("binding"), &body).await.map(drop)
+    api.create(&target(&key).part("binding"), &body).await
 }
 
 async fn report_unschedulable(
@@ -73,7 +73,7 @@ async fn report_unschedulable(
         "observedGeneration": pod.generation,
     });
     let body = json!({"metadata": {"uid": pod.pod.uid()}, "status": {"conditions": [condition]}});
-    api.patch::<Value>(&target(&pod.key()).part("status"), PatchForm::StrategicMerge, &body).await.map(drop)
+    api.patch(&target(&pod.key()).part("status"), PatchForm::StrategicMerge, &body).await
 }
 
 fn failed(pod: &CachedPod, what: &str, failure: &RequestError) -> TaskResult {

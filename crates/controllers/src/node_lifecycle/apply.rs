@@ -132,7 +132,7 @@ impl NodeLifecycle {
     }
 
     async fn patch(&self, target: &ResourcePath, body: &Value) -> Result<(), RequestError> {
-        self.context.api.patch::<Value>(target, PatchForm::StrategicMerge, body).await.map(drop)
+        self.context.api.patch(target, PatchForm::StrategicMerge, body).await
     }
 }
 

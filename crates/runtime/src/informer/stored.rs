@@ -54,7 +54,7 @@ where
         if response.is_protobuf {
             return Self::of_message(protobuf::open(&response.body)?, previous);
         }
-        let wire = W::decode(&response.body).map_err(ParseError::malformed)?;
+        let wire = W::decode_observed(&response.body).map_err(ParseError::malformed)?;
         Self::parse(&Self::resource(), &Arc::new(wire))
     }
 

@@ -6,92 +6,40 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::json_reader::JsonReader;
+
 /// Removes `metadata.managedFields` from the JSON of an object; anything unexpected is left to the decoder.
 pub(crate) fn without_managed_fields(object: &[u8]) -> Cow<'_, [u8]> {
-    let found = find_member(object, 0, b"metadata")
-        .and_then(|metadata| find_member(object, metadata.value, b"managedFields"));
-    match found {
-        Some(Member { whole, .. }) => [&object[..whole.start], &object[whole.end..]].concat().into(),
+    match managed_fields(object) {
+        Some(member) => [&object[..member.start], &object[member.end..]].concat().into(),
         None => object.into(),
     }
 }
 
-/// A member of an object.
-struct Member {
-    /// With the comma that separates it from another member.
-    whole: Range<usize>,
-    /// Where its value begins.
-    value: usize,
-}
-
-/// Finds a member of the object that begins at this position.
-fn find_member(json: &[u8], object: usize, name: &[u8]) -> Option<Member> {
-    let mut at = object + 1;
-    if json.get(object) != Some(&b'{') {
-        return None;
-    }
-    loop {
-        let key_end = string_end(json, at)?;
-        if json.get(key_end) != Some(&b':') {
-            return None;
+/// Finds the member `metadata.managedFields`, with the comma that separates it from another member. What follows is not read.
+fn managed_fields(object: &[u8]) -> Option<Range<usize>> {
+    let mut found = None;
+    let _stopped = JsonReader::new(object).object(|reader, name| match name {
+        b"metadata" => {
+            reader.object(|reader, name| match name {
+                b"managedFields" => {
+                    let start = reader.position() - name.len() - r#""":"#.len();
+                    reader.skip()?;
+                    found = Some(start..reader.position());
+                    None
+                }
+                _ => reader.skip(),
+            })?;
+            None
         }
-        let end = value_end(json, key_end + 1)?;
-        if json[at + 1..key_end - 1] == *name {
-            let whole = match (json[at - 1], json.get(end)?) {
-                (b',', _) => at - 1..end,
-                (_, b',') => at..end + 1,
-                _ => at..end,
-            };
-            return Some(Member { whole, value: key_end + 1 });
-        }
-        if json.get(end) != Some(&b',') {
-            return None;
-        }
-        at = end + 1;
-    }
-}
-
-/// The position after the string that begins at this one.
-fn string_end(json: &[u8], start: usize) -> Option<usize> {
-    if json.get(start) != Some(&b'"') {
-        return None;
-    }
-    let mut at = start + 1;
-    loop {
-        match json.get(at)? {
-            b'"' => return Some(at + 1),
-            b'\\' => at += 2,
-            _ => at += 1,
-        }
-    }
-}
-
-/// The position after the value that begins at this one.
-fn value_end(json: &[u8], start: usize) -> Option<usize> {
-    let mut at = start;
-    let mut depth = 0_usize;
-    loop {
-        match json.get(at)? {
-            b'"' => at = string_end(json, at)?,
-            b'{' | b'[' => {
-                depth += 1;
-                at += 1;
-            }
-            b'}' | b']' if depth > 0 => {
-                depth -= 1;
-                at += 1;
-            }
-            // The end of a number or literal.
-            b',' | b'}' | b']' if depth == 0 => return Some(at),
-            _ => {
-                at += 1;
-                continue;
-            }
-        }
-        if depth == 0 {
-            return Some(at);
-        }
-    }
+        _ => reader.skip(),
+    });
+    let Range { start, end } = found?;
+    Some(match (object[start - 1], object.get(end)?) {
+        (b',', _) => start - 1..end,
+        (_, b',') => start..end + 1,
+        _ => start..end,
+    })
 }
 
 #[cfg(test)]
