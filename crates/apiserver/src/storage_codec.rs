@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn deletion_is_read_behind_the_creation() {
+    fn times_of_creation_and_deletion_are_read_from_the_metadata() {
         for (times, expected) in [
             (json!({"creationTimestamp": "2026-01-01T00:00:00Z"}), false),
             (

@@ -116,7 +116,8 @@ impl EventRecorder {
         let pending = Box::new(PendingEvent { source, subject, event, now: self.clock.now() });
         if let Err(full) = self.queue.try_send(pending) {
             self.metrics.count("gantry_events_dropped_total", &[("source", source)]);
-            let (mpsc::error::TrySendError::Full(pending) | mpsc::error::TrySendError::Closed(pending)) = full;
+            let (mpsc::error::TrySendError::Full(pending) | mpsc::error::TrySendError::Closed(pending)) =
+                full;
             let count = self.dropped.fetch_add(1, Ordering::Relaxed) + 1;
             if is_power_of_ten(count) {
                 let (reason, about) = (pending.event.reason, &pending.subject.name);
@@ -152,7 +153,8 @@ impl EventShards {
         mut recorder: EventCorrelator,
     ) {
         while let Some(pending) = queue.recv().await {
-            let hash = pending.subject.uid.as_str().bytes().fold(0_usize, |sum, byte| sum + usize::from(byte));
+            let hash =
+                pending.subject.uid.as_str().bytes().fold(0_usize, |sum, byte| sum + usize::from(byte));
             let recording = recorder.record(pending.source, &pending.subject, &pending.event, pending.now);
             if matches!(recording, Recording::Create(_)) {
                 pending.log(self.api.log_throttle());
