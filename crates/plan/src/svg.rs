@@ -21,6 +21,8 @@ const PLOT_HEIGHT: f64 = 280.0;
 const BOTTOM: f64 = 48.0;
 /// The width of the state before the change, in front of the time axis.
 const LEAD: f64 = 28.0;
+/// The number of characters of an entry of the legend beside another one.
+const LEGEND_MAX: usize = 54;
 /// The height of a line of the legend.
 const LEGEND_LINE: f64 = 20.0;
 
@@ -98,8 +100,9 @@ pub fn render(plan: &RolloutPlan, axes: Axes) -> String {
 
 /// The height of a plan's picture.
 fn height(plan: &RolloutPlan) -> f64 {
+    let legend = legend(plan);
     #[expect(clippy::cast_precision_loss, reason = "a handful of lines")]
-    let legend = LEGEND_LINE * legend(plan).len().div_ceil(2) as f64;
+    let legend = LEGEND_LINE * legend.len().div_ceil(columns(&legend)) as f64;
     Heading::of(plan).height() + PLOT_HEIGHT + BOTTOM + legend + 8.0
 }
 
@@ -383,11 +386,17 @@ fn legend(plan: &RolloutPlan) -> Vec<(&'static str, String)> {
     entries
 }
 
+/// The number of columns in which all entries of a legend fit.
+fn columns(entries: &[(&'static str, String)]) -> usize {
+    let longest = entries.iter().map(|(_, text)| text.chars().count()).max().unwrap_or(0);
+    if longest > LEGEND_MAX { 1 } else { 2 }
+}
+
 fn draw_legend(svg: &mut String, entries: &[(&'static str, String)]) {
-    let top = PLOT_HEIGHT + BOTTOM;
+    let (top, columns) = (PLOT_HEIGHT + BOTTOM, columns(entries));
     for (index, (colour, text)) in entries.iter().enumerate() {
         #[expect(clippy::cast_precision_loss, reason = "a handful of lines")]
-        let (x, y) = (LEFT + (index % 2) as f64 * 430.0, top + LEGEND_LINE * (index / 2) as f64);
+        let (x, y) = (LEFT + (index % columns) as f64 * 430.0, top + LEGEND_LINE * (index / columns) as f64);
         put(
             svg,
             format_args!(

@@ -5,8 +5,8 @@ use crate::plan::{RolloutEnding, RolloutPlan};
 use crate::words;
 
 /// The number of characters that fit into a line of the title, and into one below it.
-const TITLE_MAX: usize = 84;
-const DETAIL_MAX: usize = 130;
+const TITLE_MAX: usize = 72;
+const DETAIL_MAX: usize = 115;
 /// The distance of lines of the title, and of those below it.
 const TITLE_LINE: f64 = 24.0;
 const DETAIL_LINE: f64 = 20.0;
