@@ -54,6 +54,7 @@ impl<'t> JsonReader<'t> {
     }
 
     /// Reads `null`, or a value by `read`.
+    #[expect(clippy::option_option, reason = "what cannot be read differs from null")]
     pub(crate) fn optional<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<Option<T>> {
         if self.text[self.at..].starts_with(b"null") {
             self.at += 4;

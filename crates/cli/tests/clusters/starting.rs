@@ -10,7 +10,7 @@ fn more_nodes_than_there_are_addresses_for_are_refused_before_the_start() {
     let user_home = UserHome::new("nodes");
     let said = user_home.gantry(&["up", "--name", "large", "--nodes", "100000"]);
     assert_eq!((said.code, said.out.as_str()), (Some(1), ""), "it never says that it is up: {said:?}");
-    assert!(said.err.contains("--nodes: 100000 nodes are too many") && said.err.contains("2048"), "{said:?}");
+    assert!(said.err.contains("--nodes: 100000 nodes are too many") && said.err.contains("6144"), "{said:?}");
     assert!(user_home.clusters().is_empty());
 }
 

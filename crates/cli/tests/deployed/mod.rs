@@ -99,6 +99,16 @@ impl Replica {
     }
 }
 
+impl Drop for Replica {
+    /// Shows the log of a replica in a failed test.
+    #[expect(clippy::print_stdout, reason = "the output of a test")]
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            println!("the log of {}:\n{}", self.log.display(), self.said());
+        }
+    }
+}
+
 /// Waits until there is something.
 pub(crate) async fn eventually<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
     let waiting = async {
