@@ -22,8 +22,7 @@ pub(crate) async fn charges(
     object: &Value,
 ) -> Result<Vec<(Key, Op)>, ApiError> {
     let wanted = |quota: &Value| quota::wanted(quota, object_ref.kind, object);
-    let quotas = quotas(objects, object_ref).await?;
-    charged(objects, object_ref, quotas, wanted).await
+    charged(objects, object_ref, wanted).await
 }
 
 /// Returns the quota updates that must be in the transaction of a changed object.
@@ -33,22 +32,20 @@ pub(crate) async fn differences(
     before: &Value,
     after: &Value,
 ) -> Result<Vec<(Key, Op)>, ApiError> {
-    let quotas = quotas(objects, object_ref).await?;
-    if quotas.is_empty() || Usage::of(object_ref.kind, before) == Usage::of(object_ref.kind, after) {
+    if Usage::of(object_ref.kind, before) == Usage::of(object_ref.kind, after) {
         return Ok(Vec::new());
     }
-    let wanted = |quota: &Value| Ok(quota::difference(quota, object_ref.kind, before, after));
-    charged(objects, object_ref, quotas, wanted).await
+    charged(objects, object_ref, |quota: &Value| Ok(quota::difference(quota, object_ref.kind, before, after)))
+        .await
 }
 
 async fn charged(
     objects: &Objects,
     object_ref: ObjectRef<'_>,
-    quotas: Vec<Item>,
     wanted: impl Fn(&Value) -> Result<Option<Usage>, String>,
 ) -> Result<Vec<(Key, Op)>, ApiError> {
     let mut charges = Vec::new();
-    for item in quotas {
+    for item in quotas(objects, object_ref).await? {
         let kind = known("", "resourcequotas")?;
         let quota = storage_codec::decode(kind, &item.value, item.revision)?;
         let Some(wanted) = wanted(&quota).map_err(|why| ApiError::forbidden(object_ref, why))? else {
