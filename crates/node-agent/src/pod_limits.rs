@@ -86,7 +86,7 @@ fn overhead(pod: &core::PodSpec, name: &str) -> i128 {
 
 /// Returns what the containers have that run together at most: init containers run one after the other, and beside the
 /// sidecars before them.
-fn total(pod: &core::PodSpec, of: impl Fn(&core::Container) -> i128) -> i128 {
+pub(crate) fn total(pod: &core::PodSpec, of: impl Fn(&core::Container) -> i128) -> i128 {
     let (mut sidecars, mut init) = (0, 0);
     for container in pod.init_containers.iter().flatten() {
         if container.restart_policy.as_deref() == Some("Always") {

@@ -4,6 +4,7 @@ use gantry_formats::quantity::{Quantity, parse_billionths};
 use k8s_openapi::api::core::v1 as core;
 use k8s_openapi::apimachinery::pkg::api::resource;
 
+use crate::pod_limits::total;
 use crate::usage::PodUsage;
 
 const RESOURCE: &str = "ephemeral-storage";
@@ -34,19 +35,9 @@ fn volume_exceeded(pod: &core::PodSpec, usage: &PodUsage) -> Option<String> {
     })
 }
 
-/// The limit of a pod is that of its containers together, or that of the init container with the largest.
+/// The limit of a pod is that of the containers that run together.
 fn pod_exceeded(pod: &core::PodSpec, usage: &PodUsage) -> Option<String> {
-    let of_containers: i128 = pod.containers.iter().filter_map(limit).map(bytes).sum();
-    let (mut sidecars, mut largest) = (0, 0);
-    for container in pod.init_containers.iter().flatten() {
-        let own = limit(container).map_or(0, bytes);
-        if container.restart_policy.as_deref() == Some("Always") {
-            sidecars += own;
-        } else {
-            largest = largest.max(sidecars + own);
-        }
-    }
-    let total = (of_containers + sidecars).max(largest);
+    let total = total(pod, |container| limit(container).map_or(0, bytes));
     let is_exceeded = total > 0 && i128::from(usage.disk) > total;
     is_exceeded.then(|| {
         let total = u64::try_from(total).unwrap_or(u64::MAX);
