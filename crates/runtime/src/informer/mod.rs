@@ -117,7 +117,7 @@ impl<T: Cached> Informer<T> {
 
     /// Subscribes this function to every change, beginning with the objects that exist already.
     ///
-    /// It is called in the source's task and delays all other subscribers: it should enqueue keys and do no more.
+    /// It is subscribed until the watch ends. It is called in the source's task and delays all other subscribers: it should enqueue keys and do no more.
     pub fn subscribe(&self, subscriber: impl Fn(&InformerEvent<T>) + Send + Sync + 'static) {
         let mut subscribers = self.subscribers();
         let present: Vec<_> = self.read().iter().cloned().collect();
@@ -125,6 +125,12 @@ impl<T: Cached> Informer<T> {
             subscriber(&InformerEvent::Added(object));
         }
         subscribers.push(Box::new(subscriber));
+    }
+
+    fn unsubscribe_all(&self) {
+        // Dropped without the lock: what a subscriber holds may be an informer.
+        let subscribers = std::mem::take(&mut *self.subscribers());
+        drop(subscribers);
     }
 
     /// Whether the initial list has arrived.

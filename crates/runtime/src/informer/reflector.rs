@@ -24,6 +24,17 @@ const LIST_MAX: Duration = Duration::from_secs(60);
 /// A watch that ends sooner, without an event, counts as closed at once.
 const AT_ONCE: Duration = Duration::from_secs(1);
 
+/// Drops the subscribers of a source's informers when its task ends, also if it is aborted.
+///
+/// A subscriber often holds informers, which hold their subscribers: as long as one of a cycle is kept, so are the caches of all.
+struct UnsubscribeAtEnd<'a>(&'a Source);
+
+impl Drop for UnsubscribeAtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.unsubscribe_all();
+    }
+}
+
 /// Follows the server until shutdown.
 pub(super) fn run<'a>(
     source: &'a Source,
@@ -31,7 +42,11 @@ pub(super) fn run<'a>(
     clock: &'a Clock,
     shutdown: &'a Shutdown,
 ) -> BoxFuture<'a, ()> {
-    Box::pin(follow_server(source, api, clock, shutdown))
+    let unsubscribe = UnsubscribeAtEnd(source);
+    Box::pin(async move {
+        let _unsubscribe = unsubscribe;
+        follow_server(source, api, clock, shutdown).await;
+    })
 }
 
 async fn follow_server(source: &Source, api: &Api, clock: &Clock, shutdown: &Shutdown) {

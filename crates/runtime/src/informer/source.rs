@@ -107,6 +107,7 @@ trait View: Send + Sync {
     fn replace(&self, all: &[WireObject], version: &ResourceVersion);
     fn advance_to(&self, version: &ResourceVersion);
     fn set_error(&self, error: Option<&RequestError>);
+    fn unsubscribe_all(&self);
 }
 
 struct ParsedView<T> {
@@ -315,6 +316,11 @@ impl Source {
         })
     }
 
+    /// Drops the subscribers of all informers.
+    pub(super) fn unsubscribe_all(&self) {
+        self.views().all.iter().for_each(|view| view.unsubscribe_all());
+    }
+
     /// The last request failed, or the current one has begun.
     pub(super) fn set_error(&self, error: Option<&RequestError>) {
         self.views().all.iter().for_each(|view| view.set_error(error));
@@ -387,6 +393,12 @@ impl<T: Cached> View for ParsedView<T> {
     fn set_error(&self, error: Option<&RequestError>) {
         let Some(informer) = self.informer() else { return };
         set_error(&informer.shared.error, error);
+    }
+
+    fn unsubscribe_all(&self) {
+        if let Some(informer) = self.informer() {
+            informer.unsubscribe_all();
+        }
     }
 }
 

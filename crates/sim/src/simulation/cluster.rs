@@ -300,3 +300,23 @@ fn clock(start: Timestamp, rng: Rng) -> Clock {
         u32::try_from(number).unwrap_or(0)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{prepared, runtime};
+    use super::*;
+
+    /// A cycle of references between informers and their subscribers would keep the caches and the server.
+    #[test]
+    fn a_simulation_that_has_ended_leaves_nothing_in_memory() {
+        let content = prepared();
+        for controllers in [ControllerProcesses::Shared, ControllerProcesses::Separate(1)] {
+            let options = SimOptions { controllers, ..SimOptions::default() };
+            let (store, network) = runtime().block_on(async {
+                let cluster = SimCluster::start(options, Some(content)).await;
+                (Arc::downgrade(&cluster.store), Arc::downgrade(&cluster.network))
+            });
+            assert_eq!((store.strong_count(), network.strong_count()), (0, 0), "{controllers:?}");
+        }
+    }
+}
