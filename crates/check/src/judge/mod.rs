@@ -92,7 +92,10 @@ struct DeploymentHistory {
 
 #[derive(Clone, Debug)]
 struct SetHistory {
-    created_at: Duration,
+    /// When it was created or adopted by its present owner.
+    owned_since: Duration,
+    /// Whether its owner has changed.
+    is_adopted: bool,
     /// Its size while it has its present owner, 0 before.
     size: Recent,
     available: Recent,
@@ -175,7 +178,9 @@ impl Judge {
     fn deployment(&mut self, name: &str, write: &ObservedWrite<'_>) {
         let Some(object) = write.object else {
             if let Some(removed) = self.deployments.remove(name) {
-                self.forget_late_orphans(&removed.view);
+                // A user who deletes it once more in the background wants its sets collected.
+                let is_user = write.by == Writer::Other;
+                self.forget_orphans(&removed.view, if is_user { Duration::ZERO } else { self.from() });
             }
             return;
         };
@@ -188,6 +193,8 @@ impl Judge {
         if view.is_deleting && view.finalizers.iter().any(|finalizer| finalizer == "orphan") {
             let owned = self.sets.values().filter(|set| set.view.owner == view.uid && !set.view.is_deleting);
             self.orphaned.extend(owned.map(|set| set.view.uid.clone()));
+        } else if view.is_deleting && write.by == Writer::Other {
+            self.forget_orphans(&view, Duration::ZERO);
         }
         let rolling = i64::from(view.is_rolling);
         let (paused, rollback) = (i64::from(view.is_paused), i64::from(view.is_rolled_back));
@@ -220,12 +227,11 @@ impl Judge {
         self.deployments.insert(name.to_owned(), Followed { view, history });
     }
 
-    /// Sets that were created shortly before their Deployment was removed are collected if the garbage collector did not know them when
-    /// it orphaned the others; so in Kubernetes.
-    fn forget_late_orphans(&mut self, removed: &DeploymentView) {
-        let from = self.from();
-        let sets = self.sets.values().filter(|set| set.view.owner == removed.uid);
-        for set in sets.filter(|set| set.history.created_at > from) {
+    /// Expects the sets that a Deployment has owned only since then to be collected: all if a user has asked for it; otherwise those
+    /// that the garbage collector may not have known when it orphaned the others, as in Kubernetes.
+    fn forget_orphans(&mut self, deployment: &DeploymentView, since: Duration) {
+        let sets = self.sets.values().filter(|set| set.view.owner == deployment.uid);
+        for set in sets.filter(|set| set.history.owned_since >= since) {
             self.orphaned.remove(&set.view.uid);
         }
     }
@@ -243,7 +249,8 @@ impl Judge {
         self.check_set(known.as_ref(), &view, write.by);
         let mut history = known.as_ref().map_or_else(
             || SetHistory {
-                created_at: at,
+                owned_since: at,
+                is_adopted: false,
                 size: Recent::new(at, 0),
                 available: Recent::new(at, 0),
                 active_pods: Recent::new(at, 0),
@@ -258,6 +265,7 @@ impl Judge {
         }
         if known.is_some_and(|known| known.view.owner != view.owner) {
             history.size.set(at, 0, from);
+            (history.owned_since, history.is_adopted) = (at, true);
             // Another Deployment may adopt it, and be deleted with it.
             self.orphaned.remove(&view.uid);
         }
@@ -325,6 +333,11 @@ impl Judge {
         deployment: &'a DeploymentView,
     ) -> impl Iterator<Item = &'a Followed<SetView, SetHistory>> {
         self.sets.values().filter(|set| set.view.owner == deployment.uid)
+    }
+
+    /// Whether a Deployment has an adopted set of its present template. Before the adoption it may have created one with another name.
+    fn has_adopted_new_set(&self, deployment: &DeploymentView) -> bool {
+        self.sets_of(deployment).any(|set| set.history.is_adopted && set.view.template == deployment.template)
     }
 
     fn find(&mut self, broken: &'static str, found: String) {

@@ -248,7 +248,9 @@ impl Judge {
         }
         let (name, size) = (&set.view.name, set.view.size);
         let pods = set.history.active_pods.least(from);
-        let is_new = set.view.template == owner.view.template && owner.history.generation.is_constant(from);
+        let is_new = set.view.template == owner.view.template
+            && owner.history.generation.is_constant(from)
+            && !self.has_adopted_new_set(&owner.view);
         let old =
             self.sets_of(&owner.view).filter(|other| other.view.template != owner.view.template).count();
         let kept = owner.history.kept_sets.least(from);

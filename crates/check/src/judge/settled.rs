@@ -52,11 +52,15 @@ impl Judge {
                 sets.iter().map(|set| format!("{} {} (revision {})", set.name, set.size, set.revision));
             format!("{name} wants {wanted}, has {}", sets.collect::<Vec<_>>().join(", "))
         };
-        let new: Vec<_> = sets.iter().filter(|set| set.template == deployment.template).collect();
-        let old_pods: i64 =
-            sets.iter().filter(|set| set.template != deployment.template).map(|set| set.size).sum();
+        let mut new: Vec<_> = sets.iter().filter(|set| set.template == deployment.template).collect();
+        if self.has_adopted_new_set(deployment) {
+            // Of equal sets only the oldest counts as new, which got its revision last.
+            new.sort_by_key(|set| set.revision);
+            new.drain(..new.len() - 1);
+        }
+        let pods: i64 = sets.iter().map(|set| set.size).sum();
         match new.as_slice() {
-            [new] if new.size == wanted && old_pods == 0 => {
+            [new] if new.size == wanted && pods == wanted => {
                 if new.revision != deployment.revision {
                     find(
                         "a Deployment has the revision of its new set",

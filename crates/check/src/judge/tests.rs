@@ -312,6 +312,67 @@ fn an_orphaned_set_is_collected_only_if_it_was_new_when_its_deployment_was_remov
     assert_eq!(history.collected("replicasets", "v1"), [orphaned]);
 }
 
+/// The garbage collector may not have seen the adoption when it orphaned the others.
+#[test]
+fn an_orphaned_set_is_collected_if_it_was_adopted_just_before() {
+    let web = web(1, rolling(1, 1, 0));
+    let mut history = History::of(rolling(1, 1, 0));
+    let mut adopted = set("v1", 1, [1, 2]);
+    adopted["metadata"]["ownerReferences"] = json!(null);
+    history.user("replicasets", "v1", &adopted);
+    history.later();
+    history.controller("replicasets", "v1", &set("v1", 1, [1, 2]));
+    history.user("deployments", "web", &deleted_with("orphan", web));
+    assert_eq!(history.collected("deployments", "web"), [""; 0]);
+    assert_eq!(history.collected("replicasets", "v1"), [""; 0]);
+}
+
+/// The user deletes the Deployment once more before its sets are orphaned.
+#[test]
+fn sets_are_collected_if_the_user_wants_them_orphaned_no_longer() {
+    let web = web(1, rolling(1, 1, 0));
+    let orphaning = || {
+        let mut history = History::of(rolling(1, 1, 0));
+        history.controller("replicasets", "v1", &set("v1", 1, [1, 2]));
+        history.later();
+        history.user("deployments", "web", &deleted_with("orphan", web.clone()));
+        history
+    };
+    let mut background = orphaning();
+    background.observe(Writer::Other, "deployments", "web", None);
+    assert_eq!(background.collected("replicasets", "v1"), [""; 0]);
+    let mut foreground = orphaning();
+    foreground.user("deployments", "web", &deleted_with("foregroundDeletion", web.clone()));
+    assert_eq!(foreground.collected("replicasets", "v1"), [""; 0]);
+}
+
+/// A Deployment that is created again does not see the orphaned set yet and creates one of another name; then it adopts.
+#[test]
+fn of_equal_sets_one_may_be_left_over_only_if_one_was_adopted() {
+    let equal = |name: &str, revision: &str, owner: &str| {
+        let mut set = set(name, 0, [0, 0]);
+        set["spec"]["template"] = template("app");
+        set["metadata"]["annotations"]["deployment.kubernetes.io/revision"] = json!(revision);
+        set["metadata"]["ownerReferences"][0]["uid"] = json!(owner);
+        set
+    };
+    let mut rolled_out = web(1, rolling(0, 1, 0));
+    rolled_out["metadata"]["annotations"] = json!({"deployment.kubernetes.io/revision": "2"});
+    rolled_out["status"] = json!({"observedGeneration": 1});
+    rolled_out["spec"]["template"] = template("app");
+    for (owner, broken) in
+        [("web", Some("a rollout ends in one set of the present template")), ("before", None)]
+    {
+        let mut history = History::of(rolling(0, 1, 0));
+        history.controller("replicasets", "orphan", &equal("orphan", "1", owner));
+        history.controller("replicasets", "created", &equal("created", "1", "web"));
+        history.controller("replicasets", "orphan", &equal("orphan", "2", "web"));
+        history.user("deployments", "web", &rolled_out);
+        let found = history.judge.settled().into_iter().map(|finding| finding.broken).next();
+        assert_eq!(found, broken, "owned by {owner} at first");
+    }
+}
+
 /// A deletion in the foreground has begun; then the user deletes the Deployment again, and wants its sets orphaned.
 #[test]
 fn a_set_whose_deletion_has_begun_is_removed_although_its_owner_lives_again() {

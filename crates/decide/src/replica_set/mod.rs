@@ -42,6 +42,8 @@ pub use status::{AfterFailedWrite, STATUS_WRITE_ATTEMPTS, StatusWrite, after_fai
 pub use victims::{is_choice_needed, related_pods};
 pub use waiting_on::WaitingOn;
 
+use std::time::Duration;
+
 use gantry_model::{Pod, ReplicaSet, Timestamp};
 
 use crate::Wake;
@@ -151,10 +153,13 @@ impl<'a> Observed<'a> {
 impl SyncReport {
     /// When to requeue, by the time after the status was written.
     pub fn wake(&self, current: Timestamp) -> Wake {
-        match (&self.result, self.next_look) {
-            (Err(_), _) => Wake::Soon,
-            (Ok(()), Some(moment)) => Wake::After(moment.since(current)),
-            (Ok(()), None) => Wake::OnChange,
+        if self.result.is_err() {
+            return Wake::Soon;
         }
+        let until_available = self.next_look.map(|moment| moment.since(current));
+        // No event follows a pod that was created and deleted between two lists of the pod cache.
+        let is_expecting = matches!(self.waiting_on, WaitingOn::Expectations { .. });
+        let until_expired = is_expecting.then_some(EXPECTATIONS_TIMEOUT + Duration::from_secs(1));
+        until_available.into_iter().chain(until_expired).min().map_or(Wake::OnChange, Wake::After)
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use gantry_decide::Wake;
-use gantry_decide::replica_set::SyncReport;
+use gantry_decide::replica_set::{EXPECTATIONS_TIMEOUT, ExpectationState, Observed, SyncReport};
 use gantry_model::{Pod, ReplicaSet, Timestamp};
 use gantry_testkit::{NOON, PodBuilder, ReplicaSetBuilder, noon_plus, pod, replica_set};
 
@@ -27,7 +27,7 @@ fn a_set_looks_again_when_its_next_pod_becomes_available() {
         (vec![0, 3, 9], Wake::After(Duration::from_secs(1))),
         (vec![12, 3, 11], Wake::After(Duration::from_secs(7))),
         (vec![10, 11, 12], Wake::OnChange),
-        (vec![], Wake::OnChange),
+        (vec![], Wake::After(Duration::from_secs(301))),
     ] {
         assert_eq!(report_at_noon(&web, &ready(&ready_ago)).wake(NOON), wake, "{ready_ago:?}");
     }
@@ -90,4 +90,16 @@ fn a_clock_that_was_set_back_is_not_slept_on_for_hours() {
     let web = replica_set("web").size(1).min_ready(10);
     let pods = ready(&[-7200]);
     assert_eq!(report_at_noon(&web, &pods).wake(NOON), Wake::After(Duration::from_secs(10)));
+}
+
+/// R2.2: a pod that the cache never shows does not keep a set from its size for longer than expectations last.
+#[test]
+fn a_set_is_synced_when_its_expectations_have_timed_out() {
+    let web = replica_set("web").size(1);
+    let state = ExpectationState::Pending { creations: 1, deletions: 0, until: NOON };
+    let expecting = Observed { expectation_state: state, ..observed(&web, &[]) };
+    for observed in [observed(&web, &[]), expecting] {
+        let timed_out = Wake::After(EXPECTATIONS_TIMEOUT + Duration::from_secs(1));
+        assert_eq!(reported(NOON, &observed).wake(NOON), timed_out);
+    }
 }
