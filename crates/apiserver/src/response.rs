@@ -62,6 +62,8 @@ pub(crate) struct ApiResponse {
     warnings: Vec<String>,
     /// The slot in which it was made, if that was heavy work: until it counts as unsent, there are few such responses.
     slot: Option<HeavySlot>,
+    /// Whether JSON is indented even if the client does not ask for it.
+    pub(crate) is_indented: bool,
     body: Body,
 }
 
@@ -74,6 +76,7 @@ impl ApiResponse {
             forwarded: HeaderMap::new(),
             warnings: Vec::new(),
             slot: None,
+            is_indented: false,
             body,
         }
     }
@@ -145,11 +148,21 @@ impl ApiResponse {
     /// The response for an error.
     pub(crate) fn error(error: &ApiError) -> Self {
         let refusal = error.refusal();
-        let response = Self::value(refusal.code, &refusal.status());
+        let mut response = Self::value(refusal.code, &refusal.status());
+        match refusal.reason {
+            "Forbidden" => response = response.not_sniffed(),
+            "NotAcceptable" => response.is_indented = true,
+            _ => {}
+        }
         match refusal.details.as_ref().map(|details| details.retry_after_seconds) {
             Some(seconds @ 1..) => response.with(header::RETRY_AFTER, seconds.to_string()),
             _ => response,
         }
+    }
+
+    /// Forbids browsers to guess the content type: the response to a request without permission.
+    pub(crate) fn not_sniffed(self) -> Self {
+        self.with(header::X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned())
     }
 
     pub(crate) fn with(mut self, name: header::HeaderName, value: String) -> Self {

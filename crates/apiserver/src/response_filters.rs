@@ -8,8 +8,8 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use gantry_schema::encode;
-use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue, VARY, X_CONTENT_TYPE_OPTIONS};
-use http::{Response, StatusCode};
+use http::Response;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue, VARY};
 
 use crate::Environment;
 use crate::error::ApiError;
@@ -28,15 +28,13 @@ pub(crate) fn apply(
     environment: &dyn Environment,
 ) -> Response<Body> {
     let response = result.unwrap_or_else(|error| ApiResponse::error(&error));
+    let is_indented = response.is_indented || info.wants_pretty();
     let mut response = response.into_response();
-    format_body(&mut response, info);
+    format_body(&mut response, info, is_indented);
     compress(&mut response, info);
     let given = info.headers.get(AUDIT_ID).cloned();
     if let Some(id) = given.or_else(|| HeaderValue::from_str(&environment.uid()).ok()) {
         response.headers_mut().insert(AUDIT_ID, id);
-    }
-    if response.status() == StatusCode::FORBIDDEN {
-        response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     }
     response
 }
@@ -48,13 +46,12 @@ pub(crate) fn gzip(bytes: &[u8]) -> Option<Bytes> {
     encoder.finish().ok().map(Bytes::from)
 }
 
-/// Converts JSON to YAML or pretty-prints it, where requested. It stays as it is if indentation would make it very much longer.
-fn format_body(response: &mut Response<Body>, info: &RequestInfo<'_>) {
+/// Converts JSON to YAML where requested, or pretty-prints it. It stays as it is if indentation would make it very much longer.
+fn format_body(response: &mut Response<Body>, info: &RequestInfo<'_>, is_indented: bool) {
     let is_json = response
         .headers()
         .get(CONTENT_TYPE)
         .is_some_and(|value| value.as_bytes().starts_with(b"application/json"));
-    let refused = response.status() == StatusCode::NOT_ACCEPTABLE;
     let Body::Whole(Some(body)) = response.body_mut() else { return };
     if !is_json {
         return;
@@ -64,7 +61,7 @@ fn format_body(response: &mut Response<Body>, info: &RequestInfo<'_>) {
             *body = yaml.into();
             response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/yaml"));
         }
-    } else if (refused || info.wants_pretty())
+    } else if is_indented
         && let Some(indented) = encode::pretty_within(body, encode::indented_bytes_max(body.len()))
     {
         *body = indented.into();

@@ -113,7 +113,7 @@ pub(crate) async fn raw_if_permitted(
 ) -> Result<Option<Vec<Value>>, Failure> {
     match list_raw(cluster, "v1", namespace, plural).await {
         Ok(objects) => Ok(Some(objects)),
-        Err(error) if error.code == Some(403) => Ok(None),
+        Err(error) if error.is_forbidden() => Ok(None),
         Err(error) => Err(cluster.failure(error)),
     }
 }
@@ -226,7 +226,7 @@ fn optional<T>(
     notes: &mut Vec<String>,
 ) -> Result<Vec<T>, RequestError> {
     match listed {
-        Err(error) if error.code == Some(403) => {
+        Err(error) if error.is_forbidden() => {
             notes.push(format!("note: no permission to read {what}, which are left out: {error}"));
             Ok(Vec::new())
         }

@@ -114,8 +114,18 @@ impl RequestError {
     }
 
     /// Whether permissions are missing, which does not change by waiting.
+    pub fn lacks_permission(&self) -> bool {
+        self.is_forbidden() || self.code == Some(401)
+    }
+
+    /// Whether the user is known and may not do this.
     pub fn is_forbidden(&self) -> bool {
-        matches!(self.code, Some(401 | 403))
+        self.code == Some(403)
+    }
+
+    /// Whether the object does not exist.
+    pub fn is_not_found(&self) -> bool {
+        self.kind() == RefusalKind::NotFound
     }
 
     /// Whether the resource, or this verb of it, is not served.

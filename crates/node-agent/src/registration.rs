@@ -92,7 +92,7 @@ impl Registration {
         {
             match self.patch(&target, &json!({"spec": {"taints": kept}})).await {
                 // A node that joined with a token may not: the node lifecycle controller of the cluster does it.
-                Err(failure) if failure.is_forbidden() => {}
+                Err(failure) if failure.lacks_permission() => {}
                 other => other?,
             }
         }

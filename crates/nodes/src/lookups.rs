@@ -63,7 +63,7 @@ impl Lookups {
             Ok(found) => found,
             Err(failure) if failure.kind() == RefusalKind::NotFound => return Ok(Lookup::Missing),
             // A retry does not help against missing permissions, so the error is reported in the pod's status.
-            Err(failure) if failure.is_forbidden() => return Ok(Lookup::Denied(failure.to_string())),
+            Err(failure) if failure.lacks_permission() => return Ok(Lookup::Denied(failure.to_string())),
             Err(failure) => return Err(failure),
         };
         let now = self.clock.steady();

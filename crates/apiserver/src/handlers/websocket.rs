@@ -52,7 +52,7 @@ pub(crate) fn response(info: &RequestInfo<'_>, body: Body) -> ApiResponse {
         return ApiResponse::text(400, "mismatch challenge/response");
     }
     let Some((protocol, encoding)) = negotiate(&without_credentials(info.headers)) else {
-        return ApiResponse::text(403, "");
+        return ApiResponse::text(403, "").not_sniffed();
     };
     let messages = Messages { body, encoding, state: State::Start };
     let switched = StatusCode::SWITCHING_PROTOCOLS.as_u16();

@@ -66,7 +66,7 @@ pub(super) async fn prepare(cluster: &Cluster, server: &str, authority: &str) ->
 async fn info(cluster: &Cluster) -> Result<Value, Failure> {
     match cluster.api.get::<Value>(&ResourcePath::path(INFO)).await {
         Ok(found) => Ok(found),
-        Err(error) if error.code == Some(404) => Ok(Value::Null),
+        Err(error) if error.is_not_found() => Ok(Value::Null),
         Err(error) => Err(cluster.failure(error)),
     }
 }

@@ -149,7 +149,7 @@ impl Election {
     async fn try_once(&self, observed: &mut ObservedLease) -> TryResult {
         match self.decide_and_write(observed).await {
             Ok(result) => result,
-            Err(failure) if failure.is_forbidden() => {
+            Err(failure) if failure.lacks_permission() => {
                 tracing::warn!(lease = %self.name, %failure, "not allowed to use the lease");
                 TryResult::Failed
             }

@@ -70,7 +70,7 @@ async fn follow_server(source: &Source, api: &Api, clock: &Clock, shutdown: &Shu
         // Up to twice as long, so that the clients of a restarted server do not all come at once.
         let pause = protocol.after(ended);
         if let Some(failure) = failure {
-            if failure.is_forbidden() {
+            if failure.lacks_permission() {
                 tracing::warn!(resource, %failure, "not allowed to watch");
             } else {
                 tracing::debug!(resource, ?request, %failure, "the watch was interrupted");

@@ -8,7 +8,8 @@ use std::ops::Range;
 
 use gantry_json::Value;
 use gantry_primitives::refusal::go_float;
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::value::{MapDeserializer, SeqDeserializer};
+use serde::de::{DeserializeSeed, Deserializer, Error, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 
 /// Converts JSON to YAML; `None` if it is invalid, or if the YAML would be [many times](indented_bytes_max) as long because of its indentation.
 pub fn yaml(json: &[u8]) -> Option<String> {
@@ -23,8 +24,12 @@ pub fn yaml_element(json: &[u8]) -> Option<String> {
 
 /// The YAML of a value.
 pub fn yaml_text(value: &Value) -> String {
-    // The JSON of a value is valid.
-    converted_within(usize::MAX, &super::plain(value), Position::Document).unwrap_or_default()
+    let mut out = String::new();
+    let document = Node { position: Position::Document, level: 0, bytes_max: usize::MAX, out: &mut out };
+    // A value is valid, and its length has no limit.
+    let written: Result<(), serde_json::Error> = document.deserialize(Tree(value));
+    debug_assert!(written.is_ok(), "a value is written");
+    out
 }
 
 /// Returns the most bytes of JSON of this length when it is indented. Each line of a deep value is mostly indentation.
@@ -33,15 +38,46 @@ pub fn indented_bytes_max(json_bytes: usize) -> usize {
 }
 
 fn converted(json: &[u8], position: Position) -> Option<String> {
-    converted_within(indented_bytes_max(json.len()), json, position)
-}
-
-fn converted_within(bytes_max: usize, json: &[u8], position: Position) -> Option<String> {
     // Most text is about as long in YAML.
     let mut out = String::with_capacity(json.len() + json.len() / 8);
+    let bytes_max = indented_bytes_max(json.len());
     let mut json = serde_json::Deserializer::from_slice(json);
     Node { position, level: 0, bytes_max, out: &mut out }.deserialize(&mut json).ok()?;
     json.end().ok().map(|()| out)
+}
+
+/// A value as a source that [`Node`] reads as it reads JSON.
+struct Tree<'v>(&'v Value);
+
+impl<'de> Deserializer<'de> for Tree<'de> {
+    type Error = serde_json::Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        match self.0 {
+            Value::Null => visitor.visit_unit(),
+            Value::Bool(value) => visitor.visit_bool(*value),
+            Value::Number(number) => number.deserialize_any(visitor),
+            Value::String(text) => visitor.visit_borrowed_str(text),
+            Value::Array(elements) => visitor.visit_seq(SeqDeserializer::new(elements.iter().map(Tree))),
+            Value::Object(members) => {
+                let members = members.iter().map(|(name, value)| (name.as_str(), Tree(value)));
+                visitor.visit_map(MapDeserializer::new(members))
+            }
+        }
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
+    }
+}
+
+impl<'de> IntoDeserializer<'de, serde_json::Error> for Tree<'de> {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
 }
 
 /// What a value is within its parent.

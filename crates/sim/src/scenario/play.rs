@@ -54,8 +54,8 @@ pub struct Played {
     pub journal: String,
 }
 
-/// The judge of a running scenario.
-struct Bench {
+/// A running scenario as its judge sees it: what was written, and the first broken rule.
+struct JudgedRun {
     judge: Judge,
     violation: Option<(Duration, Finding)>,
     last_writes: Vec<String>,
@@ -63,7 +63,7 @@ struct Bench {
 }
 
 #[derive(Clone)]
-struct SharedBench(Arc<Mutex<Bench>>);
+struct SharedJudgedRun(Arc<Mutex<JudgedRun>>);
 
 /// Plays a scenario to its end, or until a rule is broken.
 pub fn play(scenario: &SimScenario) -> Played {
@@ -93,17 +93,17 @@ fn run(scenario: &SimScenario, has_journal: bool) -> Played {
     simulate(options, async |cluster| {
         let judge = Judge::new(scenario.faults.staleness());
         let journal = has_journal.then(Journal::default);
-        let bench = Bench { judge, violation: None, last_writes: Vec::new(), journal };
-        let bench = SharedBench(Arc::new(Mutex::new(bench)));
-        cluster.observe(Box::new(bench.clone()));
-        let mut player = Player { scenario, bench: bench.clone(), due: BTreeMap::new() };
+        let judged_run = JudgedRun { judge, violation: None, last_writes: Vec::new(), journal };
+        let judged_run = SharedJudgedRun(Arc::new(Mutex::new(judged_run)));
+        cluster.observe(Box::new(judged_run.clone()));
+        let mut player = Player { scenario, judged_run: judged_run.clone(), due: BTreeMap::new() };
         player.play(cluster).await;
-        let bench = bench.lock();
+        let judged_run = judged_run.lock();
         Played {
-            violation: bench.violation.clone(),
+            violation: judged_run.violation.clone(),
             simulated: cluster.now().since(start),
             writes: cluster.writes(),
-            journal: bench.journal.as_ref().map(Journal::text).unwrap_or_default(),
+            journal: judged_run.journal.as_ref().map(Journal::text).unwrap_or_default(),
         }
     })
 }
@@ -131,7 +131,7 @@ enum Due {
 
 struct Player<'a> {
     scenario: &'a SimScenario,
-    bench: SharedBench,
+    judged_run: SharedJudgedRun,
     due: BTreeMap<(Duration, usize), Due>,
 }
 
@@ -173,14 +173,14 @@ impl Player<'_> {
     /// Waits for a while in which nothing fails but pods, and looks for rollouts that have missed their deadline unnoticed.
     async fn judge_deadlines(&self, cluster: &SimCluster) {
         cluster.advance(CALM).await;
-        let overdue = self.bench.lock().judge.overdue(cluster.elapsed(), REPORT_MAX);
+        let overdue = self.judged_run.lock().judge.overdue(cluster.elapsed(), REPORT_MAX);
         if let Some(finding) = overdue.into_iter().next() {
             self.violated(finding);
         }
     }
 
     fn is_over(&self) -> bool {
-        self.bench.lock().violation.is_some()
+        self.judged_run.lock().violation.is_some()
     }
 
     /// Repairs what users broke: healthy images, nothing paused, no orphans.
@@ -215,7 +215,7 @@ impl Player<'_> {
             if self.is_over() {
                 return;
             }
-            let findings = self.bench.lock().judge.settled();
+            let findings = self.judged_run.lock().judge.settled();
             let is_quiet = cluster.writes() == before;
             if findings.is_empty() && is_quiet || cluster.now().since(began) > CONVERGE_MAX {
                 break findings;
@@ -226,10 +226,10 @@ impl Player<'_> {
             return;
         }
         let before = cluster.writes();
-        self.bench.lock().last_writes.clear();
+        self.judged_run.lock().last_writes.clear();
         cluster.advance(self.scenario.rest.saturating_sub(QUIET)).await;
         if cluster.writes() > before {
-            let written = self.bench.lock().last_writes.join(", ");
+            let written = self.judged_run.lock().last_writes.join(", ");
             self.violated(Finding {
                 broken: "nothing is written when everything is as it was asked for",
                 found: written,
@@ -238,9 +238,9 @@ impl Player<'_> {
     }
 
     fn violated(&self, finding: Finding) {
-        let mut bench = self.bench.lock();
-        let at = bench.judge.now();
-        bench.violation.get_or_insert((at, finding));
+        let mut judged_run = self.judged_run.lock();
+        let at = judged_run.judge.now();
+        judged_run.violation.get_or_insert((at, finding));
     }
 
     async fn carry_out(&mut self, cluster: &mut SimCluster, due: Due, at: Duration) {
@@ -367,21 +367,21 @@ fn limit(text: &str) -> Value {
     text.parse::<u32>().map_or_else(|_| json!(text), |number| json!(number))
 }
 
-impl SharedBench {
-    fn lock(&self) -> MutexGuard<'_, Bench> {
+impl SharedJudgedRun {
+    fn lock(&self) -> MutexGuard<'_, JudgedRun> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl SimObserver for SharedBench {
+impl SimObserver for SharedJudgedRun {
     fn committed(&mut self, commit: &Commit, at: Duration, request: RequestInfo) {
-        let mut bench = self.lock();
+        let mut judged_run = self.lock();
         for write in &commit.writes {
-            if bench.last_writes.len() < 5
+            if judged_run.last_writes.len() < 5
                 && !write.key.contains("/leases/")
                 && !write.key.contains("/nodes/")
             {
-                bench.last_writes.push(format!("{} by {}", write.key, request.component));
+                judged_run.last_writes.push(format!("{} by {}", write.key, request.component));
             }
             if !["/registry/deployments/", "/registry/replicasets/", "/registry/pods/"]
                 .iter()
@@ -390,14 +390,14 @@ impl SimObserver for SharedBench {
                 continue;
             }
             let object = write.value.as_ref().and_then(|value| gantry_json::from_slice::<Value>(value).ok());
-            if let Some(journal) = &mut bench.journal {
+            if let Some(journal) = &mut judged_run.journal {
                 journal.note(at, request.component, &write.key, object.as_ref());
             }
             let by = writer(request, object.is_none());
             let observed = ObservedWrite { at, by, key: &write.key, object: object.as_ref() };
-            let finding = bench.judge.observe(observed).into_iter().next();
+            let finding = judged_run.judge.observe(observed).into_iter().next();
             if let Some(finding) = finding {
-                bench.violation.get_or_insert((at, finding));
+                judged_run.violation.get_or_insert((at, finding));
             }
         }
     }
