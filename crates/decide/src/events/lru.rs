@@ -141,7 +141,7 @@ impl<V> Lru<V> {
     /// The bucket of a key. Fingerprints are spread evenly.
     fn bucket(&self, key: Fingerprint) -> usize {
         let mask = self.buckets.len() as u64 - 1;
-        (key.low_bits() & mask) as usize
+        usize::try_from(key.low_bits() & mask).expect("it is less than the number of buckets")
     }
 }
 
