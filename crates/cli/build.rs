@@ -5,7 +5,11 @@
 //! glibc 2.36 on, so it is done where the machine that builds has one.
 
 use std::env::var;
+use std::path::Path;
 use std::process::Command;
+
+/// The functions that a start executes, which are linked next to each other. `cargo xtask function-order` writes it.
+const ORDER: &str = "function-order.txt";
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
@@ -15,6 +19,25 @@ fn main() {
     if is_native && is_glibc && glibc().is_some_and(|version| version >= (2, 36)) {
         println!("cargo:rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
     }
+    if is_native && is_glibc && is_distributed() && links_with_lld() {
+        let order = Path::new(&var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join(ORDER);
+        println!("cargo:rerun-if-changed={ORDER}");
+        println!("cargo:rustc-link-arg-bins=-Wl,--symbol-ordering-file={}", order.display());
+        println!("cargo:rustc-link-arg-bins=-Wl,--no-warn-symbol-ordering");
+    }
+}
+
+/// Whether this is a build of the profile `dist`. The others do not optimise this crate.
+fn is_distributed() -> bool {
+    var("OPT_LEVEL").is_ok_and(|level| level == "3")
+}
+
+/// Whether the linker is the one that the compiler brings along, which is LLVM's on x86-64.
+fn links_with_lld() -> bool {
+    println!("cargo:rerun-if-env-changed=CARGO_ENCODED_RUSTFLAGS");
+    let has_own_linker = var("RUSTC_LINKER").is_ok()
+        || var("CARGO_ENCODED_RUSTFLAGS").is_ok_and(|flags| flags.contains("link"));
+    var("CARGO_CFG_TARGET_ARCH").is_ok_and(|arch| arch == "x86_64") && !has_own_linker
 }
 
 /// The version of this machine's C library, if it is glibc.

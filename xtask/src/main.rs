@@ -8,6 +8,7 @@ mod cargo;
 mod console;
 mod dependencies;
 mod failure;
+mod function_order;
 mod home;
 mod import;
 mod install;
@@ -64,6 +65,12 @@ const COMMANDS: &[Subcommand] = &[
         summary: "Rewrite the expected half of every story to what the code does now",
         usage: stories::USAGE,
         run: stories::run,
+    },
+    Subcommand {
+        name: "function-order",
+        summary: "Record which functions a start executes, so that the linker puts them together",
+        usage: function_order::USAGE,
+        run: function_order::run,
     },
     Subcommand {
         name: "import",

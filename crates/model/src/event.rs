@@ -1,7 +1,7 @@
 //! Events that the rules record.
 
 /// Whether an event is news or trouble.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EventType {
     /// Normal operation.
     Normal,

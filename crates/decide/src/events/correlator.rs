@@ -1,11 +1,10 @@
 //! Aggregation, counting and rate limiting of events, in this order.
 
-use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::time::Duration;
 
-use gantry_model::{Event, EventType, Name, Namespace, Timestamp, Uid};
+use gantry_model::{Event, Timestamp};
 
+use super::fingerprint::Fingerprint;
 use super::lru::Lru;
 use super::{EventRecord, Recording, Subject};
 use crate::queue::TokenBucket;
@@ -25,54 +24,41 @@ const RATE_BURST: u32 = 25;
 /// ... and the period of one event after that.
 const RATE_PERIOD: Duration = Duration::from_mins(5);
 
-/// The events that this process has recorded.
+/// The events that this process has recorded. Of their keys and messages only fingerprints are remembered: objects and texts
+/// that are gone otherwise would stay in memory here.
 #[derive(Clone, Debug)]
 pub struct EventCorrelator {
-    aggregations: Lru<AggregationKey, RecordedMessages>,
-    series_by_key: Lru<EventSeries, SeriesRecord>,
-    rate_limits: Lru<(EventOrigin, EventType), TokenBucket>,
+    /// By everything but the message.
+    aggregations: Lru<RecordedMessages>,
+    series: Lru<SeriesRecord>,
+    /// By origin and type.
+    rate_limits: Lru<TokenBucket>,
     last_stamp: Option<i64>,
 }
 
-/// The source and object of an event; the object's version does not matter.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct EventOrigin {
-    source: &'static str,
-    api_version: Cow<'static, str>,
-    kind: Cow<'static, str>,
-    namespace: Option<Namespace>,
-    name: Name,
-    uid: Uid,
-}
-
-/// Events that differ in nothing but the message.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct AggregationKey {
-    origin: EventOrigin,
-    event_type: EventType,
-    reason: &'static str,
-}
-
 /// Events that share one object on the server.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EventSeries {
     /// Identical events.
-    Single(AggregationKey, String),
-    /// The aggregated events of a key.
-    Aggregated(AggregationKey),
+    Single(Fingerprint),
+    /// Events that differ in nothing but the message, and whose messages are too many.
+    Aggregated(Fingerprint),
 }
 
-/// The messages of an aggregation key that are recorded one by one.
+/// The messages that are recorded one by one, of events that differ in nothing else.
 #[derive(Clone, Debug)]
 struct RecordedMessages {
-    messages: BTreeSet<String>,
+    messages: [Option<MessageHash>; SINGLE_MESSAGES_MAX],
     last: Timestamp,
 }
+
+type MessageHash = std::num::NonZeroU64;
 
 /// The object of a series.
 #[derive(Clone, Debug)]
 struct SeriesRecord {
-    name: Name,
+    /// The part of its name that is not the subject's.
+    stamp: i64,
     times: i32,
     first: Timestamp,
 }
@@ -93,7 +79,7 @@ impl EventCorrelator {
     pub(super) fn with_capacity(capacity: usize) -> Self {
         Self {
             aggregations: Lru::new(capacity),
-            series_by_key: Lru::new(capacity),
+            series: Lru::new(capacity),
             rate_limits: Lru::new(capacity),
             last_stamp: None,
         }
@@ -110,10 +96,11 @@ impl EventCorrelator {
         event: &Event,
         now: Timestamp,
     ) -> Recording {
-        let key = AggregationKey::new(source, subject, event);
-        let budget = (key.origin.clone(), event.event_type);
-        let series = self.series(key, &event.message, now);
-        let record = self.count(series, subject, event, now);
+        let Subject { api_version, kind, namespace, name, uid, resource_version: _ } = subject;
+        let origin = Fingerprint::of(&(source, api_version, kind, namespace, name, uid));
+        let budget = Fingerprint::of(&(origin, event.event_type));
+        let series = self.series(Fingerprint::of(&(budget, event.reason)), &event.message, now);
+        let record = self.count(series, source, subject, event, now);
         let bucket =
             self.rate_limits.get_or_insert_with(budget, || TokenBucket::new(RATE_BURST, RATE_PERIOD));
         match record.count {
@@ -127,51 +114,52 @@ impl EventCorrelator {
     ///
     /// client-go evicts an arbitrary message of a full key; here the new one is aggregated, so that the first few
     /// keep their own counts.
-    fn series(&mut self, key: AggregationKey, message: &str, now: Timestamp) -> EventSeries {
-        let recorded = self
-            .aggregations
-            .get_or_insert_with(key.clone(), || RecordedMessages { messages: BTreeSet::new(), last: now });
+    fn series(&mut self, key: Fingerprint, message: &str, now: Timestamp) -> EventSeries {
+        let recorded = self.aggregations.get_or_insert_with(key, || RecordedMessages {
+            messages: [None; SINGLE_MESSAGES_MAX],
+            last: now,
+        });
         if now.since(recorded.last) > AGGREGATION_INTERVAL {
-            recorded.messages.clear();
+            recorded.messages = [None; SINGLE_MESSAGES_MAX];
         }
         recorded.last = now;
-        if recorded.messages.contains(message) {
-            return EventSeries::Single(key, message.to_owned());
+        let single = Fingerprint::of(&(key, message));
+        let hash = MessageHash::new(single.low_bits() | 1);
+        match recorded.messages.iter_mut().find(|other| other.is_none() || **other == hash) {
+            Some(place) => {
+                *place = hash;
+                EventSeries::Single(single)
+            }
+            None => EventSeries::Aggregated(key),
         }
-        if recorded.messages.len() >= SINGLE_MESSAGES_MAX {
-            return EventSeries::Aggregated(key);
-        }
-        recorded.messages.insert(message.to_owned());
-        EventSeries::Single(key, message.to_owned())
     }
 
     /// Counts the event in its series and returns the object to write.
     fn count(
         &mut self,
         series: EventSeries,
+        source: &'static str,
         subject: &Subject,
         event: &Event,
         now: Timestamp,
     ) -> EventRecord {
-        let key = series.key();
-        let (source, reporting_component) = (key.origin.source, series.reporting_component());
-        let message = series.message(event);
+        let (EventSeries::Single(key) | EventSeries::Aggregated(key)) = series;
         let last_stamp = &mut self.last_stamp;
-        let counted = self.series_by_key.get_or_insert_with(series, || SeriesRecord {
-            name: subject.event_name(next_stamp(last_stamp, now)),
+        let counted = self.series.get_or_insert_with(key, || SeriesRecord {
+            stamp: next_stamp(last_stamp, now),
             times: 0,
             first: now,
         });
         counted.times = counted.times.saturating_add(1);
         EventRecord {
-            name: counted.name.clone(),
+            name: subject.event_name(counted.stamp),
             namespace: subject.event_namespace(),
             subject: subject.clone(),
             source,
-            reporting_component,
+            reporting_component: series.reporting_component(source),
             event_type: event.event_type,
             reason: event.reason,
-            message,
+            message: series.message(event),
             count: counted.times,
             first: counted.first,
             last: now,
@@ -185,37 +173,17 @@ impl Default for EventCorrelator {
     }
 }
 
-impl AggregationKey {
-    fn new(source: &'static str, subject: &Subject, event: &Event) -> Self {
-        let origin = EventOrigin {
-            source,
-            api_version: subject.api_version.clone(),
-            kind: subject.kind.clone(),
-            namespace: subject.namespace.clone(),
-            name: subject.name.clone(),
-            uid: subject.uid.clone(),
-        };
-        Self { origin, event_type: event.event_type, reason: event.reason }
-    }
-}
-
 impl EventSeries {
-    fn key(&self) -> &AggregationKey {
+    fn message(self, event: &Event) -> String {
         match self {
-            Self::Single(key, _) | Self::Aggregated(key) => key,
-        }
-    }
-
-    fn message(&self, event: &Event) -> String {
-        match self {
-            Self::Single(..) => event.message.clone(),
+            Self::Single(_) => event.message.clone(),
             Self::Aggregated(_) => format!("{AGGREGATE_PREFIX}{}", event.message),
         }
     }
 
-    fn reporting_component(&self) -> Option<&'static str> {
+    fn reporting_component(self, source: &'static str) -> Option<&'static str> {
         match self {
-            Self::Single(key, _) => Some(key.origin.source),
+            Self::Single(_) => Some(source),
             Self::Aggregated(_) => None,
         }
     }

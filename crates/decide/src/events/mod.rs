@@ -8,6 +8,7 @@
 //! empty: the count of an event is what one process has seen.
 
 mod correlator;
+mod fingerprint;
 mod lru;
 mod record;
 
