@@ -51,7 +51,7 @@ impl HealthCheck {
     }
 }
 
-/// The servers of health checks by port. Dropping one ends it.
+/// The servers of health checks by port. Dropping one stops it.
 #[derive(Debug, Default)]
 pub(crate) struct HealthServers(BTreeMap<u16, HealthServer>);
 
@@ -59,6 +59,15 @@ pub(crate) struct HealthServers(BTreeMap<u16, HealthServer>);
 struct HealthServer {
     check: Arc<Mutex<HealthCheck>>,
     task: JoinHandle<()>,
+}
+
+impl HealthServer {
+    /// Stops the server and returns when its port is free.
+    async fn stop(mut self) {
+        self.task.abort();
+        // An aborted task returns an error, which says no more than that it was aborted.
+        let _ = (&mut self.task).await;
+    }
 }
 
 impl Drop for HealthServer {
@@ -70,7 +79,9 @@ impl Drop for HealthServer {
 impl HealthServers {
     /// Serves these checks and no others. A port that is taken is tried again with the next change.
     pub(crate) async fn serve(&mut self, checks: &BTreeMap<u16, HealthCheck>) {
-        self.0.retain(|port, _| checks.contains_key(port));
+        for (_, server) in self.0.extract_if(.., |port, _| !checks.contains_key(port)) {
+            server.stop().await;
+        }
         for (port, check) in checks {
             if let Some(server) = self.0.get(port) {
                 *server.check.lock().unwrap_or_else(PoisonError::into_inner) = check.clone();
