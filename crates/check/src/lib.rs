@@ -7,7 +7,7 @@ mod judge;
 mod rollout;
 mod state;
 
-pub use judge::{Judge, ObservedWrite, Writer};
+pub use judge::{Judge, ObservedWrite, PodRequest, Writer};
 pub use rollout::rollout_step;
 pub use state::{reported, rolled_out};
 

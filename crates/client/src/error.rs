@@ -138,6 +138,11 @@ impl RequestError {
         matches!(self.code, Some(410 | 504))
     }
 
+    /// Whether the request may have taken effect although it failed: the response was lost, or the server failed or gave up waiting.
+    pub fn is_outcome_unknown(&self) -> bool {
+        self.code.is_none_or(|code| code >= 500)
+    }
+
     /// Whether the connection ended before the response, as when a server stops.
     pub fn is_connection_closed(&self) -> bool {
         let first = self.cause.as_ref().map(|cause| &**cause as &(dyn Error + 'static));

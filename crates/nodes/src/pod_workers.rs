@@ -149,11 +149,13 @@ impl<R: NodeRuntime> PodWorkers<R> {
         let Some(mut worker) = self.find_or_create(object, previous) else {
             return (Outcome::Success, Wake::OnChange);
         };
+        // The same time for all calls: a step that is due only for the second would miss its references.
+        let now = self.clock.now();
+        // Due until it is synced and reported: the worker has the object already, so the next sync could take it for its own write.
+        worker.wake = Some(now);
         let result = if self.runtime.is_failed(&worker.place) || worker.is_deleted {
             (Outcome::Success, Wake::OnChange)
         } else {
-            // The same time for both calls: a step that is due only for the second would miss its references.
-            let now = self.clock.now();
             let needed = pod_lifecycle::needed(&worker.pod, &worker.run, now);
             match self.lookups.find(&key.namespace, needed).await {
                 Ok(references) => self.advance(&key, &mut worker, &references, now).await,
@@ -205,11 +207,7 @@ impl<R: NodeRuntime> PodWorkers<R> {
                 worker.wake = synced.wake;
                 (Outcome::Success, self.wake(synced.wake))
             }
-            Err(failure) => {
-                // What was not reported is due, although the run has no news any more.
-                worker.wake = Some(now);
-                after_failure(key, &failure)
-            }
+            Err(failure) => after_failure(key, &failure),
         }
     }
 

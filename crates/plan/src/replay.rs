@@ -118,8 +118,6 @@ impl SimObserver for RolloutObserver {
         let mut recorders = self.recorders.lock().unwrap_or_else(PoisonError::into_inner);
         record(&mut recorders, commit, at.saturating_sub(self.began));
     }
-
-    fn lost_creation(&mut self, _: Duration) {}
 }
 
 /// Replays a change with a variant of its strategy; returns a plan for each of its Deployments, in their order.

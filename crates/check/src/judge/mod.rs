@@ -32,6 +32,15 @@ pub enum Writer {
     Other,
 }
 
+/// A request that does something else if it is repeated: a set may choose another name, or another pod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PodRequest {
+    /// Creates a pod.
+    Create,
+    /// Deletes a pod.
+    Delete,
+}
+
 /// One object that was written.
 #[derive(Clone, Copy, Debug)]
 pub struct ObservedWrite<'a> {
@@ -57,6 +66,8 @@ pub struct Judge {
     owners: BTreeMap<String, Vec<String>>,
     /// When the response to the creation of a pod was lost.
     lost_creations: VecDeque<Duration>,
+    /// When the response to the deletion of a pod was lost.
+    lost_deletions: VecDeque<Duration>,
     /// The uids of ReplicaSets whose Deployment was deleted with its dependents orphaned.
     orphaned: BTreeSet<String>,
     /// The uids of everything that exists.
@@ -86,6 +97,8 @@ struct DeploymentHistory {
     paused: Recent,
     /// 1 while an annotation asks for a rollback.
     rollback: Recent,
+    /// 1 while it is deleted in the foreground.
+    foreground: Recent,
     /// When its spec, or what it says about its progress, last changed.
     progress_at: Duration,
 }
@@ -102,6 +115,8 @@ struct SetHistory {
     active_pods: Recent,
     /// Also those that are terminating.
     unfinished_pods: Recent,
+    /// 1 while it is deleted in the foreground.
+    foreground: Recent,
     /// Its size and `sized_max` before it was last sized for another size of its Deployment.
     scaled_from: Option<(i64, Option<i64>)>,
     /// When its pods ended, or were deleted, by other writers than the controllers.
@@ -130,6 +145,7 @@ impl Judge {
             pods: BTreeMap::new(),
             owners: BTreeMap::new(),
             lost_creations: VecDeque::new(),
+            lost_deletions: VecDeque::new(),
             orphaned: BTreeSet::new(),
             uids: BTreeMap::new(),
             deleting: BTreeSet::new(),
@@ -137,9 +153,12 @@ impl Judge {
         }
     }
 
-    /// Notes that the outcome of a request to create a pod is unknown to its sender, which may repeat it.
-    pub fn lost_creation(&mut self, at: Duration) {
-        self.lost_creations.push_back(at);
+    /// Notes that the outcome of a request about a pod is unknown to its sender, which may repeat it.
+    pub fn lost_response(&mut self, at: Duration, request: PodRequest) {
+        match request {
+            PodRequest::Create => self.lost_creations.push_back(at),
+            PodRequest::Delete => self.lost_deletions.push_back(at),
+        }
     }
 
     /// The time of the last write.
@@ -198,6 +217,7 @@ impl Judge {
         }
         let rolling = i64::from(view.is_rolling);
         let (paused, rollback) = (i64::from(view.is_paused), i64::from(view.is_rolled_back));
+        let foreground = i64::from(view.is_deleted_in_foreground());
         let is_same = known.as_ref().is_some_and(|known| {
             known.view.generation == view.generation && known.view.progress == view.progress
         });
@@ -211,6 +231,7 @@ impl Judge {
                 revision: Recent::new(at, view.revision),
                 paused: Recent::new(at, paused),
                 rollback: Recent::new(at, rollback),
+                foreground: Recent::new(at, foreground),
                 progress_at: at,
             },
             |known| known.history,
@@ -223,6 +244,7 @@ impl Judge {
         history.revision.set(at, view.revision, from);
         history.paused.set(at, paused, from);
         history.rollback.set(at, rollback, from);
+        history.foreground.set(at, foreground, from);
         history.progress_at = if is_same { history.progress_at } else { at };
         self.deployments.insert(name.to_owned(), Followed { view, history });
     }
@@ -255,6 +277,7 @@ impl Judge {
                 available: Recent::new(at, 0),
                 active_pods: Recent::new(at, 0),
                 unfinished_pods: Recent::new(at, 0),
+                foreground: Recent::new(at, 0),
                 scaled_from: None,
                 ended: VecDeque::new(),
             },
@@ -271,6 +294,7 @@ impl Judge {
         }
         history.size.set(at, view.size, from);
         history.available.set(at, view.available(), from);
+        history.foreground.set(at, i64::from(view.is_deleted_in_foreground()), from);
         self.sets.insert(name.to_owned(), Followed { view, history });
     }
 
@@ -338,6 +362,14 @@ impl Judge {
     /// Whether a Deployment has an adopted set of its present template. Before the adoption it may have created one with another name.
     fn has_adopted_new_set(&self, deployment: &DeploymentView) -> bool {
         self.sets_of(deployment).any(|set| set.history.is_adopted && set.view.template == deployment.template)
+    }
+
+    /// How many responses of these were lost lately, and forgets those before.
+    fn lost_lately(lost: &mut VecDeque<Duration>, from: Duration) -> i64 {
+        while lost.front().is_some_and(|lost| *lost < from) {
+            lost.pop_front();
+        }
+        i64::try_from(lost.len()).unwrap_or(i64::MAX)
     }
 
     fn find(&mut self, broken: &'static str, found: String) {

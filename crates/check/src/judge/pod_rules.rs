@@ -23,10 +23,7 @@ impl Judge {
     /// A set has no more active pods than it was sized for, but for creations whose response was lost.
     fn check_new_pod(&mut self, pod: &PodView) {
         let from = self.from();
-        while self.lost_creations.front().is_some_and(|lost| *lost < from) {
-            self.lost_creations.pop_front();
-        }
-        let lost = i64::try_from(self.lost_creations.len()).unwrap_or(i64::MAX);
+        let lost = Self::lost_lately(&mut self.lost_creations, from);
         let Some(set) = self.sets.values().find(|set| set.view.uid == pod.owner) else { return };
         let (pods, size) = (set.history.active_pods.last() + 1, set.history.size.most(from));
         if pods > size + lost {
@@ -38,15 +35,17 @@ impl Judge {
         }
     }
 
-    /// A set deletes a pod only if it has more than it was sized for. Pods that ended meanwhile may be unknown to it.
+    /// A set deletes a pod only if it has more than it was sized for. Pods that ended meanwhile may be unknown to it, and so may those
+    /// that it deleted without getting the response: as in Kubernetes, it then chooses anew from what its cache shows.
     fn check_deleted_pod(&mut self, pod: &FollowedPod) {
         let from = self.from();
         if pod.view.is_evicted {
             return;
         }
+        let lost = Self::lost_lately(&mut self.lost_deletions, from);
         let Some(set) = self.sets.values().find(|set| set.view.uid == pod.view.owner) else { return };
-        let ended =
-            i64::try_from(set.history.ended.iter().filter(|ended| **ended >= from).count()).unwrap_or(0);
+        let ended = set.history.ended.iter().filter(|ended| **ended >= from).count();
+        let ended = lost + i64::try_from(ended).unwrap_or(0);
         let (pods, size) = (set.history.active_pods.last(), set.history.size.least(from));
         if set.view.is_deleting {
             return;

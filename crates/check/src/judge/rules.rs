@@ -204,6 +204,8 @@ impl Judge {
         for other in self.sets_of(&owner.view).filter(|other| other.view.uid != after.uid) {
             let Followed { view, history } = other;
             let (size, sized_max) = match history.scaled_from {
+                // It got its share of another total.
+                Some(_) if view.sized_for == after.sized_for && view.sized_max != after.sized_max => return,
                 Some(scaled_from) if view.sized_for == after.sized_for => scaled_from,
                 _ => (view.size, view.sized_max),
             };
@@ -238,10 +240,13 @@ impl Judge {
         if by == Writer::Other {
             return;
         }
-        if self.orphaned.contains(&set.view.uid) && by == Writer::GarbageCollector {
+        let from = self.from();
+        let owner = self.owner_of(&set.view);
+        let was_in_foreground = owner.is_some_and(|owner| owner.history.foreground.most(from) > 0);
+        let is_orphaned = self.orphaned.contains(&set.view.uid) && !was_in_foreground;
+        if is_orphaned && by == Writer::GarbageCollector {
             self.find("an orphaned ReplicaSet is not collected", set.view.name.clone());
         }
-        let from = self.from();
         let Some(owner) = self.owner_of(&set.view) else { return };
         if owner.view.is_deleting || by != Writer::Controller {
             return;
@@ -264,7 +269,8 @@ impl Judge {
         }
     }
 
-    /// The garbage collector deletes only what has no living owner. An owner that is deleted in the foreground does not live.
+    /// The garbage collector deletes only what has no living owner. An owner that is deleted in the foreground does not live, nor one
+    /// that was until a user changed that: the deletion of its dependents may be under way, here as in Kubernetes.
     pub(super) fn check_collection(&mut self, write: &ObservedWrite<'_>) {
         if write.by != Writer::GarbageCollector {
             return;
@@ -280,17 +286,9 @@ impl Judge {
     }
 
     fn is_living(&self, uid: &str) -> bool {
-        let in_foreground = |is_deleting: bool, finalizers: &[String]| {
-            is_deleting && finalizers.iter().any(|finalizer| finalizer == "foregroundDeletion")
-        };
-        let deployments = self
-            .deployments
-            .values()
-            .map(|one| (&one.view.uid, in_foreground(one.view.is_deleting, &one.view.finalizers)));
-        let sets = self
-            .sets
-            .values()
-            .map(|one| (&one.view.uid, in_foreground(one.view.is_deleting, &one.view.finalizers)));
-        deployments.chain(sets).any(|(known, is_ending)| known == uid && !is_ending)
+        let from = self.from();
+        let deployments = self.deployments.values().map(|one| (&one.view.uid, &one.history.foreground));
+        let sets = self.sets.values().map(|one| (&one.view.uid, &one.history.foreground));
+        deployments.chain(sets).any(|(known, foreground)| known == uid && foreground.most(from) == 0)
     }
 }

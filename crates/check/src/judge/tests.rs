@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use gantry_json::{Value, json};
 
-use super::{Judge, ObservedWrite, Writer};
+use super::{Judge, ObservedWrite, PodRequest, Writer};
 
 /// By how much the caches of these histories are late at most.
 const STALENESS: Duration = Duration::from_secs(2);
@@ -161,6 +161,40 @@ fn scaling_in_the_middle_of_a_rollout_keeps_proportions() {
         "rounded by more than a half each"
     );
     assert_eq!(scaled(8), ["scaling in the middle of a rollout keeps the proportions"]);
+}
+
+/// The first set got its share of another total, so the shares of the two say nothing.
+#[test]
+fn proportions_are_not_expected_if_the_surge_changes_between_two_sets() {
+    let mut history = History::of(rolling(10, 3, 0));
+    history.controller("replicasets", "v1", &set("v1", 8, [10, 13]));
+    history.controller("replicasets", "v2", &set("v2", 5, [10, 13]));
+    history.later();
+    history.user("deployments", "web", &web(2, rolling(20, 6, 0)));
+    assert_eq!(history.controller("replicasets", "v2", &set("v2", 13, [20, 26])), [""; 0]);
+    history.user("deployments", "web", &web(3, rolling(20, 1, 0)));
+    assert_eq!(history.controller("replicasets", "v1", &set("v1", 8, [20, 21])), [""; 0]);
+}
+
+/// The set chooses anew from what its cache shows, in which the first pod is not deleted yet.
+#[test]
+fn a_set_deletes_a_pod_too_many_only_if_the_response_to_another_deletion_was_lost() {
+    let deletes_both = |is_lost: bool| {
+        let mut history = History::of(rolling(2, 0, 1));
+        history.controller("replicasets", "v1", &set("v1", 2, [2, 2]));
+        for name in ["v1-a", "v1-b"] {
+            history.controller("pods", name, &pod("v1", true));
+        }
+        history.later();
+        history.user("replicasets", "v1", &set("v1", 1, [1, 1]));
+        history.controller("pods", "v1-a", &deleted(pod("v1", true)));
+        if is_lost {
+            history.judge.lost_response(history.now, PodRequest::Delete);
+        }
+        history.controller("pods", "v1-b", &deleted(pod("v1", true)))
+    };
+    assert_eq!(deletes_both(true), [""; 0]);
+    assert_eq!(deletes_both(false), ["no set deletes a pod unless it has too many"]);
 }
 
 #[test]
@@ -378,7 +412,7 @@ fn of_equal_sets_one_may_be_left_over_only_if_one_was_adopted() {
 fn a_set_whose_deletion_has_begun_is_removed_although_its_owner_lives_again() {
     let web = web(1, rolling(1, 1, 0));
     let mut history = History::of(rolling(1, 1, 0));
-    for name in ["v1", "v2"] {
+    for name in ["v1", "v2", "v3"] {
         history.controller("replicasets", name, &set(name, 1, [1, 2]));
     }
     history.later();
@@ -386,6 +420,7 @@ fn a_set_whose_deletion_has_begun_is_removed_although_its_owner_lives_again() {
     let ending = deleted_with("foregroundDeletion", set("v1", 1, [1, 2]));
     assert_eq!(history.collector("replicasets", "v1", &ending), [""; 0]);
     history.user("deployments", "web", &deleted_with("orphan", web));
+    assert_eq!(history.collected("replicasets", "v3"), [""; 0], "its deletion was under way");
     history.later();
     let broken = history.collector("replicasets", "v2", &deleted(set("v2", 1, [1, 2])));
     assert_eq!(broken, ["the garbage collector deletes nothing with a living owner"]);

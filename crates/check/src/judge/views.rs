@@ -104,6 +104,10 @@ impl DeploymentView {
         }
     }
 
+    pub(super) fn is_deleted_in_foreground(&self) -> bool {
+        self.is_deleting && waits_for_dependents(&self.finalizers)
+    }
+
     /// The most pods that its sets may be sized for.
     pub(super) fn ceiling(&self) -> i64 {
         self.wanted + self.surge
@@ -141,6 +145,10 @@ impl SetView {
             counts: ["replicas", "readyReplicas", "availableReplicas"]
                 .map(|count| number(&status[count]).unwrap_or(0)),
         }
+    }
+
+    pub(super) fn is_deleted_in_foreground(&self) -> bool {
+        self.is_deleting && waits_for_dependents(&self.finalizers)
     }
 
     pub(super) fn available(&self) -> i64 {
@@ -191,6 +199,10 @@ fn controller(meta: &Value) -> String {
 pub(super) fn owners(object: &Value) -> Vec<String> {
     let owners = object["metadata"]["ownerReferences"].as_array();
     owners.into_iter().flatten().map(|owner| text(&owner["uid"])).collect()
+}
+
+fn waits_for_dependents(finalizers: &[String]) -> bool {
+    finalizers.iter().any(|finalizer| finalizer == "foregroundDeletion")
 }
 
 fn revision(meta: &Value) -> i64 {

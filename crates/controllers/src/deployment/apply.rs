@@ -81,13 +81,34 @@ impl Deployments {
 
     async fn create_set(&self, snapshot: &mut SyncSnapshot, draft: &ReplicaSetDraft) -> Result<(), Refusal> {
         let target = ResourcePath::collection(&CachedReplicaSet::resource(), Some(&draft.namespace));
-        let stored = self.context.api.create::<ApiResponse>(&target, &draft.render()).await?;
-        let stored = parsed_set(&stored, None)?;
-        // Until the cache shows it, no sync may take it for missing.
-        let (uid, version) = (&snapshot.deployment.parsed.meta.uid, stored.version());
-        self.created_sets().wrote(&snapshot.key(), uid, CachedResource::ReplicaSets, version);
+        let stored = match self.context.api.create::<ApiResponse>(&target, &draft.render()).await {
+            Ok(stored) => parsed_set(&stored, None)?,
+            Err(failure) => {
+                if failure.is_outcome_unknown() {
+                    self.look_for_created_set(snapshot, draft).await;
+                }
+                return Err(failure.into());
+            }
+        };
+        self.note_created_set(snapshot, &stored);
         snapshot.update_set_in_snapshot(stored);
         Ok(())
+    }
+
+    /// Reads a set whose creation has an unknown outcome. If the template changed before the cache shows it, the next sync would
+    /// create another set with the same revision.
+    async fn look_for_created_set(&self, snapshot: &SyncSnapshot, draft: &ReplicaSetDraft) {
+        let key = ObjectKey { namespace: draft.namespace.clone(), name: draft.name.clone() };
+        let Ok(stored) = self.context.api.get::<ApiResponse>(&set_target(&key)).await else { return };
+        if let Ok(stored) = parsed_set(&stored, None) {
+            self.note_created_set(snapshot, &stored);
+        }
+    }
+
+    /// Notes the version of a set: until the cache shows it, no sync may take the set for missing.
+    fn note_created_set(&self, snapshot: &SyncSnapshot, set: &CachedReplicaSet) {
+        let uid = &snapshot.deployment.parsed.meta.uid;
+        self.created_sets().wrote(&snapshot.key(), uid, CachedResource::ReplicaSets, set.version());
     }
 
     async fn update_set(
@@ -108,11 +129,15 @@ impl Deployments {
         Ok(())
     }
 
-    /// Deletes a set; not found counts as success.
+    /// Deletes a set as it was seen, so that one that has grown meanwhile is kept; not found counts as success.
     async fn delete_set(&self, snapshot: &mut SyncSnapshot, set: &Name) -> Result<(), Refusal> {
         let key = ObjectKey { namespace: snapshot.key().namespace, name: set.clone() };
-        let uid = snapshot.sets.get(set).map(|set| set.parsed.meta.uid.clone());
-        let deletion = DeleteParams { uid, ..DeleteParams::default() };
+        let seen = snapshot.sets.get(set);
+        let deletion = DeleteParams {
+            uid: seen.map(|seen| seen.parsed.meta.uid.clone()),
+            version: seen.map(|seen| seen.version().clone()),
+            ..DeleteParams::default()
+        };
         match self.context.api.delete(&set_target(&key), &deletion).await {
             Err(failure) if failure.kind() != RefusalKind::NotFound => Err(failure.into()),
             Ok(()) | Err(_) => {

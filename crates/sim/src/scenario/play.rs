@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use gantry_check::{Finding, Judge, ObservedWrite, Writer};
+use gantry_check::{Finding, Judge, ObservedWrite, PodRequest, Writer};
 use gantry_cluster::{Omissions, Profile, ServiceAccounts};
 use gantry_controllers::Repairs;
 use gantry_json::{Value, json};
@@ -402,8 +402,8 @@ impl SimObserver for SharedJudgedRun {
         }
     }
 
-    fn lost_creation(&mut self, at: Duration) {
-        self.lock().judge.lost_creation(at);
+    fn lost_response(&mut self, at: Duration, request: PodRequest) {
+        self.lock().judge.lost_response(at, request);
     }
 }
 

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use gantry_check::PodRequest;
 use gantry_model::Timestamp;
 use gantry_rng::Rng;
 use gantry_runtime::Clock;
@@ -46,8 +47,8 @@ pub trait SimObserver: Send {
     /// The server has written something.
     fn committed(&mut self, commit: &Commit, at: Duration, request: RequestInfo);
 
-    /// The sender of a request to create a pod does not get its response.
-    fn lost_creation(&mut self, at: Duration);
+    /// The sender of a request about a pod does not get its response.
+    fn lost_response(&mut self, _at: Duration, _request: PodRequest) {}
 }
 
 pub(super) struct Network {
@@ -103,10 +104,10 @@ impl Network {
         self.state().observer = Some(observer);
     }
 
-    pub(super) fn lost_creation(&self) {
+    pub(super) fn lost_response(&self, request: PodRequest) {
         let observer = self.state().observer.take();
         let Some(mut observer) = observer else { return };
-        observer.lost_creation(self.elapsed());
+        observer.lost_response(self.elapsed(), request);
         self.state().observer = Some(observer);
     }
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures::{Stream, StreamExt as _, stream};
+use gantry_check::PodRequest;
 use gantry_cluster::ApiService;
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::combinators::UnsyncBoxBody;
@@ -38,10 +39,10 @@ pub(super) struct Transport {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ConnectionClosed;
 
-/// Reports the creation of a pod as lost, unless its response is delivered.
-struct CreationGuard<'a> {
+/// Reports the response to a request about a pod as lost, unless it is delivered.
+struct ResponseGuard<'a> {
     network: &'a Network,
-    is_creation: bool,
+    request: Option<PodRequest>,
 }
 
 impl Transport {
@@ -71,8 +72,7 @@ impl Transport {
     ) -> Result<Response<AnyBody>, ConnectionClosed> {
         let method = request.method();
         let is_update = method == Method::PUT || method == Method::PATCH;
-        let is_creation = method == Method::POST && request.uri().path().ends_with("/pods");
-        let guard = CreationGuard { network: &self.network, is_creation };
+        let guard = ResponseGuard { network: &self.network, request: pod_request(&request) };
         let fate = self.network.fate(self.component, is_update);
         wait(fate.before).await;
         if let Some(Fault::Refused(code)) = fate.fault {
@@ -186,6 +186,17 @@ fn is_watch(request: &Request<Bytes>) -> bool {
     request.method() == Method::GET && request.uri().query().is_some_and(|query| query.contains("watch=true"))
 }
 
+/// The creation or deletion of a pod, if the request is one.
+fn pod_request(request: &Request<Bytes>) -> Option<PodRequest> {
+    let path = request.uri().path();
+    let is_pod = || path.rsplit('/').nth(1) == Some("pods");
+    match *request.method() {
+        Method::POST if path.ends_with("/pods") => Some(PodRequest::Create),
+        Method::DELETE if is_pod() => Some(PodRequest::Delete),
+        _ => None,
+    }
+}
+
 fn info(component: Component, request: &Request<Bytes>) -> RequestInfo {
     let contains = |field: &[u8]| request.body().windows(field.len()).any(|part| part == field);
     if request.method() != Method::DELETE {
@@ -242,16 +253,16 @@ fn expired() -> Bytes {
     )
 }
 
-impl CreationGuard<'_> {
+impl ResponseGuard<'_> {
     fn disarm(mut self) {
-        self.is_creation = false;
+        self.request = None;
     }
 }
 
-impl Drop for CreationGuard<'_> {
+impl Drop for ResponseGuard<'_> {
     fn drop(&mut self) {
-        if self.is_creation {
-            self.network.lost_creation();
+        if let Some(request) = self.request {
+            self.network.lost_response(request);
         }
     }
 }

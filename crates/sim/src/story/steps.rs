@@ -82,6 +82,4 @@ impl SimObserver for StepRecorder {
             self.steps.lock().extend(step);
         }
     }
-
-    fn lost_creation(&mut self, _: Duration) {}
 }
