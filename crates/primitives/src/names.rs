@@ -15,10 +15,7 @@ pub type NameValidator = fn(&str) -> Vec<String>;
 
 /// DNS subdomains such as `web` and `web.example.com`.
 pub fn subdomain(name: &str) -> Vec<String> {
-    let mut wrong = Vec::new();
-    if name.len() > SUBDOMAIN_MAX {
-        wrong.push(format!("must be no more than {SUBDOMAIN_MAX} characters"));
-    }
+    let mut wrong = longer_than(SUBDOMAIN_MAX, "characters", name);
     if !is_subdomain(name) {
         wrong.push(with_examples(
             "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must \
@@ -32,10 +29,7 @@ pub fn subdomain(name: &str) -> Vec<String> {
 
 /// Wildcard subdomains such as `*.example.com`.
 pub fn wildcard_subdomain(name: &str) -> Vec<String> {
-    let mut wrong = Vec::new();
-    if name.len() > SUBDOMAIN_MAX {
-        wrong.push(format!("must be no more than {SUBDOMAIN_MAX} characters"));
-    }
+    let mut wrong = longer_than(SUBDOMAIN_MAX, "characters", name);
     if !name.strip_prefix("*.").is_some_and(is_subdomain) {
         wrong.push(with_examples(
             "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist \
@@ -49,19 +43,16 @@ pub fn wildcard_subdomain(name: &str) -> Vec<String> {
 
 /// DNS labels such as `web`.
 pub fn label(name: &str) -> Vec<String> {
-    label_of_at_most(&format!("{LABEL_MAX} characters"), name)
+    label_in("characters", name)
 }
 
 /// DNS labels in fields with the format `k8s-short-name`, whose errors differ in a word.
 pub fn short_name(name: &str) -> Vec<String> {
-    label_of_at_most(&format!("{LABEL_MAX} bytes"), name)
+    label_in("bytes", name)
 }
 
-fn label_of_at_most(longest: &str, name: &str) -> Vec<String> {
-    let mut wrong = Vec::new();
-    if name.len() > LABEL_MAX {
-        wrong.push(format!("must be no more than {longest}"));
-    }
+fn label_in(unit: &str, name: &str) -> Vec<String> {
+    let mut wrong = longer_than(LABEL_MAX, unit, name);
     if !is_label(name) {
         wrong.push(if is_subdomain(name) {
             "must not contain dots".to_owned()
@@ -79,10 +70,7 @@ fn label_of_at_most(longest: &str, name: &str) -> Vec<String> {
 
 /// DNS labels that start with a letter (RFC 1035).
 pub fn label_from_a_letter(name: &str) -> Vec<String> {
-    let mut wrong = Vec::new();
-    if name.len() > LABEL_MAX {
-        wrong.push(format!("must be no more than {LABEL_MAX} characters"));
-    }
+    let mut wrong = longer_than(LABEL_MAX, "characters", name);
     if !is_label(name) || !name.starts_with(|first: char| first.is_ascii_lowercase()) {
         wrong.push(with_examples(
             "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic \
@@ -96,18 +84,8 @@ pub fn label_from_a_letter(name: &str) -> Vec<String> {
 
 /// DNS search domains, which may have underscores.
 pub fn search_domain(name: &str) -> Vec<String> {
-    let mut wrong = Vec::new();
-    if name.len() > SUBDOMAIN_MAX {
-        wrong.push(format!("must be no more than {SUBDOMAIN_MAX} characters"));
-    }
-    let part = |part: &str| {
-        let part = part.strip_prefix('_').unwrap_or(part);
-        let inner = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
-        let bytes = part.as_bytes();
-        bytes.first().is_some_and(|b| inner(*b))
-            && bytes.last().is_some_and(|b| inner(*b))
-            && bytes.iter().all(|b| inner(*b) || matches!(b, b'-' | b'_'))
-    };
+    let mut wrong = longer_than(SUBDOMAIN_MAX, "characters", name);
+    let part = |part: &str| consists_of(is_lowercase_or_digit, b"-_", part.strip_prefix('_').unwrap_or(part));
     if !name.split('.').all(part) {
         let form = format!("{SEARCH_PART}(\\.{SEARCH_PART})*");
         wrong.push(with_examples(SEARCH_DOMAIN, &["example.com"], &form));
@@ -168,10 +146,7 @@ pub fn qualified_name(key: &str) -> Vec<String> {
 
 /// Values of labels.
 pub fn label_value(value: &str) -> Vec<String> {
-    let mut wrong = Vec::new();
-    if value.len() > LABEL_MAX {
-        wrong.push(format!("must be no more than {LABEL_MAX} bytes"));
-    }
+    let mut wrong = longer_than(LABEL_MAX, "bytes", value);
     if !value.is_empty() && !is_qualified(value) {
         wrong.push(with_examples(
             "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must \
@@ -185,10 +160,7 @@ pub fn label_value(value: &str) -> Vec<String> {
 
 /// Keys of ConfigMaps and Secrets.
 pub fn config_key(key: &str) -> Vec<String> {
-    let mut wrong = Vec::new();
-    if key.len() > SUBDOMAIN_MAX {
-        wrong.push(format!("must be no more than {SUBDOMAIN_MAX} characters"));
-    }
+    let mut wrong = longer_than(SUBDOMAIN_MAX, "characters", key);
     if key.is_empty() || !key.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._".contains(&b)) {
         wrong.push(with_examples(
             "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
@@ -286,17 +258,30 @@ pub fn condition_reason(reason: &str) -> Vec<String> {
     vec![with_examples(why, &examples, "[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?")]
 }
 
+/// Returns the error of a name that is longer than this.
+fn longer_than(most: usize, unit: &str, name: &str) -> Vec<String> {
+    if name.len() > most { vec![format!("must be no more than {most} {unit}")] } else { Vec::new() }
+}
+
 fn with_examples(why: &str, examples: &[&str], form: &str) -> String {
     let quoted: Vec<_> = examples.iter().map(|example| format!("'{example}', ")).collect();
     format!("{why} (e.g. {}regex used for validation is '{form}')", quoted.join(" or "))
 }
 
-fn is_label(name: &str) -> bool {
-    let inner = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+/// Whether a name consists of plain bytes and punctuation, and starts and ends with a plain byte.
+fn consists_of(is_plain: fn(u8) -> bool, punctuation: &[u8], name: &str) -> bool {
     let bytes = name.as_bytes();
-    bytes.first().is_some_and(|b| inner(*b))
-        && bytes.last().is_some_and(|b| inner(*b))
-        && bytes.iter().all(|b| inner(*b) || *b == b'-')
+    bytes.first().is_some_and(|b| is_plain(*b))
+        && bytes.last().is_some_and(|b| is_plain(*b))
+        && bytes.iter().all(|b| is_plain(*b) || punctuation.contains(b))
+}
+
+fn is_lowercase_or_digit(b: u8) -> bool {
+    b.is_ascii_lowercase() || b.is_ascii_digit()
+}
+
+fn is_label(name: &str) -> bool {
+    consists_of(is_lowercase_or_digit, b"-", name)
 }
 
 fn is_subdomain(name: &str) -> bool {
@@ -304,8 +289,5 @@ fn is_subdomain(name: &str) -> bool {
 }
 
 fn is_qualified(name: &str) -> bool {
-    let bytes = name.as_bytes();
-    bytes.first().is_some_and(u8::is_ascii_alphanumeric)
-        && bytes.last().is_some_and(u8::is_ascii_alphanumeric)
-        && bytes.iter().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(b))
+    consists_of(|b| b.is_ascii_alphanumeric(), b"-_.", name)
 }

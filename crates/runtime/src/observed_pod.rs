@@ -10,6 +10,21 @@ use crate::informer::without_managed_fields;
 use crate::json_reader::JsonReader;
 use crate::wire::Decode as _;
 
+/// Decodes the fields of an object, by their names, into a struct that is returned; other fields are skipped.
+macro_rules! decode {
+    ($reader:ident, $decoded:ident: $type:ty, { $($arms:tt)* }) => {{
+        let mut $decoded = <$type>::default();
+        $reader.object(|$reader, name| {
+            match name {
+                $($arms)*
+                _ => $reader.skip()?,
+            }
+            Some(())
+        })?;
+        Some($decoded)
+    }};
+}
+
 /// Decodes what the rules look at of a pod. What cannot be decoded so is left to the decoder of whole pods, which knows more forms.
 pub(crate) fn decode(json: &[u8]) -> gantry_json::Result<wire::Pod> {
     match pod(&mut JsonReader::new(json)) {
@@ -19,117 +34,75 @@ pub(crate) fn decode(json: &[u8]) -> gantry_json::Result<wire::Pod> {
 }
 
 fn pod(reader: &mut JsonReader<'_>) -> Option<wire::Pod> {
-    let mut pod = wire::Pod::default();
-    reader.object(|reader, name| {
-        match name {
-            b"metadata" => pod.metadata = metadata(reader)?,
-            b"spec" => pod.spec = reader.optional(spec)?,
-            b"status" => pod.status = reader.optional(status)?,
-            _ => reader.skip()?,
-        }
-        Some(())
-    })?;
-    Some(pod)
+    decode!(reader, pod: wire::Pod, {
+        b"metadata" => pod.metadata = metadata(reader)?,
+        b"spec" => pod.spec = reader.optional(spec)?,
+        b"status" => pod.status = reader.optional(status)?,
+    })
 }
 
 fn metadata(reader: &mut JsonReader<'_>) -> Option<ObjectMeta> {
-    let mut meta = ObjectMeta::default();
-    reader.object(|reader, name| {
-        match name {
-            b"name" => meta.name = reader.optional(JsonReader::string)?,
-            b"namespace" => meta.namespace = reader.optional(JsonReader::string)?,
-            b"uid" => meta.uid = reader.optional(JsonReader::string)?,
-            b"resourceVersion" => meta.resource_version = reader.optional(JsonReader::string)?,
-            b"generation" => meta.generation = reader.value()?,
-            b"creationTimestamp" => meta.creation_timestamp = reader.value()?,
-            b"deletionTimestamp" => meta.deletion_timestamp = reader.value()?,
-            b"labels" => meta.labels = reader.optional(JsonReader::string_map)?,
-            b"annotations" => meta.annotations = reader.optional(JsonReader::string_map)?,
-            b"ownerReferences" => meta.owner_references = reader.value()?,
-            b"finalizers" => meta.finalizers = reader.value()?,
-            _ => reader.skip()?,
-        }
-        Some(())
-    })?;
-    Some(meta)
+    decode!(reader, meta: ObjectMeta, {
+        b"name" => meta.name = reader.optional(JsonReader::string)?,
+        b"namespace" => meta.namespace = reader.optional(JsonReader::string)?,
+        b"uid" => meta.uid = reader.optional(JsonReader::string)?,
+        b"resourceVersion" => meta.resource_version = reader.optional(JsonReader::string)?,
+        b"generation" => meta.generation = reader.value()?,
+        b"creationTimestamp" => meta.creation_timestamp = reader.value()?,
+        b"deletionTimestamp" => meta.deletion_timestamp = reader.value()?,
+        b"labels" => meta.labels = reader.optional(JsonReader::string_map)?,
+        b"annotations" => meta.annotations = reader.optional(JsonReader::string_map)?,
+        b"ownerReferences" => meta.owner_references = reader.value()?,
+        b"finalizers" => meta.finalizers = reader.value()?,
+    })
 }
 
 fn spec(reader: &mut JsonReader<'_>) -> Option<wire::PodSpec> {
-    let mut spec = wire::PodSpec::default();
-    reader.object(|reader, name| {
-        match name {
-            b"containers" => spec.containers = reader.array(container)?,
-            b"initContainers" => spec.init_containers = reader.optional(|all| all.array(container))?,
-            b"nodeName" => spec.node_name = reader.optional(JsonReader::string)?,
-            b"hostname" => spec.hostname = reader.optional(JsonReader::string)?,
-            b"subdomain" => spec.subdomain = reader.optional(JsonReader::string)?,
-            _ => reader.skip()?,
-        }
-        Some(())
-    })?;
-    Some(spec)
+    decode!(reader, spec: wire::PodSpec, {
+        b"containers" => spec.containers = reader.array(container)?,
+        b"initContainers" => spec.init_containers = reader.optional(|all| all.array(container))?,
+        b"nodeName" => spec.node_name = reader.optional(JsonReader::string)?,
+        b"hostname" => spec.hostname = reader.optional(JsonReader::string)?,
+        b"subdomain" => spec.subdomain = reader.optional(JsonReader::string)?,
+    })
 }
 
 fn container(reader: &mut JsonReader<'_>) -> Option<wire::Container> {
-    let mut container = wire::Container::default();
-    reader.object(|reader, name| {
-        match name {
-            b"name" => container.name = reader.string()?,
-            b"ports" => container.ports = reader.value()?,
-            b"restartPolicy" => container.restart_policy = reader.optional(JsonReader::string)?,
-            _ => reader.skip()?,
-        }
-        Some(())
-    })?;
-    Some(container)
+    decode!(reader, container: wire::Container, {
+        b"name" => container.name = reader.string()?,
+        b"ports" => container.ports = reader.value()?,
+        b"restartPolicy" => container.restart_policy = reader.optional(JsonReader::string)?,
+    })
 }
 
 fn status(reader: &mut JsonReader<'_>) -> Option<wire::PodStatus> {
-    let mut status = wire::PodStatus::default();
-    reader.object(|reader, name| {
-        match name {
-            b"phase" => status.phase = reader.optional(JsonReader::string)?,
-            b"conditions" => status.conditions = reader.optional(|all| all.array(condition))?,
-            b"podIP" => status.pod_ip = reader.optional(JsonReader::string)?,
-            b"podIPs" => status.pod_ips = reader.value()?,
-            b"containerStatuses" => {
-                status.container_statuses = reader.optional(|all| all.array(container_status))?;
-            }
-            b"initContainerStatuses" => {
-                status.init_container_statuses = reader.optional(|all| all.array(container_status))?;
-            }
-            _ => reader.skip()?,
+    decode!(reader, status: wire::PodStatus, {
+        b"phase" => status.phase = reader.optional(JsonReader::string)?,
+        b"conditions" => status.conditions = reader.optional(|all| all.array(condition))?,
+        b"podIP" => status.pod_ip = reader.optional(JsonReader::string)?,
+        b"podIPs" => status.pod_ips = reader.value()?,
+        b"containerStatuses" => {
+            status.container_statuses = reader.optional(|all| all.array(container_status))?;
         }
-        Some(())
-    })?;
-    Some(status)
+        b"initContainerStatuses" => {
+            status.init_container_statuses = reader.optional(|all| all.array(container_status))?;
+        }
+    })
 }
 
 fn condition(reader: &mut JsonReader<'_>) -> Option<wire::PodCondition> {
-    let mut condition = wire::PodCondition::default();
-    reader.object(|reader, name| {
-        match name {
-            b"type" => condition.type_ = reader.string()?,
-            b"status" => condition.status = reader.string()?,
-            b"lastTransitionTime" => condition.last_transition_time = reader.value()?,
-            _ => reader.skip()?,
-        }
-        Some(())
-    })?;
-    Some(condition)
+    decode!(reader, condition: wire::PodCondition, {
+        b"type" => condition.type_ = reader.string()?,
+        b"status" => condition.status = reader.string()?,
+        b"lastTransitionTime" => condition.last_transition_time = reader.value()?,
+    })
 }
 
 fn container_status(reader: &mut JsonReader<'_>) -> Option<wire::ContainerStatus> {
-    let mut status = wire::ContainerStatus::default();
-    reader.object(|reader, name| {
-        match name {
-            b"name" => status.name = reader.string()?,
-            b"restartCount" => status.restart_count = reader.value()?,
-            _ => reader.skip()?,
-        }
-        Some(())
-    })?;
-    Some(status)
+    decode!(reader, status: wire::ContainerStatus, {
+        b"name" => status.name = reader.string()?,
+        b"restartCount" => status.restart_count = reader.value()?,
+    })
 }
 
 #[cfg(test)]

@@ -3,6 +3,22 @@
 //! Only the fields that the rules look at are decoded, into the types that JSON is decoded to; everything else is skipped without
 //! being looked at. An update changes the fields that it is about in the message as it was read.
 
+/// Decodes the fields of a message, by their numbers, into a struct that is returned; fields of other numbers are skipped.
+macro_rules! decode {
+    ($value:ident, $decoded:ident: $type:ty, { $($arms:tt)* }) => {{
+        let mut $decoded = <$type>::default();
+        for field in gantry_formats::protobuf::fields($value.bytes()) {
+            let field = field?;
+            let $value = field.value;
+            match field.number {
+                $($arms)*
+                _ => {}
+            }
+        }
+        Ok($decoded)
+    }};
+}
+
 mod pod;
 mod workload;
 
@@ -229,28 +245,16 @@ fn map_entry(value: FieldValue<'_>) -> Result<(String, String), MalformedMessage
 }
 
 fn label_selector(value: FieldValue<'_>) -> Result<LabelSelector, ParseError> {
-    let mut selector = LabelSelector::default();
-    for field in fields(value.bytes()) {
-        let field = field?;
-        match field.number {
-            1 => selector.match_labels.get_or_insert_default().extend([map_entry(field.value)?]),
-            2 => selector.match_expressions.get_or_insert_default().push(label_requirement(field.value)?),
-            _ => {}
-        }
-    }
-    Ok(selector)
+    decode!(value, selector: LabelSelector, {
+        1 => selector.match_labels.get_or_insert_default().extend([map_entry(value)?]),
+        2 => selector.match_expressions.get_or_insert_default().push(label_requirement(value)?),
+    })
 }
 
 fn label_requirement(value: FieldValue<'_>) -> Result<LabelSelectorRequirement, ParseError> {
-    let mut requirement = LabelSelectorRequirement::default();
-    for field in fields(value.bytes()) {
-        let field = field?;
-        match field.number {
-            1 => requirement.key = field.value.text(),
-            2 => requirement.operator = field.value.text(),
-            3 => requirement.values.get_or_insert_default().push(field.value.text()),
-            _ => {}
-        }
-    }
-    Ok(requirement)
+    decode!(value, requirement: LabelSelectorRequirement, {
+        1 => requirement.key = value.text(),
+        2 => requirement.operator = value.text(),
+        3 => requirement.values.get_or_insert_default().push(value.text()),
+    })
 }

@@ -25,19 +25,13 @@ impl Pod {
 }
 
 fn pod_spec(value: FieldValue<'_>) -> Result<wire::PodSpec, ParseError> {
-    let mut spec = wire::PodSpec::default();
-    for field in fields(value.bytes()) {
-        let field = field?;
-        match field.number {
-            2 => spec.containers.push(container(field.value, Role::Main)?),
-            10 => spec.node_name = nonempty(field.value),
-            16 => spec.hostname = nonempty(field.value),
-            17 => spec.subdomain = nonempty(field.value),
-            20 => spec.init_containers.get_or_insert_default().push(container(field.value, Role::Init)?),
-            _ => {}
-        }
-    }
-    Ok(spec)
+    decode!(value, spec: wire::PodSpec, {
+        2 => spec.containers.push(container(value, Role::Main)?),
+        10 => spec.node_name = nonempty(value),
+        16 => spec.hostname = nonempty(value),
+        17 => spec.subdomain = nonempty(value),
+        20 => spec.init_containers.get_or_insert_default().push(container(value, Role::Init)?),
+    })
 }
 
 /// The names of init containers tell sidecars from others; those of main containers are not looked at.
@@ -48,84 +42,54 @@ enum Role {
 }
 
 fn container(value: FieldValue<'_>, role: Role) -> Result<wire::Container, ParseError> {
-    let mut container = wire::Container::default();
-    for field in fields(value.bytes()) {
-        let field = field?;
-        match field.number {
-            1 if role == Role::Init => container.name = field.value.text(),
-            6 => container.ports.get_or_insert_default().push(port(field.value)?),
-            24 => container.restart_policy = Some(field.value.text()),
-            _ => {}
-        }
-    }
-    Ok(container)
+    decode!(value, container: wire::Container, {
+        1 if role == Role::Init => container.name = value.text(),
+        6 => container.ports.get_or_insert_default().push(port(value)?),
+        24 => container.restart_policy = Some(value.text()),
+    })
 }
 
 fn port(value: FieldValue<'_>) -> Result<wire::ContainerPort, ParseError> {
-    let mut port = wire::ContainerPort::default();
-    for field in fields(value.bytes()) {
-        let field = field?;
-        match field.number {
-            1 => port.name = nonempty(field.value),
-            3 => port.container_port = field.value.int32(),
-            4 => port.protocol = nonempty(field.value),
-            _ => {}
-        }
-    }
-    Ok(port)
+    decode!(value, port: wire::ContainerPort, {
+        1 => port.name = nonempty(value),
+        3 => port.container_port = value.int32(),
+        4 => port.protocol = nonempty(value),
+    })
 }
 
 fn pod_status(value: FieldValue<'_>) -> Result<wire::PodStatus, ParseError> {
-    let mut status = wire::PodStatus::default();
-    for field in fields(value.bytes()) {
-        let field = field?;
-        match field.number {
-            1 => status.phase = nonempty(field.value),
-            // The others are not looked at.
-            2 if find(field.value.bytes(), 1)?.bytes() == b"Ready" => {
-                status.conditions.get_or_insert_default().push(condition(field.value)?);
-            }
-            6 => status.pod_ip = nonempty(field.value),
-            8 => {
-                let statuses = status.container_statuses.get_or_insert_default();
-                statuses.push(container_status(field.value, Role::Main)?);
-            }
-            10 => {
-                let statuses = status.init_container_statuses.get_or_insert_default();
-                statuses.push(container_status(field.value, Role::Init)?);
-            }
-            12 => status.pod_ips.get_or_insert_default().push(pod_ip(field.value)?),
-            _ => {}
+    decode!(value, status: wire::PodStatus, {
+        1 => status.phase = nonempty(value),
+        // The others are not looked at.
+        2 if find(value.bytes(), 1)?.bytes() == b"Ready" => {
+            status.conditions.get_or_insert_default().push(condition(value)?);
         }
-    }
-    Ok(status)
+        6 => status.pod_ip = nonempty(value),
+        8 => {
+            let statuses = status.container_statuses.get_or_insert_default();
+            statuses.push(container_status(value, Role::Main)?);
+        }
+        10 => {
+            let statuses = status.init_container_statuses.get_or_insert_default();
+            statuses.push(container_status(value, Role::Init)?);
+        }
+        12 => status.pod_ips.get_or_insert_default().push(pod_ip(value)?),
+    })
 }
 
 fn condition(value: FieldValue<'_>) -> Result<wire::PodCondition, ParseError> {
-    let mut condition = wire::PodCondition::default();
-    for field in fields(value.bytes()) {
-        let field = field?;
-        match field.number {
-            1 => condition.type_ = field.value.text(),
-            2 => condition.status = field.value.text(),
-            4 => condition.last_transition_time = time(field.value)?,
-            _ => {}
-        }
-    }
-    Ok(condition)
+    decode!(value, condition: wire::PodCondition, {
+        1 => condition.type_ = value.text(),
+        2 => condition.status = value.text(),
+        4 => condition.last_transition_time = time(value)?,
+    })
 }
 
 fn container_status(value: FieldValue<'_>, role: Role) -> Result<wire::ContainerStatus, ParseError> {
-    let mut status = wire::ContainerStatus::default();
-    for field in fields(value.bytes()) {
-        let field = field?;
-        match field.number {
-            1 if role == Role::Init => status.name = field.value.text(),
-            5 => status.restart_count = field.value.int32(),
-            _ => {}
-        }
-    }
-    Ok(status)
+    decode!(value, status: wire::ContainerStatus, {
+        1 if role == Role::Init => status.name = value.text(),
+        5 => status.restart_count = value.int32(),
+    })
 }
 
 fn pod_ip(value: FieldValue<'_>) -> Result<wire::PodIP, ParseError> {

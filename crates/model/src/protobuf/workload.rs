@@ -69,29 +69,17 @@ fn deployment_spec(value: FieldValue<'_>) -> Result<(wire::DeploymentSpec, &[u8]
 }
 
 fn strategy(value: FieldValue<'_>) -> Result<wire::DeploymentStrategy, ParseError> {
-    let mut strategy = wire::DeploymentStrategy::default();
-    for field in fields(value.bytes()) {
-        let field = field?;
-        match field.number {
-            1 => strategy.type_ = nonempty(field.value),
-            2 => strategy.rolling_update = Some(rolling_update(field.value)?),
-            _ => {}
-        }
-    }
-    Ok(strategy)
+    decode!(value, strategy: wire::DeploymentStrategy, {
+        1 => strategy.type_ = nonempty(value),
+        2 => strategy.rolling_update = Some(rolling_update(value)?),
+    })
 }
 
 fn rolling_update(value: FieldValue<'_>) -> Result<wire::RollingUpdateDeployment, ParseError> {
-    let mut limits = wire::RollingUpdateDeployment::default();
-    for field in fields(value.bytes()) {
-        let field = field?;
-        match field.number {
-            1 => limits.max_unavailable = Some(int_or_string(field.value)?),
-            2 => limits.max_surge = Some(int_or_string(field.value)?),
-            _ => {}
-        }
-    }
-    Ok(limits)
+    decode!(value, limits: wire::RollingUpdateDeployment, {
+        1 => limits.max_unavailable = Some(int_or_string(value)?),
+        2 => limits.max_surge = Some(int_or_string(value)?),
+    })
 }
 
 fn int_or_string(value: FieldValue<'_>) -> Result<IntOrString, ParseError> {
@@ -109,40 +97,28 @@ fn int_or_string(value: FieldValue<'_>) -> Result<IntOrString, ParseError> {
 }
 
 fn deployment_status(value: FieldValue<'_>) -> Result<wire::DeploymentStatus, ParseError> {
-    let mut status = wire::DeploymentStatus::default();
-    for field in fields(value.bytes()) {
-        let field = field?;
-        match field.number {
-            1 => status.observed_generation = Some(field.value.int64()).filter(|number| *number != 0),
-            2 => status.replicas = nonzero(field.value),
-            3 => status.updated_replicas = nonzero(field.value),
-            4 => status.available_replicas = nonzero(field.value),
-            5 => status.unavailable_replicas = nonzero(field.value),
-            6 => status.conditions.get_or_insert_default().push(deployment_condition(field.value)?),
-            7 => status.ready_replicas = nonzero(field.value),
-            8 => status.collision_count = Some(field.value.int32()),
-            9 => status.terminating_replicas = Some(field.value.int32()),
-            _ => {}
-        }
-    }
-    Ok(status)
+    decode!(value, status: wire::DeploymentStatus, {
+        1 => status.observed_generation = Some(value.int64()).filter(|number| *number != 0),
+        2 => status.replicas = nonzero(value),
+        3 => status.updated_replicas = nonzero(value),
+        4 => status.available_replicas = nonzero(value),
+        5 => status.unavailable_replicas = nonzero(value),
+        6 => status.conditions.get_or_insert_default().push(deployment_condition(value)?),
+        7 => status.ready_replicas = nonzero(value),
+        8 => status.collision_count = Some(value.int32()),
+        9 => status.terminating_replicas = Some(value.int32()),
+    })
 }
 
 fn deployment_condition(value: FieldValue<'_>) -> Result<wire::DeploymentCondition, ParseError> {
-    let mut condition = wire::DeploymentCondition::default();
-    for field in fields(value.bytes()) {
-        let field = field?;
-        match field.number {
-            1 => condition.type_ = Some(field.value.text()),
-            2 => condition.status = Some(field.value.text()),
-            4 => condition.reason = nonempty(field.value),
-            5 => condition.message = nonempty(field.value),
-            6 => condition.last_update_time = time(field.value)?,
-            7 => condition.last_transition_time = time(field.value)?,
-            _ => {}
-        }
-    }
-    Ok(condition)
+    decode!(value, condition: wire::DeploymentCondition, {
+        1 => condition.type_ = Some(value.text()),
+        2 => condition.status = Some(value.text()),
+        4 => condition.reason = nonempty(value),
+        5 => condition.message = nonempty(value),
+        6 => condition.last_update_time = time(value)?,
+        7 => condition.last_transition_time = time(value)?,
+    })
 }
 
 fn replica_set_spec(value: FieldValue<'_>) -> Result<(wire::ReplicaSetSpec, &[u8]), ParseError> {
@@ -162,37 +138,25 @@ fn replica_set_spec(value: FieldValue<'_>) -> Result<(wire::ReplicaSetSpec, &[u8
 }
 
 fn replica_set_status(value: FieldValue<'_>) -> Result<wire::ReplicaSetStatus, ParseError> {
-    let mut status = wire::ReplicaSetStatus::default();
-    for field in fields(value.bytes()) {
-        let field = field?;
-        match field.number {
-            1 => status.replicas = field.value.int32(),
-            2 => status.fully_labeled_replicas = nonzero(field.value),
-            3 => status.observed_generation = Some(field.value.int64()).filter(|number| *number != 0),
-            4 => status.ready_replicas = nonzero(field.value),
-            5 => status.available_replicas = nonzero(field.value),
-            6 => status.conditions.get_or_insert_default().push(replica_set_condition(field.value)?),
-            7 => status.terminating_replicas = Some(field.value.int32()),
-            _ => {}
-        }
-    }
-    Ok(status)
+    decode!(value, status: wire::ReplicaSetStatus, {
+        1 => status.replicas = value.int32(),
+        2 => status.fully_labeled_replicas = nonzero(value),
+        3 => status.observed_generation = Some(value.int64()).filter(|number| *number != 0),
+        4 => status.ready_replicas = nonzero(value),
+        5 => status.available_replicas = nonzero(value),
+        6 => status.conditions.get_or_insert_default().push(replica_set_condition(value)?),
+        7 => status.terminating_replicas = Some(value.int32()),
+    })
 }
 
 fn replica_set_condition(value: FieldValue<'_>) -> Result<wire::ReplicaSetCondition, ParseError> {
-    let mut condition = wire::ReplicaSetCondition::default();
-    for field in fields(value.bytes()) {
-        let field = field?;
-        match field.number {
-            1 => condition.type_ = Some(field.value.text()),
-            2 => condition.status = Some(field.value.text()),
-            3 => condition.last_transition_time = time(field.value)?,
-            4 => condition.reason = nonempty(field.value),
-            5 => condition.message = nonempty(field.value),
-            _ => {}
-        }
-    }
-    Ok(condition)
+    decode!(value, condition: wire::ReplicaSetCondition, {
+        1 => condition.type_ = Some(value.text()),
+        2 => condition.status = Some(value.text()),
+        3 => condition.last_transition_time = time(value)?,
+        4 => condition.reason = nonempty(value),
+        5 => condition.message = nonempty(value),
+    })
 }
 
 // === Updates ===

@@ -155,49 +155,25 @@ where
     }
 }
 
-impl ParsedFrom<apps::Deployment> for Deployment {
-    fn parse(wire: apps::Deployment) -> Result<Self, ParseError> {
-        Self::parse(wire)
-    }
-    fn meta(&self) -> &Meta {
-        &self.meta
-    }
+macro_rules! parsed_from {
+    ($($parsed:ty, $wire:ty: $parse:path;)*) => {
+        $(impl ParsedFrom<$wire> for $parsed {
+            fn parse(wire: $wire) -> Result<Self, ParseError> {
+                $parse(wire)
+            }
+            fn meta(&self) -> &Meta {
+                &self.meta
+            }
+        })*
+    };
 }
 
-impl ParsedFrom<apps::ReplicaSet> for ReplicaSet {
-    fn parse(wire: apps::ReplicaSet) -> Result<Self, ParseError> {
-        Self::parse(wire)
-    }
-    fn meta(&self) -> &Meta {
-        &self.meta
-    }
-}
-
-impl ParsedFrom<core::ReplicationController> for ReplicaSet {
-    fn parse(wire: core::ReplicationController) -> Result<Self, ParseError> {
-        Self::parse_replication_controller(wire)
-    }
-    fn meta(&self) -> &Meta {
-        &self.meta
-    }
-}
-
-impl ParsedFrom<policy::PodDisruptionBudget> for DisruptionBudget {
-    fn parse(wire: policy::PodDisruptionBudget) -> Result<Self, ParseError> {
-        Self::parse(wire)
-    }
-    fn meta(&self) -> &Meta {
-        &self.meta
-    }
-}
-
-impl ParsedFrom<core::Endpoints> for Endpoints {
-    fn parse(wire: core::Endpoints) -> Result<Self, ParseError> {
-        Self::parse(wire)
-    }
-    fn meta(&self) -> &Meta {
-        &self.meta
-    }
+parsed_from! {
+    Deployment, apps::Deployment: Self::parse;
+    ReplicaSet, apps::ReplicaSet: Self::parse;
+    ReplicaSet, core::ReplicationController: Self::parse_replication_controller;
+    DisruptionBudget, policy::PodDisruptionBudget: Self::parse;
+    Endpoints, core::Endpoints: Self::parse;
 }
 
 impl ParsedFrom<discovery::EndpointSlice> for EndpointSlice {
