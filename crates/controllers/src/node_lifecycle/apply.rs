@@ -126,7 +126,11 @@ impl NodeLifecycle {
         });
         let body = json!({"metadata": {"uid": meta.uid.as_str()}, "status": {"conditions": [condition]}});
         let target = ResourcePath::object(&Pod::resource(), Some(&meta.namespace), &meta.name);
-        ignore_gone(self.patch(&target.part("status"), &body).await)?;
+        match self.patch(&target.part("status"), &body).await {
+            Err(failure) if failure.is_not_found() => return Ok(()),
+            // After a conflict, too, the pod is not deleted without its condition: the sync is tried again.
+            patched => patched?,
+        }
         let deletion = DeleteParams { uid: Some(meta.uid.clone()), ..DeleteParams::default() };
         ignore_gone(self.context.api.delete(&target, &deletion).await)
     }
