@@ -103,7 +103,8 @@ impl Judge {
 
     /// The sizes of all sets together are not raised above the wanted number and the surge.
     ///
-    /// This is what bounds the pods: those of a set are bounded by its size, and old ones may take long to end. Recreate is left out:
+    /// This is what bounds the pods: those of a set are bounded by its size, and old ones may take long to end. Scaling writes one set
+    /// after the other, so one that is written later counts with its share of the new total. Recreate is left out:
     /// after a rollback by annotation, Kubernetes creates the new set at its full size.
     fn check_ceiling(&mut self, set: &SetView) {
         let from = self.from();
@@ -112,7 +113,13 @@ impl Judge {
             return;
         }
         let others = self.sets_of(&owner.view).filter(|other| other.view.uid != set.uid);
-        let others: i64 = others.map(|other| other.history.size.least(from)).sum();
+        let share = |other: &SetView| match (other.sized_max, set.sized_max) {
+            (Some(before @ 1..), Some(most)) if other.sized_for != set.sized_for => {
+                other.size * most / before
+            }
+            _ => other.size,
+        };
+        let others: i64 = others.map(|other| other.history.size.least(from).min(share(&other.view))).sum();
         let ceiling = owner.history.ceiling.most(from);
         if others + set.size > ceiling {
             let found =

@@ -163,6 +163,22 @@ fn scaling_in_the_middle_of_a_rollout_keeps_proportions() {
     assert_eq!(scaled(8), ["scaling in the middle of a rollout keeps the proportions"]);
 }
 
+/// What rounding leaves over goes to the first set, before the other is written.
+#[test]
+fn a_set_that_is_not_scaled_yet_counts_with_its_share_of_the_new_total() {
+    let raised = |size: u64| {
+        let mut history = History::of(rolling(7, 2, 0));
+        history.controller("replicasets", "v1", &set("v1", 3, [7, 9]));
+        history.controller("replicasets", "v2", &set("v2", 3, [7, 9]));
+        history.later();
+        history.user("deployments", "web", &web(2, rolling(5, 2, 0)));
+        history.later();
+        history.controller("replicasets", "v2", &set("v2", size, [5, 7]))
+    };
+    assert_eq!(raised(5), [""; 0]);
+    assert_eq!(raised(6), ["no set is raised above the wanted number and the surge of all sets"]);
+}
+
 /// The first set got its share of another total, so the shares of the two say nothing.
 #[test]
 fn proportions_are_not_expected_if_the_surge_changes_between_two_sets() {

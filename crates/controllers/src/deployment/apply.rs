@@ -10,7 +10,7 @@ use gantry_model::{
     ReplicaSetEdit, keys,
 };
 use gantry_runtime::informer::{Cached as _, CachedDeployment, CachedReplicaSet, Typed as _};
-use gantry_runtime::{ApiResponse, DeleteParams, ResourcePath};
+use gantry_runtime::{ApiResponse, DeleteParams, RequestError, ResourcePath};
 
 use super::Deployments;
 use super::observe::SyncSnapshot;
@@ -81,34 +81,35 @@ impl Deployments {
 
     async fn create_set(&self, snapshot: &mut SyncSnapshot, draft: &ReplicaSetDraft) -> Result<(), Refusal> {
         let target = ResourcePath::collection(&CachedReplicaSet::resource(), Some(&draft.namespace));
-        let stored = match self.context.api.create::<ApiResponse>(&target, &draft.render()).await {
-            Ok(stored) => parsed_set(&stored, None)?,
-            Err(failure) => {
-                if failure.is_outcome_unknown() {
-                    self.look_for_created_set(snapshot, draft).await;
-                }
-                return Err(failure.into());
-            }
-        };
-        self.note_created_set(snapshot, &stored);
+        let key = ObjectKey { namespace: draft.namespace.clone(), name: draft.name.clone() };
+        let created = self.context.api.create::<ApiResponse>(&target, &draft.render()).await;
+        let stored = parsed_set(&self.known_outcome(snapshot, &key, created).await?, None)?;
+        self.note_written_set(snapshot, &stored);
         snapshot.update_set_in_snapshot(stored);
         Ok(())
     }
 
-    /// Reads a set whose creation has an unknown outcome. If the template changed before the cache shows it, the next sync would
-    /// create another set with the same revision.
-    async fn look_for_created_set(&self, snapshot: &SyncSnapshot, draft: &ReplicaSetDraft) {
-        let key = ObjectKey { namespace: draft.namespace.clone(), name: draft.name.clone() };
-        let Ok(stored) = self.context.api.get::<ApiResponse>(&set_target(&key)).await else { return };
-        if let Ok(stored) = parsed_set(&stored, None) {
-            self.note_created_set(snapshot, &stored);
+    /// Reads a set if the outcome of a write to it is unknown. If the template changed before the cache shows the write, the next sync
+    /// could give the same revision to another set.
+    async fn known_outcome(
+        &self,
+        snapshot: &SyncSnapshot,
+        key: &ObjectKey,
+        written: Result<ApiResponse, RequestError>,
+    ) -> Result<ApiResponse, Refusal> {
+        if written.as_ref().is_err_and(RequestError::is_outcome_unknown)
+            && let Ok(stored) = self.context.api.get::<ApiResponse>(&set_target(key)).await
+            && let Ok(stored) = parsed_set(&stored, None)
+        {
+            self.note_written_set(snapshot, &stored);
         }
+        Ok(written?)
     }
 
-    /// Notes the version of a set: until the cache shows it, no sync may take the set for missing.
-    fn note_created_set(&self, snapshot: &SyncSnapshot, set: &CachedReplicaSet) {
+    /// Notes the version of a set: no sync decides before the cache shows it.
+    fn note_written_set(&self, snapshot: &SyncSnapshot, set: &CachedReplicaSet) {
         let uid = &snapshot.deployment.parsed.meta.uid;
-        self.created_sets().wrote(&snapshot.key(), uid, CachedResource::ReplicaSets, set.version());
+        self.written_sets().wrote(&snapshot.key(), uid, CachedResource::ReplicaSets, set.version());
     }
 
     async fn update_set(
@@ -124,7 +125,8 @@ impl Deployments {
             return Err(Refusal::new(RefusalKind::NotFound, format!("replicaset.apps {set:?} not found")));
         };
         let changed = known.with_edit(edit).map_err(|error| unreadable(&error))?;
-        let stored = self.context.api.replace::<ApiResponse>(&set_target(&key), &changed).await?;
+        let replaced = self.context.api.replace::<ApiResponse>(&set_target(&key), &changed).await;
+        let stored = self.known_outcome(snapshot, &key, replaced).await?;
         snapshot.update_set_in_snapshot(parsed_set(&stored, Some(&known))?);
         Ok(())
     }

@@ -28,8 +28,8 @@ struct Deployments {
     context: Context,
     caches: Caches,
     repairs: Repairs,
-    /// The versions of ReplicaSets that were created, which the cache has to reach.
-    created_sets: Arc<Mutex<WrittenVersions>>,
+    /// The versions of ReplicaSets that the cache has to reach: of those that were created, or written with an unknown outcome.
+    written_sets: Arc<Mutex<WrittenVersions>>,
 }
 
 pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
@@ -39,7 +39,7 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     triggers::subscribe(&caches, &queue);
     let workers = context.workers.deployment;
     let repairs = assembly.options.repairs;
-    let controller = Deployments { context, caches, repairs, created_sets: Arc::default() };
+    let controller = Deployments { context, caches, repairs, written_sets: Arc::default() };
     let synced = controller.caches.clone().synced();
     assembly.work(&queue, (workers, RetryPolicy::DEPLOYMENT), synced, move |key| {
         let controller = controller.clone();
@@ -77,7 +77,7 @@ impl Deployments {
     async fn try_sync(&self, key: &ObjectKey) -> Result<Option<Decision>, Refusal> {
         // The version of the cache is read before the cache: what is read is at least as new.
         let read = self.caches.versions();
-        self.created_sets().check(key, &read).map_err(|stale| Refusal::other(stale.to_string()))?;
+        self.written_sets().check(key, &read).map_err(|stale| Refusal::other(stale.to_string()))?;
         let Some(mut snapshot) = self.caches.observe(key) else { return Ok(None) };
         self.claim(&mut snapshot).await?;
         let mut refused = None;
@@ -98,8 +98,8 @@ impl Deployments {
         Err(Refusal::other("refused again and again within one sync"))
     }
 
-    fn created_sets(&self) -> MutexGuard<'_, WrittenVersions> {
-        self.created_sets.lock().unwrap_or_else(PoisonError::into_inner)
+    fn written_sets(&self) -> MutexGuard<'_, WrittenVersions> {
+        self.written_sets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -166,7 +166,6 @@ impl Player<'_> {
         if self.is_over() {
             return;
         }
-        self.heal(cluster).await;
         self.converge(cluster).await;
     }
 
@@ -206,10 +205,12 @@ impl Player<'_> {
         }
     }
 
-    /// Waits until everything is as it was asked for, and then for writes that should not be made.
+    /// Repairs what users broke, waits until everything is as it was asked for, and then for writes that should not be made.
     async fn converge(&mut self, cluster: &SimCluster) {
         let began = cluster.now();
         let findings = loop {
+            // Once more in each round: what was being deleted while the controllers were down is orphaned later.
+            self.heal(cluster).await;
             let before = cluster.writes();
             cluster.advance(QUIET).await;
             if self.is_over() {
