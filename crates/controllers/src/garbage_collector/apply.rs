@@ -35,6 +35,9 @@ impl Garbage {
     }
 
     pub(super) async fn attempt_to_orphan(&self, owner: &Uid) -> (queue::Outcome, Wake) {
+        if self.context.shutdown.unless(self.dependents_observed()).await.is_none() {
+            return (queue::Outcome::Success, Wake::OnChange);
+        }
         let begun = orphan::begin(owner, &self.graph_state().context());
         let result = match begun {
             Orphaning::Done(result) => result,
@@ -69,7 +72,7 @@ impl Garbage {
         let cache = {
             let graph_state = self.graph_state();
             let resource = graph_state.kinds.resource(&identity.api_version, &identity.kind)?;
-            graph_state.caches.get(resource)?.clone()
+            graph_state.caches.get(resource)?.informer.clone()
         };
         let namespace = identity.namespace.clone().unwrap_or_else(|| "".into());
         let objects = cache.read();

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! The one [`GraphState`] is behind a lock that is held for single steps of the rules, never across a request. A kind
-//! whose watch never syncs delays the first attempt by half a minute and nothing after that.
+//! whose watch never syncs delays the first attempt by half a minute, orphaning by ten minutes, and nothing after that.
 
 mod apply;
 mod observe;
@@ -18,18 +18,19 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use futures::future::join_all;
 use gantry_decide::Wake;
 use gantry_decide::gc::discovery::{self, Start};
 use gantry_decide::gc::{
     AbsentOwners, AttemptContext, AttemptResult, Graph, ItemDisposition, QueueItem, Resource, ServedKinds,
 };
 use gantry_decide::queue::{self, RetryPolicy};
-use gantry_model::Uid;
+use gantry_model::{Timestamp, Uid};
 use gantry_runtime::informer::MetadataOnly;
 use gantry_runtime::{Informer, Informers, Queue};
 
 use crate::context::{Assembly, Context};
-use observe::Monitors;
+use observe::{Monitors, sync_of};
 
 #[derive(Clone, Debug)]
 struct Garbage {
@@ -47,7 +48,13 @@ struct GraphState {
     absent: AbsentOwners,
     kinds: ServedKinds,
     /// The metadata of each kind.
-    caches: BTreeMap<Resource, Informer<MetadataOnly>>,
+    caches: BTreeMap<Resource, Cache>,
+}
+
+#[derive(Clone, Debug)]
+struct Cache {
+    informer: Informer<MetadataOnly>,
+    watched_since: Timestamp,
 }
 
 pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
@@ -122,6 +129,31 @@ impl Garbage {
             tokio::time::sleep(discovery::DISCOVERY_REFRESH).await;
             monitors.refresh().await;
         }
+    }
+
+    /// Waits until the dependents of every owner are in the graph.
+    async fn dependents_observed(&self) {
+        loop {
+            let pending = self.kinds_to_wait_for();
+            if pending.is_empty() {
+                return;
+            }
+            let kinds: Vec<_> = pending.iter().map(|(resource, _)| resource.plural.as_str()).collect();
+            tracing::warn!(kinds = kinds.join(", "), "orphaning waits until these kinds have been listed");
+            let synced = join_all(pending.iter().map(|(_, informer)| informer.synced()));
+            // A timeout is not an error: the next turn of the loop decides.
+            let _ = tokio::time::timeout(discovery::DISCOVERY_REFRESH, synced).await;
+        }
+    }
+
+    /// The kinds whose initial list orphaning waits for.
+    fn kinds_to_wait_for(&self) -> Vec<(Resource, Informer<MetadataOnly>)> {
+        let now = self.context.clock.steady();
+        let caches = &self.graph_state().caches;
+        let pending = caches.iter().filter(|(_, cache)| {
+            !discovery::may_orphan(sync_of(&cache.informer), now.since(cache.watched_since))
+        });
+        pending.map(|(resource, cache)| (resource.clone(), cache.informer.clone())).collect()
     }
 
     fn graph_state(&self) -> MutexGuard<'_, GraphState> {

@@ -10,7 +10,7 @@ use gantry_runtime::informer::MetadataOnly;
 use gantry_runtime::{Informer, Switch, shutdown};
 use tokio::task::JoinHandle;
 
-use super::Garbage;
+use super::{Cache, Garbage};
 use crate::discovery::discover;
 
 #[derive(Debug)]
@@ -51,7 +51,9 @@ impl Monitors {
         }
         for resource in plan.start {
             let monitor = self.start(resource.clone());
-            self.garbage.graph_state().caches.insert(resource.clone(), monitor.informer.clone());
+            let watched_since = self.garbage.context.clock.steady();
+            let cache = Cache { informer: monitor.informer.clone(), watched_since };
+            self.garbage.graph_state().caches.insert(resource.clone(), cache);
             self.by_resource.insert(resource, monitor);
         }
         true
@@ -60,8 +62,8 @@ impl Monitors {
     /// Which watches have synced.
     pub(super) fn watches(&self) -> Watches {
         let state =
-            |monitor: &Monitor| if monitor.informer.is_synced() { Sync::Synced } else { Sync::Pending };
-        self.by_resource.iter().map(|(resource, monitor)| (resource.clone(), state(monitor))).collect()
+            |(resource, monitor): (&Resource, &Monitor)| (resource.clone(), sync_of(&monitor.informer));
+        self.by_resource.iter().map(state).collect()
     }
 
     /// Returns when every watch has synced.
@@ -88,6 +90,10 @@ impl Monitors {
         });
         Monitor { informer, own_watch }
     }
+}
+
+pub(super) fn sync_of(informer: &Informer<MetadataOnly>) -> Sync {
+    if informer.is_synced() { Sync::Synced } else { Sync::Pending }
 }
 
 impl Monitor {

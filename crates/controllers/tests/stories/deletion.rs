@@ -82,6 +82,42 @@ async fn a_kind_that_cannot_be_watched_does_not_stop_the_others() {
     assert_eq!(cluster.sets().await, []);
 }
 
+/// Found by a simulation: sets that had not been listed after half a minute kept their reference, and were collected with their pods.
+#[tokio::test(start_paused = true)]
+async fn orphaning_waits_until_dependents_are_listed() {
+    use crate::wire::Fault;
+    let mut cluster = Cluster::new().await;
+    web(&cluster).await;
+    cluster.stop().await;
+    cluster
+        .wire
+        .inject_faults(|_, path| (path == "/apis/apps/v1/replicasets").then_some(Fault::Refused(500)));
+    cluster.start();
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    delete(&cluster, "Orphan").await;
+    assert!(cluster.exists(&format!("{DEPLOYMENTS}/web")).await, "its dependents are not known");
+    cluster.wire.stop_faults();
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert!(!cluster.exists(&format!("{DEPLOYMENTS}/web")).await);
+    assert!(cluster.get(SETS).await["items"][0]["metadata"]["ownerReferences"].is_null());
+    assert_eq!(cluster.pods().await.len(), 2);
+}
+
+/// G1.3: a kind whose list always fails delays orphaning only for a while.
+#[tokio::test(start_paused = true)]
+async fn a_kind_that_can_never_be_listed_does_not_stop_orphaning() {
+    use crate::wire::Fault;
+    let mut cluster = Cluster::without_controllers().await;
+    cluster.wire.inject_faults(|_, path| (path == "/api/v1/secrets").then_some(Fault::Refused(500)));
+    cluster.start();
+    tokio::time::sleep(Duration::from_secs(31)).await;
+    web(&cluster).await;
+    delete(&cluster, "Orphan").await;
+    tokio::time::sleep(Duration::from_secs(660)).await;
+    assert!(!cluster.exists(&format!("{DEPLOYMENTS}/web")).await);
+    assert_eq!(cluster.pods().await.len(), 2);
+}
+
 /// Found by a simulation: the collector took half of the discovery for everything, stopped watching Deployments, and missed a deletion.
 #[tokio::test(start_paused = true)]
 async fn discovery_that_fails_by_half_changes_nothing() {

@@ -14,6 +14,9 @@ pub const DISCOVERY_REFRESH: Duration = Duration::from_secs(30);
 /// How long the first attempt waits for the initial lists of the watches.
 pub const INITIAL_SYNC_MAX: Duration = Duration::from_secs(30);
 
+/// How long orphaning waits for the initial list of a watch, from its start. Kubernetes does not wait, see docs/compat.md.
+pub const ORPHANING_SYNC_MAX: Duration = Duration::from_secs(600);
+
 /// The verbs that a resource needs for its objects to be collected.
 const VERBS_NEEDED: [&str; 3] = ["delete", "list", "watch"];
 
@@ -111,6 +114,14 @@ pub fn start(watches: &Watches, waited: Duration) -> Start {
         pending if waited >= INITIAL_SYNC_MAX => Start::Anyway { pending },
         _ => Start::Wait,
     }
+}
+
+/// Whether dependents may be orphaned although the watch of their kind, started so long ago, has this state.
+///
+/// A dependent that is not in the graph keeps its reference, and is collected when its owner is gone. So orphaning waits for
+/// the initial lists, and for so long that only kinds whose list always fails are given up.
+pub fn may_orphan(sync: Sync, since_start: Duration) -> bool {
+    sync == Sync::Synced || since_start >= ORPHANING_SYNC_MAX
 }
 
 /// The resources to watch, each in one version.
