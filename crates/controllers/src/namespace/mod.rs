@@ -10,7 +10,7 @@ use gantry_decide::Wake;
 use gantry_decide::namespace::{NextStep, conditions, next};
 use gantry_decide::queue::RetryPolicy;
 use gantry_model::{Name, Refusal, RefusalKind};
-use gantry_runtime::RequestError;
+use gantry_runtime::{NoneIf as _, RequestError};
 use k8s_openapi::api::core::v1 as core;
 
 use crate::context::{Assembly, Context, Reconciler};
@@ -40,13 +40,8 @@ pub(crate) fn is_active(namespace: &core::Namespace) -> bool {
 
 /// Treats "already exists" and a terminating namespace as success.
 pub(crate) fn ignore_existing<T>(written: Result<T, RequestError>) -> Result<(), RequestError> {
-    match written {
-        Err(failure) => match failure.kind() {
-            RefusalKind::AlreadyExists | RefusalKind::NamespaceTerminating | RefusalKind::NotFound => Ok(()),
-            _ => Err(failure),
-        },
-        Ok(_) => Ok(()),
-    }
+    let ignored = [RefusalKind::AlreadyExists, RefusalKind::NamespaceTerminating, RefusalKind::NotFound];
+    written.none_if(&ignored).map(drop)
 }
 
 impl Reconciler<Name> for Namespaces {
