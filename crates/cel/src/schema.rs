@@ -30,17 +30,22 @@ pub trait ValueSchema: Any + Debug + Send + Sync {
     fn equals(&self, other: &dyn ValueSchema) -> bool;
 }
 
-/// The types of JSON, as a schema names them, and the one that is two of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the words of JSON Schema")]
-pub enum SchemaType {
-    IntOrString,
-    Object,
-    Array,
-    String,
-    Integer,
-    Number,
-    Boolean,
+gantry_formats::text_enum! {
+    /// The types of JSON, as a schema names them, and the one that is two of them.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[expect(missing_docs, reason = "the words of JSON Schema")]
+    pub enum SchemaType {
+        IntOrString = "integer,string",
+        Object = "object",
+        Array = "array",
+        String = "string",
+        Integer = "integer",
+        Number = "number",
+        Boolean = "boolean",
+    }
+
+    /// The name in a schema.
+    pub fn name(self) -> &'static str;
 }
 
 /// `x-kubernetes-list-type`: how lists compare and merge.
@@ -56,19 +61,6 @@ pub enum ListType {
 }
 
 impl SchemaType {
-    /// The name in a schema.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::IntOrString => "integer,string",
-            Self::Object => "object",
-            Self::Array => "array",
-            Self::String => "string",
-            Self::Integer => "integer",
-            Self::Number => "number",
-            Self::Boolean => "boolean",
-        }
-    }
-
     /// The type that a schema names.
     pub fn read(schema: &Json) -> Option<Self> {
         if schema["x-kubernetes-int-or-string"] == true {

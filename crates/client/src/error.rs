@@ -155,6 +155,26 @@ impl RequestError {
     }
 }
 
+/// Failures of a request that are none to its caller.
+pub trait NoneIf<T>: Sized {
+    /// `None` if the request failed in one of these ways.
+    fn none_if(self, kinds: &[RefusalKind]) -> Result<Option<T>, RequestError>;
+
+    /// `None` if the object does not exist.
+    fn none_if_absent(self) -> Result<Option<T>, RequestError> {
+        self.none_if(&[RefusalKind::NotFound])
+    }
+}
+
+impl<T> NoneIf<T> for Result<T, RequestError> {
+    fn none_if(self, kinds: &[RefusalKind]) -> Result<Option<T>, RequestError> {
+        match self {
+            Err(failure) if kinds.contains(&failure.kind()) => Ok(None),
+            done => done.map(Some),
+        }
+    }
+}
+
 fn is_closed(error: &(dyn Error + 'static)) -> bool {
     use std::io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
     if let Some(error) = error.downcast_ref::<hyper::Error>() {

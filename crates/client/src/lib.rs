@@ -29,7 +29,7 @@ pub use connection::{
 /// How an API server is to read a patch.
 pub use gantry_model::patch::PatchForm;
 
-pub use error::{RequestError, error_chain};
+pub use error::{NoneIf, RequestError, error_chain};
 pub use lines::WatchLines;
 pub use request::{
     ApiRequest, DISCOVERY, METADATA, METADATA_LIST, OBJECTS, PROTOBUF, RequestBody, TABLE, collection_path,

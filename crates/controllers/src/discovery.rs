@@ -8,8 +8,7 @@ use std::collections::BTreeSet;
 use gantry_decide::gc::discovery::{Discovery, ServedResource, VersionPreference};
 use gantry_decide::gc::{Resource, ResourceScope};
 use gantry_json::Value;
-use gantry_model::RefusalKind;
-use gantry_runtime::{Api, RequestError, ResourcePath};
+use gantry_runtime::{Api, NoneIf as _, RequestError, ResourcePath};
 
 /// Fails if one of the two documents cannot be read, as client-go does: what it lists is still served, for all we know.
 ///
@@ -18,11 +17,7 @@ use gantry_runtime::{Api, RequestError, ResourcePath};
 pub(crate) async fn discover(api: &Api) -> Result<Discovery, RequestError> {
     let (core, groups) = futures::join!(roots(api, "/api"), roots(api, "/apis"));
     let mut found = Discovery::default();
-    let core = match core {
-        Err(failure) if failure.kind() == RefusalKind::NotFound => None,
-        core => Some(core?),
-    };
-    for document in core.into_iter().chain([groups?]) {
+    for document in core.none_if_absent()?.into_iter().chain([groups?]) {
         if document["kind"] == "APIGroupDiscoveryList" {
             aggregated(&document, &mut found);
         } else {

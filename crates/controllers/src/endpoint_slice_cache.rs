@@ -5,8 +5,10 @@ use std::sync::Arc;
 use gantry_decide::endpoint_slices::SliceUpdate;
 use gantry_model::{EndpointSlice, Name, ObjectKey, ResourceVersion, Selector, keys};
 use gantry_runtime::informer::CachedEndpointSlice;
-use gantry_runtime::{Informer, InformerEvent, Informers, Queue};
+use gantry_runtime::{Informer, InformerEvent, Queue};
 use k8s_openapi::api::discovery::v1 as discovery;
+
+use crate::context::Assembly;
 
 /// The cache of EndpointSlices, for the controller that manages some of them.
 #[derive(Clone, Debug)]
@@ -17,12 +19,8 @@ pub(crate) struct SliceCache {
 
 impl SliceCache {
     /// `manager` is the value of the label `endpointslice.kubernetes.io/managed-by`.
-    pub(crate) fn of(informers: &Informers, manager: &'static str) -> Self {
-        Self { slices: informers.of(), manager }
-    }
-
-    pub(crate) async fn synced(&self) {
-        self.slices.synced().await;
+    pub(crate) fn of(assembly: &mut Assembly<'_>, manager: &'static str) -> Self {
+        Self { slices: assembly.informer(), manager }
     }
 
     /// Returns the version of the newest slice in the cache.

@@ -76,8 +76,10 @@ async fn lead(api: Api, options: &Options, shutdown: Shutdown) -> Result<(), Con
         shutdown: shutdown.clone(),
         workers: options.workers,
     };
-    let mut assembly = Assembly::new(context, options);
+    let informers = options.informers.clone().unwrap_or_default();
+    let mut runs = Vec::new();
     for controller in &options.controllers {
+        let mut assembly = Assembly::new(context.clone(), options, &informers, &mut runs);
         match controller {
             Controller::Deployment => deployment::assemble(&mut assembly),
             Controller::ReplicaSet => replica_set::assemble(&mut assembly),
@@ -106,7 +108,6 @@ async fn lead(api: Api, options: &Options, shutdown: Shutdown) -> Result<(), Con
         }
         tracing::debug!(%controller, "starting");
     }
-    let (informers, runs) = assembly.finish();
     let mut tasks = JoinSet::new();
     tasks.spawn(writer.run(shutdown.clone()));
     informers.start(&mut tasks, &api, &options.clock, &shutdown);

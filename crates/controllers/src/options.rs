@@ -9,56 +9,63 @@ use gantry_decide::deployment::Repairs;
 use gantry_decide::{deployment, gc, replica_set};
 use gantry_runtime::{Clock, Informers, Metrics, Timing, WriteFence};
 
-/// A controller. The order is that of starting and of informer subscriptions.
-///
-/// A ReplicaSet is notified of its new size before its Deployment: a set that was scaled by hand gets its pods before
-/// it is scaled back, as in a Kubernetes cluster that is not overloaded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Controller {
-    /// Keeps the pods of ReplicaSets.
-    ReplicaSet,
-    /// Keeps the pods of ReplicationControllers.
-    ReplicationController,
-    /// Rolls Deployments out.
-    Deployment,
-    /// Deletes objects whose owners are gone.
-    GarbageCollector,
-    /// Empties namespaces that are being deleted.
-    Namespace,
-    /// Gives every namespace its `default` account.
-    ServiceAccount,
-    /// Gives every namespace the certificate of the API server's authority.
-    RootCa,
-    /// Keeps the status of PodDisruptionBudgets.
-    Disruption,
-    /// Keeps the rules of aggregated ClusterRoles.
-    ClusterRoleAggregation,
-    /// Keeps the Endpoints of Services.
-    Endpoints,
-    /// Keeps the EndpointSlices of Services.
-    EndpointSlice,
-    /// Mirrors Endpoints that are written by hand to EndpointSlices.
-    EndpointSliceMirroring,
-    /// Deletes the pods of nodes that are gone. Only for clusters whose nodes Gantry runs.
-    PodGc,
-    /// Taints nodes that fall silent and evicts their pods. Only for clusters whose nodes Gantry runs.
-    NodeLifecycle,
-    /// Removes the finalizer of deleted PersistentVolumeClaims that no pod uses.
-    ClaimProtection,
-    /// Removes the finalizer of deleted PersistentVolumes that are not bound.
-    VolumeProtection,
-    /// Removes the finalizer of deleted VolumeAttributesClasses that nothing uses.
-    AttributesClassProtection,
-    /// Approves the requests of nodes for client certificates.
-    CertificateApproving,
-    /// Signs approved requests for certificates.
-    CertificateSigning,
-    /// Deletes requests for certificates that are decided or forgotten.
-    CertificateCleaner,
-    /// Deletes bootstrap tokens that have expired.
-    TokenCleaner,
-    /// Signs the ConfigMap `cluster-info` with bootstrap tokens.
-    BootstrapSigner,
+gantry_model::text_enum! {
+    /// A controller. The order is that of starting and of informer subscriptions.
+    ///
+    /// A ReplicaSet is notified of its new size before its Deployment: a set that was scaled by hand gets its pods before
+    /// it is scaled back, as in a Kubernetes cluster that is not overloaded.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Controller {
+        /// Keeps the pods of ReplicaSets.
+        ReplicaSet = "replicaset-controller",
+        /// Keeps the pods of ReplicationControllers.
+        ReplicationController = "replicationcontroller-controller",
+        /// Rolls Deployments out.
+        Deployment = "deployment-controller",
+        /// Deletes objects whose owners are gone.
+        GarbageCollector = "garbage-collector-controller",
+        /// Empties namespaces that are being deleted.
+        Namespace = "namespace-controller",
+        /// Gives every namespace its `default` account.
+        ServiceAccount = "serviceaccount-controller",
+        /// Gives every namespace the certificate of the API server's authority.
+        RootCa = "root-ca-certificate-publisher-controller",
+        /// Keeps the status of PodDisruptionBudgets.
+        Disruption = "disruption-controller",
+        /// Keeps the rules of aggregated ClusterRoles.
+        ClusterRoleAggregation = "clusterrole-aggregation-controller",
+        /// Keeps the Endpoints of Services.
+        Endpoints = "endpoints-controller",
+        /// Keeps the EndpointSlices of Services.
+        EndpointSlice = "endpointslice-controller",
+        /// Mirrors Endpoints that are written by hand to EndpointSlices.
+        EndpointSliceMirroring = "endpointslice-mirroring-controller",
+        /// Deletes the pods of nodes that are gone. Only for clusters whose nodes Gantry runs.
+        PodGc = "pod-garbage-collector-controller",
+        /// Taints nodes that fall silent and evicts their pods. Only for clusters whose nodes Gantry runs.
+        NodeLifecycle = "node-lifecycle-controller",
+        /// Removes the finalizer of deleted PersistentVolumeClaims that no pod uses.
+        ClaimProtection = "persistentvolumeclaim-protection-controller",
+        /// Removes the finalizer of deleted PersistentVolumes that are not bound.
+        VolumeProtection = "persistentvolume-protection-controller",
+        /// Removes the finalizer of deleted VolumeAttributesClasses that nothing uses.
+        AttributesClassProtection = "volumeattributesclass-protection-controller",
+        /// Approves the requests of nodes for client certificates.
+        CertificateApproving = "certificatesigningrequest-approving-controller",
+        /// Signs approved requests for certificates.
+        CertificateSigning = "certificatesigningrequest-signing-controller",
+        /// Deletes requests for certificates that are decided or forgotten.
+        CertificateCleaner = "certificatesigningrequest-cleaner-controller",
+        /// Deletes bootstrap tokens that have expired.
+        TokenCleaner = "token-cleaner-controller",
+        /// Signs the ConfigMap `cluster-info` with bootstrap tokens.
+        BootstrapSigner = "bootstrap-signer-controller",
+    }
+
+    /// All controllers.
+    pub const ALL: [Self; 22];
+    /// Its name, which is kube-controller-manager's.
+    pub fn name(self) -> &'static str;
 }
 
 /// The options of [`run`](crate::run).
@@ -121,32 +128,6 @@ pub struct LeaseOptions {
 pub struct UnknownController(String);
 
 impl Controller {
-    /// All controllers.
-    pub const ALL: [Self; 22] = [
-        Self::ReplicaSet,
-        Self::ReplicationController,
-        Self::Deployment,
-        Self::GarbageCollector,
-        Self::Namespace,
-        Self::ServiceAccount,
-        Self::RootCa,
-        Self::Disruption,
-        Self::ClusterRoleAggregation,
-        Self::Endpoints,
-        Self::EndpointSlice,
-        Self::EndpointSliceMirroring,
-        Self::PodGc,
-        Self::NodeLifecycle,
-        Self::ClaimProtection,
-        Self::VolumeProtection,
-        Self::AttributesClassProtection,
-        Self::CertificateApproving,
-        Self::CertificateSigning,
-        Self::CertificateCleaner,
-        Self::TokenCleaner,
-        Self::BootstrapSigner,
-    ];
-
     /// Those that belong to an API server of Gantry; elsewhere kube-controller-manager runs them.
     pub const WITH_API_SERVER: [Self; 4] = [
         Self::EndpointSliceMirroring,
@@ -171,38 +152,31 @@ impl Controller {
     pub const WITH_POD_STATUS: [Self; 4] =
         [Self::Disruption, Self::Endpoints, Self::EndpointSlice, Self::EndpointSliceMirroring];
 
-    /// Its name, which is kube-controller-manager's.
-    pub fn name(self) -> &'static str {
-        self.names().0
-    }
-
-    /// Its name, and the short name by which older releases know it.
-    fn names(self) -> (&'static str, &'static str) {
+    /// The short name by which older releases know it.
+    fn short_name(self) -> &'static str {
         match self {
-            Self::Deployment => ("deployment-controller", "deployment"),
-            Self::ReplicaSet => ("replicaset-controller", "replicaset"),
-            Self::ReplicationController => ("replicationcontroller-controller", "replicationcontroller"),
-            Self::GarbageCollector => ("garbage-collector-controller", "garbagecollector"),
-            Self::Namespace => ("namespace-controller", "namespace"),
-            Self::ServiceAccount => ("serviceaccount-controller", "serviceaccount"),
-            Self::RootCa => ("root-ca-certificate-publisher-controller", "root-ca-cert-publisher"),
-            Self::Disruption => ("disruption-controller", "disruption"),
-            Self::ClusterRoleAggregation => ("clusterrole-aggregation-controller", "clusterrole-aggregation"),
-            Self::Endpoints => ("endpoints-controller", "endpoint"),
-            Self::EndpointSlice => ("endpointslice-controller", "endpointslice"),
-            Self::EndpointSliceMirroring => ("endpointslice-mirroring-controller", "endpointslicemirroring"),
-            Self::PodGc => ("pod-garbage-collector-controller", "podgc"),
-            Self::NodeLifecycle => ("node-lifecycle-controller", "nodelifecycle"),
-            Self::ClaimProtection => ("persistentvolumeclaim-protection-controller", "pvc-protection"),
-            Self::VolumeProtection => ("persistentvolume-protection-controller", "pv-protection"),
-            Self::AttributesClassProtection => {
-                ("volumeattributesclass-protection-controller", "vac-protection")
-            }
-            Self::CertificateApproving => ("certificatesigningrequest-approving-controller", "csrapproving"),
-            Self::CertificateSigning => ("certificatesigningrequest-signing-controller", "csrsigning"),
-            Self::CertificateCleaner => ("certificatesigningrequest-cleaner-controller", "csrcleaner"),
-            Self::TokenCleaner => ("token-cleaner-controller", "tokencleaner"),
-            Self::BootstrapSigner => ("bootstrap-signer-controller", "bootstrapsigner"),
+            Self::Deployment => "deployment",
+            Self::ReplicaSet => "replicaset",
+            Self::ReplicationController => "replicationcontroller",
+            Self::GarbageCollector => "garbagecollector",
+            Self::Namespace => "namespace",
+            Self::ServiceAccount => "serviceaccount",
+            Self::RootCa => "root-ca-cert-publisher",
+            Self::Disruption => "disruption",
+            Self::ClusterRoleAggregation => "clusterrole-aggregation",
+            Self::Endpoints => "endpoint",
+            Self::EndpointSlice => "endpointslice",
+            Self::EndpointSliceMirroring => "endpointslicemirroring",
+            Self::PodGc => "podgc",
+            Self::NodeLifecycle => "nodelifecycle",
+            Self::ClaimProtection => "pvc-protection",
+            Self::VolumeProtection => "pv-protection",
+            Self::AttributesClassProtection => "vac-protection",
+            Self::CertificateApproving => "csrapproving",
+            Self::CertificateSigning => "csrsigning",
+            Self::CertificateCleaner => "csrcleaner",
+            Self::TokenCleaner => "tokencleaner",
+            Self::BootstrapSigner => "bootstrapsigner",
         }
     }
 }
@@ -211,10 +185,7 @@ impl FromStr for Controller {
     type Err = UnknownController;
 
     fn from_str(name: &str) -> Result<Self, UnknownController> {
-        let is_meant = |controller: &Self| {
-            let (current, short) = controller.names();
-            name == current || name == short
-        };
+        let is_meant = |controller: &Self| name == controller.name() || name == controller.short_name();
         Self::ALL.into_iter().find(is_meant).ok_or_else(|| UnknownController(name.to_owned()))
     }
 }
@@ -289,7 +260,7 @@ mod tests {
     fn every_controller_is_known_by_both_its_names() {
         for controller in Controller::ALL {
             assert_eq!(controller.name().parse(), Ok(controller));
-            assert_eq!(controller.names().1.parse(), Ok(controller));
+            assert_eq!(controller.short_name().parse(), Ok(controller));
         }
         let unknown = "cronjob".parse::<Controller>().unwrap_err().to_string();
         assert!(

@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, RwLockReadGuard};
 
-use gantry_decide::Wake;
-use gantry_decide::queue::Outcome;
 use gantry_decide::services::triggers::{Lookup, on_pod};
-use gantry_model::{Namespace, ObjectKey, Pod, Refusal, RefusalKind, Service};
+use gantry_model::{Namespace, ObjectKey, Pod, Service};
 use gantry_runtime::informer::{Cached as _, Store};
-use gantry_runtime::{Informer, InformerEvent, Informers, Queue};
+use gantry_runtime::{Informer, InformerEvent, Queue};
+
+use crate::context::Assembly;
 
 /// The caches of Services and pods.
 #[derive(Clone, Debug)]
@@ -20,13 +20,8 @@ pub(crate) struct ServiceCaches {
 struct View<'a>(RwLockReadGuard<'a, Store<Service>>);
 
 impl ServiceCaches {
-    pub(crate) fn of(informers: &Informers) -> Self {
-        Self { services: informers.of(), pods: informers.of() }
-    }
-
-    pub(crate) async fn synced(&self) {
-        self.services.synced().await;
-        self.pods.synced().await;
+    pub(crate) fn of(assembly: &mut Assembly<'_>) -> Self {
+        Self { services: assembly.informer(), pods: assembly.informer() }
     }
 
     pub(crate) fn service(&self, key: &ObjectKey) -> Option<Arc<Service>> {
@@ -55,19 +50,6 @@ impl ServiceCaches {
             }
         });
     }
-}
-
-/// Returns how the sync of a key ended, for the queue; logs a failure.
-pub(crate) fn outcome_of(key: &ObjectKey, result: Result<(), Refusal>) -> (Outcome, Wake) {
-    let outcome = match result {
-        Ok(()) => Outcome::Success,
-        Err(refusal) if refusal.kind == RefusalKind::NamespaceTerminating => Outcome::NamespaceTerminating,
-        Err(refusal) => {
-            tracing::debug!(service = %key, %refusal, "the sync failed and is tried again");
-            Outcome::Failure
-        }
-    };
-    (outcome, Wake::OnChange)
 }
 
 impl Lookup for View<'_> {

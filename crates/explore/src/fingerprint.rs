@@ -10,8 +10,8 @@ use std::sync::Arc;
 use gantry_decide::deployment::{Action, Step};
 use gantry_decide::replica_set::StatusWrite;
 use gantry_model::{
-    ConditionStatus, Deployment, DeploymentConditionType, DeploymentStatus, Limit, Meta, Name, Pod,
-    Readiness, ReplicaSet, ReplicaSetStatus, RollingLimits, Strategy, Timestamp,
+    Deployment, DeploymentConditionType, DeploymentStatus, Limit, Meta, Name, Pod, Readiness, ReplicaSet,
+    ReplicaSetStatus, RollingLimits, Strategy, Timestamp,
 };
 
 use crate::objects::{Change, VersionedChange, Watched, key};
@@ -238,7 +238,7 @@ impl Fingerprint<'_> {
                 DeploymentConditionType::ReplicaFailure => 2,
                 DeploymentConditionType::Other(_) => 3,
             };
-            (kind, truth(&condition.status), &condition.reason, &condition.message).hash(&mut self.hasher);
+            (kind, condition.status.as_str(), &condition.reason, &condition.message).hash(&mut self.hasher);
             if self.world.is_timed && kind == 1 {
                 self.age(condition.last_update, self.world.deadline_seconds.unwrap_or(0))
                     .hash(&mut self.hasher);
@@ -260,7 +260,7 @@ impl Fingerprint<'_> {
             (status.replicas, status.fully_labeled, status.ready, status.available, status.terminating);
         (generation - status.observed_generation, counters).hash(&mut self.hasher);
         for condition in &status.conditions {
-            (truth(&condition.status), &condition.reason, &condition.message).hash(&mut self.hasher);
+            (condition.status.as_str(), &condition.reason, &condition.message).hash(&mut self.hasher);
         }
     }
 
@@ -405,8 +405,4 @@ fn limit(limit: Limit) -> (u8, i32) {
         Limit::Count(count) => (0, count),
         Limit::Percent(percent) => (1, percent),
     }
-}
-
-fn truth(status: &ConditionStatus) -> &str {
-    status.as_str()
 }

@@ -9,12 +9,17 @@ use gantry_model::{Deployment, Meta, Name, Namespace, ObjectKey, Pod, ReplicaSet
 /// The namespace of all objects.
 pub(crate) const NAMESPACE: &str = "default";
 
-/// The kinds of object, each with a watch stream of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Watched {
-    Deployments,
-    ReplicaSets,
-    Pods,
+gantry_model::text_enum! {
+    /// The kinds of object, each with a watch stream of its own.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub(crate) enum Watched {
+        Deployments = "Deployments",
+        ReplicaSets = "ReplicaSets",
+        Pods = "Pods",
+    }
+
+    pub(crate) const ALL: [Self; 3];
+    pub(crate) fn as_str(self) -> &'static str;
 }
 
 /// One Deployment, its ReplicaSets and their pods.
@@ -41,18 +46,8 @@ pub(crate) struct VersionedChange {
 }
 
 impl Watched {
-    pub(crate) const ALL: [Self; 3] = [Self::Deployments, Self::ReplicaSets, Self::Pods];
-
     pub(crate) fn index(self) -> usize {
         self as usize
-    }
-
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Deployments => "Deployments",
-            Self::ReplicaSets => "ReplicaSets",
-            Self::Pods => "Pods",
-        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Formats of Go and Kubernetes, each parsed and printed in one place, with the error messages of the original.
 //!
+//! [`text_enum`] declares an enum whose variants have a text each.
+//!
 //! *Invariant:* a leaf: it knows no object and no other crate of the workspace.
 
 pub mod base64;
@@ -9,5 +11,6 @@ pub mod percent;
 pub mod protobuf;
 pub mod quantity;
 pub mod rfc3339;
+mod text_enum;
 pub mod uuid;
 pub mod websocket;

@@ -153,6 +153,15 @@ impl ClientContext {
         let _ = writeln!(self.streams.err, "{line}");
     }
 
+    /// Says on standard error that there is nothing to print: in the namespace, or anywhere.
+    pub(crate) fn tell_nothing_found(&mut self, anywhere: bool) {
+        if anywhere {
+            self.eprintln("No resources found");
+        } else {
+            self.eprintln(&format!("No resources found in {} namespace.", self.namespace));
+        }
+    }
+
     /// Prints warnings to standard error.
     pub(crate) fn warn(&mut self, warnings: &[String]) {
         for warning in warnings {

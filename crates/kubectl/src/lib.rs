@@ -37,6 +37,6 @@ pub use client_context::{ClientContext, OutputStreams};
 pub use connection::{Connection, ImplicitContext, KubeconfigEntry, TlsVerification};
 pub use failure::{Failure, StatusError};
 pub use gantry_client::PatchForm;
-pub use manifests::{Manifest, read as read_manifests};
+pub use manifests::{Manifest, ManifestOptions, read as read_manifests};
 pub use resources::{ApiResource, Resources};
 pub use selection::Selection;

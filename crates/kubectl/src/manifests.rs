@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::field::{list, object_mut, text};
 use crate::print::compact;
 use crate::resources::{ApiResource, Resources};
-use crate::verbs::Validation;
+use crate::verbs::{ResultPrinter, Validation};
 
 /// An object of a manifest file.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +22,23 @@ pub struct Manifest {
     pub source: String,
     /// The object.
     pub object: Value,
+}
+
+/// The manifests of a command, and how they are written.
+#[derive(Clone, Debug, Default)]
+pub struct ManifestOptions {
+    /// The files.
+    pub files: Vec<String>,
+    /// Whether directories are read recursively.
+    pub recursive: bool,
+    /// Only objects with these labels.
+    pub selector: Option<String>,
+    /// How unknown fields are handled.
+    pub validation: Validation,
+    /// The field manager; kubectl's own by default.
+    pub manager: Option<String>,
+    /// How results are printed.
+    pub printer: ResultPrinter,
 }
 
 /// A manifest with its resource type and namespace.
@@ -39,6 +56,27 @@ pub(crate) struct ResolvedManifest {
 pub(crate) struct NamespaceScope<'n> {
     pub(crate) namespace: &'n str,
     pub(crate) is_explicit: bool,
+}
+
+impl ManifestOptions {
+    /// Reads the selected objects, and collects failures per file.
+    pub(crate) fn read(&self) -> Result<(Vec<Manifest>, Vec<Failure>), Failure> {
+        if self.files.is_empty() {
+            return Err(no_files());
+        }
+        let (mut manifests, failures) = read_each(&self.files, self.recursive)?;
+        if let Some(selector) = &self.selector {
+            let selector =
+                LabelSelector::parse(selector).map_err(|refusal| Failure::other(refusal.message))?;
+            manifests.retain(|manifest| selector.matches(&manifest.object));
+        }
+        Ok((manifests, failures))
+    }
+}
+
+/// The error if no files are named.
+pub(crate) fn no_files() -> Failure {
+    Failure::other("must specify one of -f and -k")
 }
 
 /// Reads all objects of these files and folders; `-` is standard input.
@@ -78,14 +116,6 @@ pub(crate) fn read_each(files: &[String], recursive: bool) -> Result<(Vec<Manife
         }
     }
     Ok((all, failures))
-}
-
-/// Keeps the objects that have these labels.
-pub(crate) fn select(manifests: &mut Vec<Manifest>, selector: Option<&str>) -> Result<(), Failure> {
-    let Some(selector) = selector else { return Ok(()) };
-    let selector = LabelSelector::parse(selector).map_err(|refusal| Failure::other(refusal.message))?;
-    manifests.retain(|manifest| selector.matches(&manifest.object));
-    Ok(())
 }
 
 /// Reads all documents of a text.

@@ -179,6 +179,23 @@ pub(crate) async fn find_each(
     Ok(found)
 }
 
+/// Does this to each object that was found, whatever becomes of the others.
+pub(crate) async fn for_each<T>(
+    ctx: &mut ClientContext,
+    found: impl IntoIterator<Item = Result<T, Failure>>,
+    work: impl AsyncFn(&mut ClientContext, T) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut failures = Vec::new();
+    for one in found {
+        let done = match one {
+            Ok(one) => work(ctx, one).await,
+            Err(failure) => Err(failure),
+        };
+        failures.extend(done.err());
+    }
+    Failure::all(failures)
+}
+
 /// All objects of a type that are selected, page by page.
 pub(crate) async fn all_of(
     ctx: &mut ClientContext,

@@ -71,69 +71,34 @@ pub struct ReplicaSetCondition {
     pub last_transition: Option<Timestamp>,
 }
 
-impl ConditionStatus {
-    /// The value on the wire.
-    pub fn as_str(&self) -> &str {
-        match self {
-            Self::True => "True",
-            Self::False => "False",
-            Self::Unknown => "Unknown",
-            Self::Other(word) => word,
+/// The text of values on the wire, which is the name of the variant.
+macro_rules! named_by_variant {
+    ($($name:ty: $($variant:ident)*;)*) => {
+        $(impl $name {
+            /// The value on the wire.
+            pub fn as_str(&self) -> &str {
+                match self {
+                    $(Self::$variant => stringify!($variant),)*
+                    Self::Other(word) => word,
+                }
+            }
         }
-    }
+
+        impl From<String> for $name {
+            fn from(word: String) -> Self {
+                match word.as_str() {
+                    $(stringify!($variant) => Self::$variant,)*
+                    _ => Self::Other(word),
+                }
+            }
+        })*
+    };
 }
 
-impl From<String> for ConditionStatus {
-    fn from(word: String) -> Self {
-        match word.as_str() {
-            "True" => Self::True,
-            "False" => Self::False,
-            "Unknown" => Self::Unknown,
-            _ => Self::Other(word),
-        }
-    }
-}
-
-impl DeploymentConditionType {
-    /// The value on the wire.
-    pub fn as_str(&self) -> &str {
-        match self {
-            Self::Available => "Available",
-            Self::Progressing => "Progressing",
-            Self::ReplicaFailure => "ReplicaFailure",
-            Self::Other(word) => word,
-        }
-    }
-}
-
-impl From<String> for DeploymentConditionType {
-    fn from(word: String) -> Self {
-        match word.as_str() {
-            "Available" => Self::Available,
-            "Progressing" => Self::Progressing,
-            "ReplicaFailure" => Self::ReplicaFailure,
-            _ => Self::Other(word),
-        }
-    }
-}
-
-impl ReplicaSetConditionType {
-    /// The value on the wire.
-    pub fn as_str(&self) -> &str {
-        match self {
-            Self::ReplicaFailure => "ReplicaFailure",
-            Self::Other(word) => word,
-        }
-    }
-}
-
-impl From<String> for ReplicaSetConditionType {
-    fn from(word: String) -> Self {
-        match word.as_str() {
-            "ReplicaFailure" => Self::ReplicaFailure,
-            _ => Self::Other(word),
-        }
-    }
+named_by_variant! {
+    ConditionStatus: True False Unknown;
+    DeploymentConditionType: Available Progressing ReplicaFailure;
+    ReplicaSetConditionType: ReplicaFailure;
 }
 
 impl DeploymentCondition {

@@ -139,12 +139,7 @@ impl DeploymentStatus {
             unavailable: Replicas::parse(status.unavailable_replicas),
             terminating: status.terminating_replicas.map(|n| Replicas::parse(Some(n))),
             collision_count: status.collision_count,
-            conditions: status
-                .conditions
-                .unwrap_or_default()
-                .into_iter()
-                .map(DeploymentCondition::parse)
-                .collect(),
+            conditions: status.conditions.into_iter().flatten().map(DeploymentCondition::parse).collect(),
         }
     }
 

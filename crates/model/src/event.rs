@@ -1,22 +1,17 @@
 //! Events that the rules record.
 
-/// Whether an event is news or trouble.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum EventType {
-    /// Normal operation.
-    Normal,
-    /// Something wants attention.
-    Warning,
-}
-
-impl EventType {
-    /// The value on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Normal => "Normal",
-            Self::Warning => "Warning",
-        }
+gantry_formats::text_enum! {
+    /// Whether an event is news or trouble.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum EventType {
+        /// Normal operation.
+        Normal = "Normal",
+        /// Something wants attention.
+        Warning = "Warning",
     }
+
+    /// The value on the wire.
+    pub fn as_str(self) -> &'static str;
 }
 
 /// An event about the object of a decision.

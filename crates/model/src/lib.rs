@@ -53,6 +53,7 @@ pub use endpoints::{
 };
 pub use error::ParseError;
 pub use event::{Event, EventType};
+pub use gantry_formats::text_enum;
 pub use identity::Identity;
 pub use limit::{InvalidLimit, Limit};
 pub use meta::{Annotations, Labels, Meta};

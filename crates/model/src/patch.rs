@@ -41,17 +41,22 @@ pub enum MetadataPatch {
     },
 }
 
-/// How an API server is to read a patch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PatchForm {
-    /// Lists are merged by key; refused with 415 by kinds without a schema for it.
-    StrategicMerge,
-    /// Lists are replaced.
-    JsonMerge,
-    /// A list of operations.
-    Json,
-    /// Server-side apply: the fields that a manager wants to own.
-    Apply,
+gantry_formats::text_enum! {
+    /// How an API server is to read a patch.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum PatchForm {
+        /// Lists are merged by key; refused with 415 by kinds without a schema for it.
+        StrategicMerge = "application/strategic-merge-patch+json",
+        /// Lists are replaced.
+        JsonMerge = "application/merge-patch+json",
+        /// A list of operations.
+        Json = "application/json-patch+json",
+        /// Server-side apply: the fields that a manager wants to own.
+        Apply = "application/apply-patch+yaml",
+    }
+
+    /// The content type of the request.
+    pub fn content_type(self) -> &'static str;
 }
 
 impl MetadataPatch {
@@ -70,18 +75,6 @@ impl MetadataPatch {
             Self::Unblock { object, references } => unblock(object, references),
             Self::SetOwners { version, owners } => set_owners(version, owners),
             Self::SetFinalizers { version, finalizers } => set_finalizers(version, finalizers),
-        }
-    }
-}
-
-impl PatchForm {
-    /// The content type of the request.
-    pub fn content_type(self) -> &'static str {
-        match self {
-            Self::StrategicMerge => "application/strategic-merge-patch+json",
-            Self::JsonMerge => "application/merge-patch+json",
-            Self::Json => "application/json-patch+json",
-            Self::Apply => "application/apply-patch+yaml",
         }
     }
 }

@@ -50,19 +50,25 @@ pub struct ContainerPort {
     pub protocol: String,
 }
 
-/// How far a pod's life has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// Accepted, not all containers started. Also the meaning of an empty or unknown phase.
-    Pending,
-    /// At least one container runs.
-    Running,
-    /// All containers have succeeded.
-    Succeeded,
-    /// All containers have terminated, one of them with a failure.
-    Failed,
-    /// The state is unknown, because the node does not respond.
-    Unknown,
+gantry_formats::text_enum! {
+    /// How far a pod's life has come.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Phase {
+        /// Accepted, not all containers started. Also the meaning of an empty or unknown phase.
+        Pending = "Pending",
+        /// At least one container runs.
+        Running = "Running",
+        /// All containers have succeeded.
+        Succeeded = "Succeeded",
+        /// All containers have terminated, one of them with a failure.
+        Failed = "Failed",
+        /// The state is unknown, because the node does not respond.
+        Unknown = "Unknown",
+    }
+
+    /// The value on the wire.
+    pub fn as_str(self) -> &'static str;
+    fn parse(text: &str) -> Option<Self>;
 }
 
 /// The `Ready` condition of a pod.
@@ -111,7 +117,7 @@ impl Pod {
 
     pub(crate) fn of_parts(meta: Meta, spec: &wire::PodSpec, status: &wire::PodStatus) -> Self {
         Self {
-            phase: Phase::parse(status.phase.as_deref()),
+            phase: status.phase.as_deref().and_then(Phase::parse).unwrap_or(Phase::Pending),
             readiness: Readiness::parse(status.conditions.as_deref().unwrap_or_default()),
             readiness_changed: ready_condition(status.conditions.as_deref().unwrap_or_default())
                 .and_then(|ready| ready.last_transition_time.as_ref().map(Timestamp::parse)),
@@ -146,30 +152,9 @@ impl Controlled for Pod {
 }
 
 impl Phase {
-    fn parse(phase: Option<&str>) -> Self {
-        match phase {
-            Some("Running") => Self::Running,
-            Some("Succeeded") => Self::Succeeded,
-            Some("Failed") => Self::Failed,
-            Some("Unknown") => Self::Unknown,
-            _ => Self::Pending,
-        }
-    }
-
     /// Whether it has terminated: no container will run again.
     pub fn is_finished(self) -> bool {
         matches!(self, Self::Succeeded | Self::Failed)
-    }
-
-    /// The value on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "Pending",
-            Self::Running => "Running",
-            Self::Succeeded => "Succeeded",
-            Self::Failed => "Failed",
-            Self::Unknown => "Unknown",
-        }
     }
 }
 

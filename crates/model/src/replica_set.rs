@@ -99,12 +99,7 @@ impl ReplicaSetStatus {
             ready: Replicas::parse(status.ready_replicas),
             available: Replicas::parse(status.available_replicas),
             terminating: status.terminating_replicas.map(|n| Replicas::parse(Some(n))),
-            conditions: status
-                .conditions
-                .unwrap_or_default()
-                .into_iter()
-                .map(ReplicaSetCondition::parse)
-                .collect(),
+            conditions: status.conditions.into_iter().flatten().map(ReplicaSetCondition::parse).collect(),
         }
     }
 

@@ -10,7 +10,7 @@ use gantry_cluster_dns::{DnsOptions, DnsServer};
 use gantry_json::{Value, json};
 use gantry_model::RefusalKind;
 use gantry_runtime::informer::resource_of;
-use gantry_runtime::{Api, RequestError, ResourcePath};
+use gantry_runtime::{Api, NoneIf as _, RequestError, ResourcePath};
 use k8s_openapi::api::core::v1 as core;
 
 use crate::options::AgentOptions;
@@ -87,12 +87,9 @@ fn is_own(service: &core::Service) -> bool {
 async fn find_or_create(api: &Api, may_create: bool) -> Result<Option<core::Service>, RequestError> {
     let resource = resource_of::<core::Service>();
     let target = ResourcePath::object(&resource, Some(&NAMESPACE.into()), &NAME.into());
-    let found = api.get::<core::Service>(&target).await;
-    match found {
-        Ok(service) => return Ok(Some(service)),
-        Err(failure) if failure.kind() != RefusalKind::NotFound => return Err(failure),
-        Err(_) if !may_create => return Ok(None),
-        Err(_) => {}
+    let found = api.get::<core::Service>(&target).await.none_if_absent()?;
+    if found.is_some() || !may_create {
+        return Ok(found);
     }
     let first = ResourcePath::object(&resource, Some(&"default".into()), &"kubernetes".into());
     let first = api.get::<core::Service>(&first).await.ok().and_then(|service| service.spec?.cluster_ip);

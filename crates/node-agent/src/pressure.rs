@@ -8,45 +8,30 @@ use std::time::Duration;
 use gantry_formats::quantity::Quantity;
 use gantry_model::Timestamp;
 
-/// Something that a node measures, with a kubelet's name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Signal {
-    MemoryAvailable,
-    DiskAvailable,
-    DiskInodesFree,
-    ImageDiskAvailable,
-    ImageDiskInodesFree,
-    ProcessesAvailable,
+gantry_formats::text_enum! {
+    /// Something that a node measures, with a kubelet's name.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub(crate) enum Signal {
+        MemoryAvailable = "memory.available",
+        DiskAvailable = "nodefs.available",
+        DiskInodesFree = "nodefs.inodesFree",
+        ImageDiskAvailable = "imagefs.available",
+        ImageDiskInodesFree = "imagefs.inodesFree",
+        ProcessesAvailable = "pid.available",
+    }
+
+    const ALL: [Self; 6];
+    /// Returns its name in thresholds.
+    pub(crate) fn name(self) -> &'static str;
 }
 
 impl Signal {
-    const ALL: [Self; 6] = [
-        Self::MemoryAvailable,
-        Self::DiskAvailable,
-        Self::DiskInodesFree,
-        Self::ImageDiskAvailable,
-        Self::ImageDiskInodesFree,
-        Self::ProcessesAvailable,
-    ];
-
     /// Parses a name.
     pub(crate) fn parse(name: &str) -> Result<Self, String> {
         Self::ALL.into_iter().find(|signal| signal.name() == name).ok_or_else(|| {
             let known: Vec<_> = Self::ALL.iter().map(|signal| signal.name()).collect();
             format!("{name:?} is not one of {}", known.join(", "))
         })
-    }
-
-    /// Returns its name in thresholds.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::MemoryAvailable => "memory.available",
-            Self::DiskAvailable => "nodefs.available",
-            Self::DiskInodesFree => "nodefs.inodesFree",
-            Self::ImageDiskAvailable => "imagefs.available",
-            Self::ImageDiskInodesFree => "imagefs.inodesFree",
-            Self::ProcessesAvailable => "pid.available",
-        }
     }
 
     /// Returns the resource that messages name.

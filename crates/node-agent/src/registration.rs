@@ -6,11 +6,11 @@ use std::time::Duration;
 use gantry_cri::Runtime;
 use gantry_json::{Value, json};
 use gantry_model::patch::PatchForm;
-use gantry_model::{RefusalKind, Timestamp, Uid};
+use gantry_model::{Timestamp, Uid};
 use gantry_nodes::NodeHealth;
 use gantry_nodes::lease::{self, RENEW_EVERY, REPORT_EVERY};
 use gantry_runtime::informer::resource_of;
-use gantry_runtime::{Api, Clock, RequestError, ResourcePath, Shutdown};
+use gantry_runtime::{Api, Clock, NoneIf as _, RequestError, ResourcePath, Shutdown};
 use k8s_openapi::api::core::v1 as core;
 
 use crate::eviction::Evictions;
@@ -69,11 +69,7 @@ impl Registration {
         };
         let health = NodeHealth { problem, pressures: self.evictions.conditions() };
         let target = self.target();
-        let node = match self.api.get::<core::Node>(&target).await {
-            Ok(node) => Some(node),
-            Err(failure) if failure.kind() == RefusalKind::NotFound => None,
-            Err(failure) => return Err(failure),
-        };
+        let node = self.api.get::<core::Node>(&target).await.none_if_absent()?;
         let steady = self.clock.steady();
         let node = if let Some(node) = node {
             let is_changed =

@@ -12,7 +12,7 @@ use gantry_model::patch::PatchForm;
 use gantry_model::{Name, ObjectKey, RefusalKind, Timestamp};
 use gantry_rng::Rng;
 use gantry_runtime::informer::{Cached as _, Plain, resource_of};
-use gantry_runtime::{Api, Clock, DeleteParams, Informer, Queue, RequestError, ResourcePath};
+use gantry_runtime::{Api, Clock, DeleteParams, Informer, NoneIf as _, Queue, RequestError, ResourcePath};
 use k8s_openapi::api::core::v1 as core;
 
 use crate::lease::{self, REPORT_EVERY};
@@ -77,10 +77,8 @@ impl Heartbeats {
         tracing::info!(node = %name, "deleting a simulated node beyond the configured number");
         let target = ResourcePath::object(self.nodes.resource(), None, name);
         let deletion = DeleteParams { uid: Some(object.uid().clone()), ..DeleteParams::default() };
-        match self.api.delete(&target, &deletion).await {
-            Err(failure) if failure.kind() != RefusalKind::NotFound => Err(failure),
-            _ => Ok(Wake::OnChange),
-        }
+        self.api.delete(&target, &deletion).await.none_if_absent()?;
+        Ok(Wake::OnChange)
     }
 
     async fn advance(&self, name: &Name, node: &NodeState) -> Result<Wake, RequestError> {
@@ -145,19 +143,18 @@ impl Heartbeats {
     /// Creates a node, or takes over the existing one of its name.
     async fn register(&self, spec: &NodeSpec) -> Result<HeartbeatState, RequestError> {
         let now = self.clock.now();
-        match self.api.get::<core::Node>(&target(spec)).await {
+        match self.api.get::<core::Node>(&target(spec)).await.none_if_absent()? {
             // A failed node stays failed across restarts of the simulation.
-            Ok(node) if node_spec::is_failed(&node) == Ok(true) => {}
-            Ok(node) => {
+            Some(node) if node_spec::is_failed(&node) == Ok(true) => {}
+            Some(node) => {
                 self.patch(&target(spec), &json!({"metadata": {"labels": spec.labels()}})).await?;
                 let status = spec.status(node.status.as_ref(), now);
                 self.patch(&target(spec).part("status"), &json!({"status": status})).await?;
             }
-            Err(failure) if failure.kind() == RefusalKind::NotFound => {
+            None => {
                 let nodes = ResourcePath::collection(&resource_of::<core::Node>(), None);
                 self.api.create::<()>(&nodes, &spec.object(now)).await?;
             }
-            Err(failure) => return Err(failure),
         }
         let steady = self.clock.steady();
         Ok(HeartbeatState { lease: None, renew_at: steady, report_at: steady.plus(REPORT_EVERY) })

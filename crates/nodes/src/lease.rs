@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use gantry_json::{Value, json};
-use gantry_model::{RefusalKind, Timestamp, Uid};
+use gantry_model::{Timestamp, Uid};
 use gantry_runtime::informer::resource_of;
-use gantry_runtime::{Api, RequestError, ResourcePath};
+use gantry_runtime::{Api, NoneIf as _, RequestError, ResourcePath};
 use k8s_openapi::api::coordination::v1::Lease;
 
 /// The interval at which a kubelet renews its lease.
@@ -28,11 +28,7 @@ pub async fn renew(
     let fresh = lease(name, node, now);
     let known = match known {
         Some(known) => Some(known),
-        None => match api.get::<Value>(&target).await {
-            Ok(lease) => Some(lease),
-            Err(failure) if failure.kind() == RefusalKind::NotFound => None,
-            Err(failure) => return Err(failure),
-        },
+        None => api.get::<Value>(&target).await.none_if_absent()?,
     };
     match known {
         Some(mut lease) => {

@@ -5,12 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use gantry_json::{Map, Value, json};
 use gantry_kubectl::Manifest;
 
-/// An object that pods depend on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum DependencyKind {
-    ConfigMap,
-    Secret,
-    ServiceAccount,
+gantry_formats::text_enum! {
+    /// An object that pods depend on.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub(crate) enum DependencyKind {
+        ConfigMap = "configmap",
+        Secret = "secret",
+        ServiceAccount = "serviceaccount",
+    }
+
+    /// Its name in texts.
+    pub(crate) fn singular(self) -> &'static str;
 }
 
 /// A kind and a name, with the keys that pods read.
@@ -92,15 +97,6 @@ impl DependencyKind {
             Self::ConfigMap => "configmaps",
             Self::Secret => "secrets",
             Self::ServiceAccount => "serviceaccounts",
-        }
-    }
-
-    /// Its name in texts.
-    pub(crate) fn singular(self) -> &'static str {
-        match self {
-            Self::ConfigMap => "configmap",
-            Self::Secret => "secret",
-            Self::ServiceAccount => "serviceaccount",
         }
     }
 

@@ -10,19 +10,23 @@ use crate::objects::{
     Container, Deployment, DeploymentSpec, LabelSelector, ObjectMeta, PROTOBUF, PodSpec, PodTemplate, encode,
 };
 
-/// A step of the work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Step {
-    /// All Deployments are created.
-    Create,
-    /// The image of each is changed.
-    Roll,
-    /// The replicas of each are doubled.
-    Scale,
-    /// All are deleted.
-    Delete,
-    /// The namespaces are deleted, with Deployments that were created again in them.
-    DeleteNamespaces,
+gantry_formats::text_enum! {
+    /// A step of the work.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub(crate) enum Step {
+        /// All Deployments are created.
+        Create = "create",
+        /// The image of each is changed.
+        Roll = "roll",
+        /// The replicas of each are doubled.
+        Scale = "scale",
+        /// All are deleted.
+        Delete = "delete",
+        /// The namespaces are deleted, with Deployments that were created again in them.
+        DeleteNamespaces = "delete namespaces",
+    }
+
+    pub(crate) fn name(self) -> &'static str;
 }
 
 /// How many Deployments of how many pods, in how many namespaces.
@@ -34,16 +38,6 @@ pub(crate) struct Workload {
 }
 
 impl Step {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Create => "create",
-            Self::Roll => "roll",
-            Self::Scale => "scale",
-            Self::Delete => "delete",
-            Self::DeleteNamespaces => "delete namespaces",
-        }
-    }
-
     /// The generation of every Deployment after the step: each changes the spec once. None if no Deployment is left.
     pub(crate) fn generation(self) -> Option<i64> {
         match self {

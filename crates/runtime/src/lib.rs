@@ -45,7 +45,9 @@ pub use api::Api;
 pub use clock::Clock;
 pub use election::{Election, Lease, Timing};
 pub use events::{EventRecorder, EventWriter};
-pub use gantry_client::{ApiResponse, ApiTransport, RequestBody, RequestError, WriteFence, error_chain};
+pub use gantry_client::{
+    ApiResponse, ApiTransport, NoneIf, RequestBody, RequestError, WriteFence, error_chain,
+};
 pub use informer::{Informer, InformerEvent, Informers};
 pub use metrics::{MetricValue, Metrics, Sample, render};
 pub use queue::Queue;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use gantry_decide::events::Subject;
 use gantry_decide::gc::Resource;
 use gantry_model::{ObjectKey, ObjectMetadata, ParseError, ResourceVersion, Uid};
-use gantry_runtime::informer::{Cached, Plain, Typed, resource_of};
+use gantry_runtime::informer::{Cached, Plain};
 use gantry_runtime::{Form, Informer, Informers};
 use k8s_openapi::api::core::v1 as core;
 use k8s_openapi::api::storage::v1::StorageClass;
@@ -196,17 +196,5 @@ impl Cached for CachedNode {
     }
     fn version(&self) -> &ResourceVersion {
         &self.id.version
-    }
-}
-
-impl Typed for CachedPod {
-    fn resource() -> Resource {
-        resource_of::<core::Pod>()
-    }
-}
-
-impl Typed for CachedNode {
-    fn resource() -> Resource {
-        resource_of::<core::Node>()
     }
 }

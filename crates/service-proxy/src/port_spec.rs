@@ -8,12 +8,17 @@ use k8s_openapi::api::core::v1 as core;
 /// The default timeout of session affinity.
 const AFFINITY_TIMEOUT: Duration = Duration::from_hours(3);
 
-/// A transport protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Protocol {
-    Tcp,
-    Udp,
-    Sctp,
+gantry_model::text_enum! {
+    /// A transport protocol.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub(crate) enum Protocol {
+        Tcp = "tcp",
+        Udp = "udp",
+        Sctp = "sctp",
+    }
+
+    /// Its name in nftables.
+    pub(crate) fn as_str(self) -> &'static str;
 }
 
 /// `internalTrafficPolicy` or `externalTrafficPolicy`.
@@ -62,15 +67,6 @@ impl Protocol {
     /// Whether this is the protocol of an endpoint's port.
     pub(crate) fn is(self, written: &str) -> bool {
         Self::parse(Some(written)) == self
-    }
-
-    /// Its name in nftables.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Tcp => "tcp",
-            Self::Udp => "udp",
-            Self::Sctp => "sctp",
-        }
     }
 }
 

@@ -47,15 +47,19 @@ pub enum Terminations {
     Manually,
 }
 
-/// The type of a patch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PatchType {
-    /// Strategic merge patch.
-    Strategic,
-    /// JSON merge patch.
-    Merge,
-    /// JSON patch.
-    Json,
+gantry_model::text_enum! {
+    /// The type of a patch.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum PatchType {
+        /// Strategic merge patch.
+        Strategic = "application/strategic-merge-patch+json",
+        /// JSON merge patch.
+        Merge = "application/merge-patch+json",
+        /// JSON patch.
+        Json = "application/json-patch+json",
+    }
+
+    fn content_type(self) -> &'static str;
 }
 
 /// An error response.
@@ -205,16 +209,6 @@ impl TestNamespace {
         }
         let text = |field: &str| answer[field].as_str().unwrap_or_default().to_owned();
         Err(ErrorResponse { code, reason: text("reason"), message: text("message") })
-    }
-}
-
-impl PatchType {
-    fn content_type(self) -> &'static str {
-        match self {
-            Self::Strategic => "application/strategic-merge-patch+json",
-            Self::Merge => "application/merge-patch+json",
-            Self::Json => "application/json-patch+json",
-        }
     }
 }
 

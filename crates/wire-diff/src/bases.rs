@@ -53,10 +53,7 @@ impl Base {
 /// Returns the base of a resource.
 pub(crate) fn base(resource: &str) -> Base {
     let found = all().into_iter().find(|base| base.resource == resource);
-    found.unwrap_or_else(|| Base {
-        resource: "configmaps",
-        object: object("v1", "ConfigMap", "cm", json!({})),
-    })
+    found.unwrap_or_else(|| base_of(("configmaps", "v1", "ConfigMap", "cm", json!({}))))
 }
 
 /// The groups and versions of all bases.
@@ -83,49 +80,21 @@ fn workloads() -> Vec<Base> {
         json!({"spec": {"replicas": 2, "paused": true, "selector": selector, "template": template()}});
     let stateful =
         json!({"spec": {"replicas": 1, "serviceName": "db", "selector": selector, "template": template()}});
+    let set = json!({"spec": {"replicas": 0, "selector": selector, "template": template()}});
+    let daemons = json!({"spec": {"selector": selector, "template": template()}});
+    let schedule = json!({"spec": {"schedule": "* * * * *", "jobTemplate": {"spec": {"template": never}}}});
+    let controller = json!({"spec": {"selector": {"app": "web"}, "template": template()}});
     [
-        ("pods", object("v1", "Pod", "p", pod)),
-        ("deployments", object("apps/v1", "Deployment", "web", deployment)),
-        (
-            "replicasets",
-            object(
-                "apps/v1",
-                "ReplicaSet",
-                "rs",
-                json!({"spec": {"replicas": 0, "selector": selector, "template": template()}}),
-            ),
-        ),
-        ("statefulsets", object("apps/v1", "StatefulSet", "db", stateful)),
-        (
-            "daemonsets",
-            object(
-                "apps/v1",
-                "DaemonSet",
-                "ds",
-                json!({"spec": {"selector": selector, "template": template()}}),
-            ),
-        ),
-        ("jobs", object("batch/v1", "Job", "job", json!({"spec": {"template": never}}))),
-        (
-            "cronjobs",
-            object(
-                "batch/v1",
-                "CronJob",
-                "cj",
-                json!({"spec": {"schedule": "* * * * *", "jobTemplate": {"spec": {"template": never}}}}),
-            ),
-        ),
-        (
-            "replicationcontrollers",
-            object(
-                "v1",
-                "ReplicationController",
-                "rc",
-                json!({"spec": {"selector": {"app": "web"}, "template": template()}}),
-            ),
-        ),
+        ("pods", "v1", "Pod", "p", pod),
+        ("deployments", "apps/v1", "Deployment", "web", deployment),
+        ("replicasets", "apps/v1", "ReplicaSet", "rs", set),
+        ("statefulsets", "apps/v1", "StatefulSet", "db", stateful),
+        ("daemonsets", "apps/v1", "DaemonSet", "ds", daemons),
+        ("jobs", "batch/v1", "Job", "job", json!({"spec": {"template": never}})),
+        ("cronjobs", "batch/v1", "CronJob", "cj", schedule),
+        ("replicationcontrollers", "v1", "ReplicationController", "rc", controller),
     ]
-    .map(|(resource, object)| Base { resource, object })
+    .map(base_of)
     .into()
 }
 
@@ -139,73 +108,40 @@ fn namespaced() -> Vec<Base> {
     let backend = json!({"service": {"name": "s", "port": {"number": 80}}});
     let ingress = json!({"spec": {"rules": [{"host": "a.b", "http": {"paths": [{"path": "/", "pathType": "Prefix", "backend": backend}]}}]}});
     let role = json!({"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "r"});
+    let service = json!({"spec": {"ports": [{"port": 80}], "selector": {"a": "b"}}});
+    let policy = json!({"spec": {"podSelector": {}, "policyTypes": ["Ingress"]}});
+    let slice = json!({"addressType": "IPv4", "endpoints": [{"addresses": ["10.1.2.3"]}]});
     [
-        (
-            "services",
-            object(
-                "v1",
-                "Service",
-                "svc",
-                json!({"spec": {"ports": [{"port": 80}], "selector": {"a": "b"}}}),
-            ),
-        ),
-        ("configmaps", object("v1", "ConfigMap", "cm", json!({"data": {"a": "b"}}))),
-        ("secrets", object("v1", "Secret", "s", json!({"stringData": {"a": "b"}}))),
-        ("serviceaccounts", object("v1", "ServiceAccount", "sa", json!({}))),
-        ("persistentvolumeclaims", object("v1", "PersistentVolumeClaim", "c", claim)),
-        (
-            "resourcequotas",
-            object("v1", "ResourceQuota", "q", json!({"spec": {"hard": {"requests.cpu": "100"}}})),
-        ),
-        ("limitranges", object("v1", "LimitRange", "lr", limits)),
-        ("horizontalpodautoscalers", object("autoscaling/v2", "HorizontalPodAutoscaler", "h", scaler)),
-        ("poddisruptionbudgets", object("policy/v1", "PodDisruptionBudget", "pdb", budget)),
-        ("ingresses", object("networking.k8s.io/v1", "Ingress", "i", ingress)),
-        (
-            "networkpolicies",
-            object(
-                "networking.k8s.io/v1",
-                "NetworkPolicy",
-                "np",
-                json!({"spec": {"podSelector": {}, "policyTypes": ["Ingress"]}}),
-            ),
-        ),
-        ("leases", object("coordination.k8s.io/v1", "Lease", "l", json!({"spec": {"holderIdentity": "x"}}))),
-        ("roles", object("rbac.authorization.k8s.io/v1", "Role", "r", json!({"rules": rules()}))),
-        (
-            "rolebindings",
-            object("rbac.authorization.k8s.io/v1", "RoleBinding", "rb", json!({"roleRef": role})),
-        ),
-        (
-            "endpointslices",
-            object(
-                "discovery.k8s.io/v1",
-                "EndpointSlice",
-                "es",
-                json!({"addressType": "IPv4", "endpoints": [{"addresses": ["10.1.2.3"]}]}),
-            ),
-        ),
+        ("services", "v1", "Service", "svc", service),
+        ("configmaps", "v1", "ConfigMap", "cm", json!({"data": {"a": "b"}})),
+        ("secrets", "v1", "Secret", "s", json!({"stringData": {"a": "b"}})),
+        ("serviceaccounts", "v1", "ServiceAccount", "sa", json!({})),
+        ("persistentvolumeclaims", "v1", "PersistentVolumeClaim", "c", claim),
+        ("resourcequotas", "v1", "ResourceQuota", "q", json!({"spec": {"hard": {"requests.cpu": "100"}}})),
+        ("limitranges", "v1", "LimitRange", "lr", limits),
+        ("horizontalpodautoscalers", "autoscaling/v2", "HorizontalPodAutoscaler", "h", scaler),
+        ("poddisruptionbudgets", "policy/v1", "PodDisruptionBudget", "pdb", budget),
+        ("ingresses", "networking.k8s.io/v1", "Ingress", "i", ingress),
+        ("networkpolicies", "networking.k8s.io/v1", "NetworkPolicy", "np", policy),
+        ("leases", "coordination.k8s.io/v1", "Lease", "l", json!({"spec": {"holderIdentity": "x"}})),
+        ("roles", "rbac.authorization.k8s.io/v1", "Role", "r", json!({"rules": rules()})),
+        ("rolebindings", "rbac.authorization.k8s.io/v1", "RoleBinding", "rb", json!({"roleRef": role})),
+        ("endpointslices", "discovery.k8s.io/v1", "EndpointSlice", "es", slice),
     ]
-    .map(|(resource, object)| Base { resource, object })
+    .map(base_of)
     .into()
 }
 
 fn cluster_wide() -> Vec<Base> {
     let volume = json!({"spec": {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/x"}}});
     [
-        ("nodes", object("v1", "Node", "{ns}-n", json!({}))),
-        ("persistentvolumes", object("v1", "PersistentVolume", "{ns}-pv", volume)),
-        (
-            "storageclasses",
-            object("storage.k8s.io/v1", "StorageClass", "{ns}-sc", json!({"provisioner": "a/b"})),
-        ),
-        ("priorityclasses", object("scheduling.k8s.io/v1", "PriorityClass", "{ns}-pc", json!({"value": 5}))),
-        (
-            "clusterroles",
-            object("rbac.authorization.k8s.io/v1", "ClusterRole", "{ns}-cr", json!({"rules": rules()})),
-        ),
+        ("nodes", "v1", "Node", "{ns}-n", json!({})),
+        ("persistentvolumes", "v1", "PersistentVolume", "{ns}-pv", volume),
+        ("storageclasses", "storage.k8s.io/v1", "StorageClass", "{ns}-sc", json!({"provisioner": "a/b"})),
+        ("priorityclasses", "scheduling.k8s.io/v1", "PriorityClass", "{ns}-pc", json!({"value": 5})),
+        ("clusterroles", "rbac.authorization.k8s.io/v1", "ClusterRole", "{ns}-cr", json!({"rules": rules()})),
     ]
-    .map(|(resource, object)| Base { resource, object })
+    .map(base_of)
     .into()
 }
 
@@ -221,9 +157,9 @@ fn rules() -> Value {
     json!([{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}])
 }
 
-fn object(api_version: &str, kind: &str, name: &str, mut fields: Value) -> Value {
-    fields["apiVersion"] = json!(api_version);
-    fields["kind"] = json!(kind);
-    fields["metadata"] = json!({"name": name});
-    fields
+fn base_of((resource, api_version, kind, name, mut object): (&'static str, &str, &str, &str, Value)) -> Base {
+    object["apiVersion"] = json!(api_version);
+    object["kind"] = json!(kind);
+    object["metadata"] = json!({"name": name});
+    Base { resource, object }
 }

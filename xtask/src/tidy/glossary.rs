@@ -55,9 +55,9 @@ fn definitions(repository: &Repository) -> Vec<Definition<'_>> {
         .collect()
 }
 
-/// The name of the type that a line makes public at the top level of its module; associated types are indented.
+/// The name of the type that a line makes public; a type that a macro declares is indented.
 fn public_type(line: &str) -> Option<&str> {
-    let (keyword, rest) = line.strip_prefix("pub ")?.split_once(' ')?;
+    let (keyword, rest) = line.trim_start().strip_prefix("pub ")?.split_once(' ')?;
     let name = rest.split(|sign: char| !sign.is_alphanumeric() && sign != '_').next()?;
     (KEYWORDS.contains(&keyword) && !name.is_empty()).then_some(name)
 }
@@ -80,7 +80,8 @@ mod tests {
     fn findings(glossary: &str) -> Vec<String> {
         let tree = Tree::of([
             (GLOSSARY, glossary),
-            ("crates/a/src/lib.rs", "pub struct Decision;\npub enum Step { A }\npub(crate) struct Cache;\n"),
+            ("crates/a/src/lib.rs", "pub struct Decision;\npub(crate) struct Cache;\n"),
+            ("crates/a/src/step.rs", "text_enum! {\n    pub enum Step {\n        A = \"a\",\n    }\n}\n"),
             ("crates/b/src/lib.rs", "pub struct Decision<'a>(&'a str);\nstruct Step;\npub struct Cache;\n"),
             ("crates/b/tests/it.rs", "pub struct Decision;\n"),
         ]);
@@ -103,7 +104,7 @@ mod tests {
     #[test]
     fn a_row_about_a_type_that_is_gone_is_a_finding() {
         let glossary = "| Decision | a | crates/a/src/lib.rs |\n| Decision | b | crates/b/src/lib.rs |\n\
-                        | Cache | c | crates/a/src/lib.rs |\n| resync | a word, no type | runtime |\n";
+                        | Cache | c | crates/a/src/lib.rs |\n| Step | s | crates/a/src/step.rs |\n| resync | a word, no type | runtime |\n";
         let expected =
             "docs/glossary.md:3: crates/a/src/lib.rs defines no public type `Cache`; fix or drop the row";
         assert_eq!(findings(glossary), [expected]);

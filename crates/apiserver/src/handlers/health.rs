@@ -8,19 +8,23 @@ use crate::health::Health;
 use crate::request_info::RequestInfo;
 use crate::response::ApiResponse;
 
-/// A health check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Check {
-    /// Always passes.
-    Ping,
-    /// Always passes: Kubernetes checks that the log is flushed.
-    Log,
-    /// The store reads and writes.
-    Store,
-    /// The default objects exist.
-    Startup,
-    /// The server is not shutting down.
-    Shutdown,
+gantry_formats::text_enum! {
+    /// A health check.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    enum Check {
+        /// Always passes.
+        Ping = "ping",
+        /// Always passes: Kubernetes checks that the log is flushed.
+        Log = "log",
+        /// The store reads and writes.
+        Store = "etcd",
+        /// The default objects exist.
+        Startup = "informer-sync",
+        /// The server is not shutting down.
+        Shutdown = "shutdown",
+    }
+
+    fn name(self) -> &'static str;
 }
 
 const ALIVE: [Check; 3] = [Check::Ping, Check::Log, Check::Store];
@@ -105,16 +109,6 @@ fn failure(text: String) -> ApiResponse {
 }
 
 impl Check {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Ping => "ping",
-            Self::Log => "log",
-            Self::Store => "etcd",
-            Self::Startup => "informer-sync",
-            Self::Shutdown => "shutdown",
-        }
-    }
-
     async fn passes(self, server: &ApiServer) -> bool {
         match self {
             Self::Ping | Self::Log => true,

@@ -24,24 +24,28 @@ pub(super) const FUNCTIONS: &[&str] = &[
     "Format.validate(string) optional<list<string>>",
 ];
 
-const NAMES: [&str; 13] = [
-    "dns1123Label",
-    "dns1123Subdomain",
-    "dns1035Label",
-    "dns1123LabelPrefix",
-    "dns1123SubdomainPrefix",
-    "dns1035LabelPrefix",
-    "qualifiedName",
-    "labelValue",
-    "uri",
-    "uuid",
-    "byte",
-    "date",
-    "datetime",
+/// Returns what is wrong with a text.
+type Check = fn(&str) -> Vec<String>;
+
+/// The formats by their names.
+const FORMATS: [(&str, Check); 13] = [
+    ("dns1123Label", names::label),
+    ("dns1123Subdomain", names::subdomain),
+    ("dns1035Label", names::label_from_a_letter),
+    ("dns1123LabelPrefix", |text| names::label(&completed(text))),
+    ("dns1123SubdomainPrefix", |text| names::subdomain(&completed(text))),
+    ("dns1035LabelPrefix", |text| names::label_from_a_letter(&completed(text))),
+    ("qualifiedName", names::qualified_name),
+    ("labelValue", names::label_value),
+    ("uri", |text| unless(super::urls::Url::read(text).is_some(), "invalid URI for request")),
+    ("uuid", |text| unless(texts::is_uuid(text, None), "does not match the UUID format")),
+    ("byte", |text| unless(texts::is_base64(text), "invalid base64")),
+    ("date", |text| unless(texts::is_date(text), "invalid date")),
+    ("datetime", |text| unless(texts::is_date_time(text), "invalid datetime")),
 ];
 
 pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut CostMeter) -> Called<'a> {
-    let known = |wanted: &str| NAMES.into_iter().find(|known| *known == wanted);
+    let known = |wanted: &str| FORMATS.into_iter().map(|(name, _)| name).find(|known| *known == wanted);
     match (name, args) {
         ("format.named", [Value::Text(wanted)]) => {
             let found = known(wanted).map(Value::Format);
@@ -51,8 +55,8 @@ pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut CostMeter) ->
             if let Err(fault) = meter.traverse(text.len().saturating_mul(3)) {
                 return Some(Err(fault));
             }
-            let wrong = wrong(format, text);
-            let wrong = wrong.into_iter().map(Value::text).collect::<Vec<_>>();
+            let (_, check) = FORMATS.into_iter().find(|(known, _)| known == format)?;
+            let wrong = check(text).into_iter().map(Value::text).collect::<Vec<_>>();
             let result =
                 if wrong.is_empty() { Value::Optional(None) } else { Value::some(Value::list(wrong)) };
             Some(Ok(result))
@@ -62,24 +66,11 @@ pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut CostMeter) ->
     }
 }
 
-fn wrong(format: &str, text: &str) -> Vec<String> {
-    // A prefix is completed with generated characters, so it may end in a dash.
-    let prefix =
-        |text: &str| text.strip_suffix('-').map(|rest| format!("{rest}a")).unwrap_or(text.to_owned());
-    let unless = |fits: bool, why: &str| if fits { Vec::new() } else { vec![why.to_owned()] };
-    match format {
-        "dns1123Label" => names::label(text),
-        "dns1123Subdomain" => names::subdomain(text),
-        "dns1035Label" => names::label_from_a_letter(text),
-        "dns1123LabelPrefix" => names::label(&prefix(text)),
-        "dns1123SubdomainPrefix" => names::subdomain(&prefix(text)),
-        "dns1035LabelPrefix" => names::label_from_a_letter(&prefix(text)),
-        "qualifiedName" => names::qualified_name(text),
-        "labelValue" => names::label_value(text),
-        "uri" => unless(super::urls::Url::read(text).is_some(), "invalid URI for request"),
-        "uuid" => unless(texts::is_uuid(text, None), "does not match the UUID format"),
-        "byte" => unless(texts::is_base64(text), "invalid base64"),
-        "date" => unless(texts::is_date(text), "invalid date"),
-        _ => unless(texts::is_date_time(text), "invalid datetime"),
-    }
+/// Completes a prefix with a character as generated names have them, so that it may end in a dash.
+fn completed(prefix: &str) -> String {
+    prefix.strip_suffix('-').map(|rest| format!("{rest}a")).unwrap_or(prefix.to_owned())
+}
+
+fn unless(fits: bool, why: &str) -> Vec<String> {
+    if fits { Vec::new() } else { vec![why.to_owned()] }
 }

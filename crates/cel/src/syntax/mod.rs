@@ -120,21 +120,26 @@ pub(super) enum Literal {
     Bytes(Vec<u8>),
 }
 
-/// Binary operators, except `&&` and `||`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Operator {
-    Equal,
-    NotEqual,
-    Less,
-    LessOrEqual,
-    Greater,
-    GreaterOrEqual,
-    In,
-    Add,
-    Subtract,
-    Multiply,
-    Divide,
-    Modulo,
+gantry_formats::text_enum! {
+    /// Binary operators, except `&&` and `||`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(super) enum Operator {
+        Equal = "_==_",
+        NotEqual = "_!=_",
+        Less = "_<_",
+        LessOrEqual = "_<=_",
+        Greater = "_>_",
+        GreaterOrEqual = "_>=_",
+        In = "@in",
+        Add = "_+_",
+        Subtract = "_-_",
+        Multiply = "_*_",
+        Divide = "_/_",
+        Modulo = "_%_",
+    }
+
+    /// The operator in error messages.
+    pub(super) fn name(self) -> &'static str;
 }
 
 /// An error in an expression and its position.
@@ -192,26 +197,6 @@ impl Node {
                 look(&repeated.body);
             }
             Self::IfPresent { of, then, .. } => [of, then].into_iter().for_each(|part| look(part)),
-        }
-    }
-}
-
-impl Operator {
-    /// The operator in error messages.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Equal => "_==_",
-            Self::NotEqual => "_!=_",
-            Self::Less => "_<_",
-            Self::LessOrEqual => "_<=_",
-            Self::Greater => "_>_",
-            Self::GreaterOrEqual => "_>=_",
-            Self::In => "@in",
-            Self::Add => "_+_",
-            Self::Subtract => "_-_",
-            Self::Multiply => "_*_",
-            Self::Divide => "_/_",
-            Self::Modulo => "_%_",
         }
     }
 }

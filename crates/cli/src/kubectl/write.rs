@@ -8,7 +8,7 @@ use gantry_kubectl::verbs::{
     ReplaceOptions, ScaleOptions, ServerSide, SetImageOptions, Validation, apply, create, create_deployment,
     create_namespace, delete, patch, replace, scale, set_image,
 };
-use gantry_kubectl::{ClientContext, Failure, Selection};
+use gantry_kubectl::{ClientContext, Failure, ManifestOptions, Selection};
 
 use super::change_cause;
 use super::{ResultFlags, SelectionFlags, duration, limit};
@@ -277,6 +277,19 @@ pub(crate) struct PatchFlags {
     pub(super) cluster: ClusterFlags,
 }
 
+impl FileFlags {
+    fn manifests(self, selector: Option<String>) -> Result<ManifestOptions, Failure> {
+        Ok(ManifestOptions {
+            printer: self.printer.printer()?,
+            validation: Validation::parse(self.validate.as_deref())?,
+            files: self.filename,
+            recursive: self.recursive,
+            selector,
+            manager: self.field_manager,
+        })
+    }
+}
+
 impl CreateFlags {
     pub(super) fn cluster(&self) -> &ClusterFlags {
         match &self.what {
@@ -297,15 +310,8 @@ impl CreateFlags {
                 create_namespace(ctx, &name, &printer.printer()?).await
             }
             None => {
-                let options = CreateOptions {
-                    validation: Validation::parse(self.files.validate.as_deref())?,
-                    printer: self.files.printer.printer()?,
-                    files: self.files.filename,
-                    recursive: self.files.recursive,
-                    selector: self.selector,
-                    save_config: self.save_config,
-                    manager: self.files.field_manager,
-                };
+                let manifests = self.files.manifests(self.selector)?;
+                let options = CreateOptions { manifests, save_config: self.save_config };
                 create(ctx, &options).await
             }
         }
@@ -323,20 +329,11 @@ impl ApplyFlags {
                 "--prune is not supported\nhint: delete what is no longer wanted, or use --force to recreate",
             ));
         }
-        let printer = self.files.printer.printer()?;
-        if self.force && printer.dry_run == DryRun::Server {
+        let manifests = self.files.manifests(self.selector)?;
+        if self.force && manifests.printer.dry_run == DryRun::Server {
             return Err(Failure::other("--dry-run=server cannot be used with --force"));
         }
-        let options = ApplyOptions {
-            validation: Validation::parse(self.files.validate.as_deref())?,
-            printer,
-            files: self.files.filename,
-            recursive: self.files.recursive,
-            manager: self.files.field_manager,
-            selector: self.selector,
-            force: self.force,
-            server_side,
-        };
+        let options = ApplyOptions { manifests, force: self.force, server_side };
         apply(ctx, &options).await
     }
 }
@@ -348,14 +345,10 @@ impl ReplaceFlags {
         }
         let cascade = Cascade::parse(&self.cascade)?;
         let options = ReplaceOptions {
-            validation: Validation::parse(self.files.validate.as_deref())?,
-            printer: self.files.printer.printer()?,
-            files: self.files.filename,
-            recursive: self.files.recursive,
+            manifests: self.files.manifests(None)?,
             save_config: self.save_config,
             subresource: self.subresource,
             force: self.force.then(|| cascade.options((self.grace_period >= 0).then_some(self.grace_period))),
-            manager: self.files.field_manager,
         };
         replace(ctx, &options).await
     }

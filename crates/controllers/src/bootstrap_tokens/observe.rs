@@ -6,11 +6,13 @@ use std::sync::Arc;
 use gantry_certificates::token_signature;
 use gantry_decide::bootstrap_tokens::{KUBECONFIG, SECRET_TYPE, TokenExpiry, TokenSecret, signed_data};
 use gantry_model::{Name, Namespace, ObjectKey, Timestamp, Uid};
+use gantry_runtime::Informer;
 use gantry_runtime::informer::{Cached as _, InformerScope, Plain};
-use gantry_runtime::{Informer, Informers};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff;
+
+use crate::context::Assembly;
 
 /// The namespace of tokens.
 const SYSTEM: &str = "kube-system";
@@ -30,13 +32,9 @@ pub(super) struct ClusterInfo {
 }
 
 impl Caches {
-    pub(super) fn of(informers: &Informers) -> Self {
+    pub(super) fn of(assembly: &mut Assembly<'_>) -> Self {
         let scope = InformerScope::namespace(SYSTEM).fields(format!("type={SECRET_TYPE}"));
-        Self { secrets: informers.scoped(scope) }
-    }
-
-    pub(super) async fn synced(&self) {
-        self.secrets.synced().await;
+        Self { secrets: assembly.scoped_informer(scope) }
     }
 
     pub(super) fn token(&self, key: &ObjectKey) -> Option<(TokenSecret, Uid)> {
@@ -49,13 +47,9 @@ impl Caches {
 }
 
 impl ClusterInfo {
-    pub(super) fn of(informers: &Informers) -> Self {
+    pub(super) fn of(assembly: &mut Assembly<'_>) -> Self {
         let (namespace, name) = CLUSTER_INFO;
-        Self { maps: informers.scoped(InformerScope::namespace(namespace).named(&name.into())) }
-    }
-
-    pub(super) async fn synced(&self) {
-        self.maps.synced().await;
+        Self { maps: assembly.scoped_informer(InformerScope::namespace(namespace).named(&name.into())) }
     }
 
     pub(super) fn current(&self) -> Option<Arc<ConfigMap>> {

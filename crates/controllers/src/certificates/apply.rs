@@ -6,7 +6,7 @@ use gantry_decide::certificates::{self, APPROVED, FAILED, Signing};
 use gantry_json::{Value, json};
 use gantry_model::{Name, RefusalKind, Timestamp};
 use gantry_runtime::informer::{Plain, Typed as _};
-use gantry_runtime::{DeleteParams, RequestError, ResourcePath};
+use gantry_runtime::{DeleteParams, NoneIf as _, RequestError, ResourcePath};
 use k8s_openapi::ByteString;
 use k8s_openapi::api::certificates::v1::{CertificateSigningRequest, CertificateSigningRequestCondition};
 
@@ -98,19 +98,12 @@ impl Requests {
         if let Some(certificate) = certificate {
             status.certificate = Some(ByteString(certificate.into_bytes()));
         }
-        match self.context.api.replace::<Value>(&path(&name).part(part), &request).await {
-            Err(failure) if !matches!(failure.kind(), RefusalKind::NotFound | RefusalKind::Conflict) => {
-                Err(failure)
-            }
-            Ok(_) | Err(_) => Ok(()),
-        }
+        let written = self.context.api.replace::<Value>(&path(&name).part(part), &request).await;
+        written.none_if(&[RefusalKind::NotFound, RefusalKind::Conflict]).map(drop)
     }
 
     pub(super) async fn delete(&self, name: &Name) -> Result<(), RequestError> {
-        match self.context.api.delete(&path(name), &DeleteParams::default()).await {
-            Err(failure) if failure.kind() != RefusalKind::NotFound => Err(failure),
-            Ok(()) | Err(_) => Ok(()),
-        }
+        self.context.api.delete(&path(name), &DeleteParams::default()).await.none_if_absent().map(drop)
     }
 }
 

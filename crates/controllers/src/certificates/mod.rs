@@ -12,11 +12,11 @@ use std::time::Duration;
 use gantry_certificates::RequestSigner;
 use gantry_decide::Wake;
 use gantry_decide::certificates::{self, Cleaning, SigningRequest};
-use gantry_decide::queue::{Outcome, RetryPolicy};
-use gantry_model::ObjectKey;
-use gantry_runtime::{Queue, RequestError};
+use gantry_decide::queue::RetryPolicy;
+use gantry_model::{ObjectKey, Refusal};
+use gantry_runtime::RequestError;
 
-use crate::context::{Assembly, Context};
+use crate::context::{Assembly, Context, Reconciler};
 use observe::Caches;
 
 /// There are few requests at a time.
@@ -70,34 +70,26 @@ pub(crate) fn assemble_cleaner(assembly: &mut Assembly<'_>) {
 
 fn assemble(assembly: &mut Assembly<'_>, name: &'static str, task: Task) {
     let context = assembly.context.clone();
-    let caches = Caches::of(&assembly.informers);
-    let queue = Queue::new(name, context.clock.clone(), &context.metrics);
+    let caches = Caches::of(assembly);
+    let queue = assembly.queue(name);
     triggers::subscribe(&caches, &queue);
     let controller = Requests { context, caches, task };
-    let synced = controller.caches.clone().synced();
-    assembly.work(&queue, (WORKERS, RetryPolicy::REPLICA_SET), synced, move |key| {
-        let controller = controller.clone();
-        async move { controller.sync(&key).await }
-    });
+    assembly.work(&queue, (WORKERS, RetryPolicy::REPLICA_SET), controller);
 }
 
-impl Requests {
-    async fn sync(&self, key: &ObjectKey) -> (Outcome, Wake) {
-        let Some(observed) = self.caches.observe(key) else { return (Outcome::Success, Wake::OnChange) };
+impl Reconciler<ObjectKey> for Requests {
+    async fn sync(&self, key: &ObjectKey) -> Result<Wake, Refusal> {
+        let Some(observed) = self.caches.observe(key) else { return Ok(Wake::OnChange) };
         let done = match &self.task {
             Task::Approve => self.approve(&observed).await,
             Task::Sign(signer) => self.sign(&observed, signer).await,
             Task::Clean => self.clean(key, &observed.decided_on).await,
         };
-        match done {
-            Ok(wake) => (Outcome::Success, wake),
-            Err(failure) => {
-                tracing::debug!(request = %key.name, %failure, "a request for a certificate could not be handled");
-                (Outcome::Failure, Wake::OnChange)
-            }
-        }
+        Ok(done?)
     }
+}
 
+impl Requests {
     async fn clean(&self, key: &ObjectKey, request: &SigningRequest) -> Result<Wake, RequestError> {
         match certificates::cleaning(request, self.context.clock.now()) {
             Cleaning::Keep => Ok(Wake::OnChange),

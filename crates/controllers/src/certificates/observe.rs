@@ -8,9 +8,11 @@ use gantry_decide::certificates::{
     AlternativeName, CertificateSubject, IssuedCertificate, RequestCondition, SigningRequest,
 };
 use gantry_model::{ObjectKey, Timestamp};
+use gantry_runtime::Informer;
 use gantry_runtime::informer::Plain;
-use gantry_runtime::{Informer, Informers};
 use k8s_openapi::api::certificates::v1::{CertificateSigningRequest, CertificateSigningRequestStatus};
+
+use crate::context::Assembly;
 
 #[derive(Clone, Debug)]
 pub(super) struct Caches {
@@ -26,12 +28,8 @@ pub(super) struct ObservedRequest {
 }
 
 impl Caches {
-    pub(super) fn of(informers: &Informers) -> Self {
-        Self { requests: informers.of() }
-    }
-
-    pub(super) async fn synced(self) {
-        self.requests.synced().await;
+    pub(super) fn of(assembly: &mut Assembly<'_>) -> Self {
+        Self { requests: assembly.informer() }
     }
 
     pub(super) fn observe(&self, key: &ObjectKey) -> Option<ObservedRequest> {

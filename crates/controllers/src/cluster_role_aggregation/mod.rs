@@ -6,11 +6,10 @@ mod triggers;
 
 use gantry_decide::Wake;
 use gantry_decide::cluster_role_aggregation::WORKERS;
-use gantry_decide::queue::{Outcome, RetryPolicy};
-use gantry_model::Name;
-use gantry_runtime::Queue;
+use gantry_decide::queue::RetryPolicy;
+use gantry_model::{Name, Refusal};
 
-use crate::context::{Assembly, Context};
+use crate::context::{Assembly, Context, Reconciler};
 use observe::Roles;
 
 pub use observe::are_bootstrap_roles_aggregated;
@@ -25,37 +24,19 @@ struct Aggregation {
 /// Adds the controller to a process.
 pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let context = assembly.context.clone();
-    let roles = Roles(assembly.informers.of());
-    let queue = Queue::new("cluster_role_aggregator", context.clock.clone(), &context.metrics);
+    let roles = Roles(assembly.informer());
+    let queue = assembly.queue("cluster_role_aggregator");
     triggers::subscribe(&roles, &queue);
     let controller = Aggregation { context, roles };
-    let synced = {
-        let roles = controller.roles.clone();
-        async move { roles.0.synced().await }
-    };
-    let policy = RetryPolicy::CLUSTER_ROLE_AGGREGATION;
-    assembly.work(&queue, (WORKERS, policy), synced, move |role| {
-        let controller = controller.clone();
-        async move { controller.sync(&role).await }
-    });
+    assembly.work(&queue, (WORKERS, RetryPolicy::CLUSTER_ROLE_AGGREGATION), controller);
 }
 
-impl Aggregation {
-    /// Syncs one role.
-    async fn sync(&self, role: &Name) -> (Outcome, Wake) {
-        match self.roles.step(role) {
-            Ok(None) => (Outcome::Success, Wake::OnChange),
-            Ok(Some(rules)) => match self.apply(role, &rules).await {
-                Ok(()) => (Outcome::Success, Wake::OnChange),
-                Err(failure) => {
-                    tracing::debug!(%role, %failure, "the rules could not be written");
-                    (Outcome::Failure, Wake::OnChange)
-                }
-            },
-            Err(invalid) => {
-                tracing::debug!(%role, %invalid, "the role selects roles by an invalid selector");
-                (Outcome::Failure, Wake::OnChange)
-            }
+impl Reconciler<Name> for Aggregation {
+    async fn sync(&self, role: &Name) -> Result<Wake, Refusal> {
+        let rules = self.roles.step(role).map_err(|invalid| Refusal::other(invalid.to_string()))?;
+        if let Some(rules) = rules {
+            self.apply(role, &rules).await?;
         }
+        Ok(Wake::OnChange)
     }
 }

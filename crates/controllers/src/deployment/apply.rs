@@ -10,7 +10,7 @@ use gantry_model::{
     ReplicaSetEdit, keys,
 };
 use gantry_runtime::informer::{Cached as _, CachedDeployment, CachedReplicaSet, Typed as _};
-use gantry_runtime::{ApiResponse, DeleteParams, RequestError, ResourcePath};
+use gantry_runtime::{ApiResponse, DeleteParams, NoneIf as _, RequestError, ResourcePath};
 
 use super::Deployments;
 use super::observe::SyncSnapshot;
@@ -140,13 +140,9 @@ impl Deployments {
             version: seen.map(|seen| seen.version().clone()),
             ..DeleteParams::default()
         };
-        match self.context.api.delete(&set_target(&key), &deletion).await {
-            Err(failure) if failure.kind() != RefusalKind::NotFound => Err(failure.into()),
-            Ok(()) | Err(_) => {
-                snapshot.sets.remove(set);
-                Ok(())
-            }
-        }
+        self.context.api.delete(&set_target(&key), &deletion).await.none_if_absent()?;
+        snapshot.sets.remove(set);
+        Ok(())
     }
 
     async fn update_status(

@@ -7,7 +7,7 @@ use gantry_decide::replica_set::ClaimFailed;
 use gantry_model::patch::{self, PatchForm};
 use gantry_model::{Meta, Name, OwnerReference, Refusal, RefusalKind, keys};
 use gantry_runtime::informer::{CachedReplicaSet, Typed as _};
-use gantry_runtime::{ApiResponse, ResourcePath};
+use gantry_runtime::{ApiResponse, NoneIf as _, ResourcePath};
 use k8s_openapi::api::apps::v1 as wire;
 
 use super::Deployments;
@@ -58,11 +58,8 @@ impl Deployments {
     /// One live read, before the first adoption and before missing sets are recreated.
     pub(super) async fn confirm(&self, snapshot: &SyncSnapshot) -> Result<(), Refusal> {
         let meta = &snapshot.deployment.parsed.meta;
-        let live = match self.context.api.get::<wire::Deployment>(&target_of(meta)).await {
-            Ok(live) => Meta::parse(live.metadata).ok(),
-            Err(failure) if failure.kind() == RefusalKind::NotFound => None,
-            Err(failure) => return Err(failure.into()),
-        };
+        let live = self.context.api.get::<wire::Deployment>(&target_of(meta)).await.none_if_absent()?;
+        let live = live.and_then(|live| Meta::parse(live.metadata).ok());
         may_adopt(&meta.uid, live.as_ref()).map_err(|refused| Refusal::other(refused.to_string()))
     }
 

@@ -11,12 +11,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use gantry_decide::Wake;
 use gantry_decide::deployment::{Decision, Repairs, SyncError, SyncResult};
-use gantry_decide::queue::{self, RetryPolicy};
+use gantry_decide::queue::RetryPolicy;
 use gantry_decide::written_versions::WrittenVersions;
 use gantry_model::{ObjectKey, Refusal, RefusalKind};
-use gantry_runtime::Queue;
 
-use crate::context::{Assembly, Context};
+use crate::context::{Assembly, Context, Reconciler};
 use apply::ApplyError;
 use observe::{Caches, SyncSnapshot};
 
@@ -34,46 +33,29 @@ struct Deployments {
 
 pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let context = assembly.context.clone();
-    let caches = Caches::of(&assembly.informers);
-    let queue = Queue::new("deployment", context.clock.clone(), &context.metrics);
+    let caches = Caches::of(assembly);
+    let queue = assembly.queue("deployment");
     triggers::subscribe(&caches, &queue);
     let workers = context.workers.deployment;
     let repairs = assembly.options.repairs;
     let controller = Deployments { context, caches, repairs, written_sets: Arc::default() };
-    let synced = controller.caches.clone().synced();
-    assembly.work(&queue, (workers, RetryPolicy::DEPLOYMENT), synced, move |key| {
-        let controller = controller.clone();
-        async move { controller.sync(&key).await }
-    });
+    assembly.work(&queue, (workers, RetryPolicy::DEPLOYMENT), controller);
+}
+
+impl Reconciler<ObjectKey> for Deployments {
+    async fn sync(&self, key: &ObjectKey) -> Result<Wake, Refusal> {
+        let Some(decision) = self.try_sync(key).await? else { return Ok(Wake::OnChange) };
+        match decision.result {
+            SyncResult::Done => Ok(decision.wake),
+            SyncResult::Failed(error @ SyncError::NamespaceTerminating) => {
+                Err(Refusal::new(RefusalKind::NamespaceTerminating, error.to_string()))
+            }
+            SyncResult::Failed(error) => Err(Refusal::other(error.to_string())),
+        }
+    }
 }
 
 impl Deployments {
-    async fn sync(&self, key: &ObjectKey) -> (queue::Outcome, Wake) {
-        match self.try_sync(key).await {
-            Ok(None) => (queue::Outcome::Success, Wake::OnChange),
-            Ok(Some(decision)) => {
-                let result = match &decision.result {
-                    SyncResult::Done => queue::Outcome::Success,
-                    SyncResult::Failed(SyncError::NamespaceTerminating) => {
-                        queue::Outcome::NamespaceTerminating
-                    }
-                    SyncResult::Failed(error) => {
-                        tracing::debug!(deployment = %key, %error, "the sync failed and is tried again");
-                        queue::Outcome::Failure
-                    }
-                };
-                (result, decision.wake)
-            }
-            Err(refusal) if refusal.kind == RefusalKind::NamespaceTerminating => {
-                (queue::Outcome::NamespaceTerminating, Wake::OnChange)
-            }
-            Err(refusal) => {
-                tracing::debug!(deployment = %key, %refusal, "the sync failed and is tried again");
-                (queue::Outcome::Failure, Wake::OnChange)
-            }
-        }
-    }
-
     async fn try_sync(&self, key: &ObjectKey) -> Result<Option<Decision>, Refusal> {
         // The version of the cache is read before the cache: what is read is at least as new.
         let read = self.caches.versions();

@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use gantry_decide::deployment::{Decision, Observed, RefusedStep, Repairs, decide};
 use gantry_decide::written_versions::{CachedResource, ReadVersions};
 use gantry_model::{Name, ObjectKey, Pod, ReplicaSet, Selector, Strategy, Timestamp};
+use gantry_runtime::Informer;
 use gantry_runtime::informer::{CachedDeployment, CachedReplicaSet};
-use gantry_runtime::{Informer, Informers};
 
 use super::last_writes::LastWrites;
+use crate::context::Assembly;
 
 #[derive(Clone, Debug)]
 pub(super) struct Caches {
@@ -30,19 +31,13 @@ pub(super) struct SyncSnapshot {
 }
 
 impl Caches {
-    pub(super) fn of(informers: &Informers) -> Self {
+    pub(super) fn of(assembly: &mut Assembly<'_>) -> Self {
         Self {
-            deployments: informers.of(),
-            sets: informers.of(),
-            pods: informers.of(),
+            deployments: assembly.informer(),
+            sets: assembly.informer(),
+            pods: assembly.informer(),
             last_writes: Arc::default(),
         }
-    }
-
-    pub(super) async fn synced(self) {
-        self.deployments.synced().await;
-        self.sets.synced().await;
-        self.pods.synced().await;
     }
 
     /// The version that the cache of ReplicaSets has reached.

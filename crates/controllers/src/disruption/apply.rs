@@ -1,9 +1,9 @@
 //! Carries out a decision: records events, then writes the status.
 
 use gantry_decide::disruption::{Decision, EVENT_SOURCE};
-use gantry_model::{Refusal, RefusalKind, keys};
-use gantry_runtime::ResourcePath;
+use gantry_model::{Refusal, keys};
 use gantry_runtime::informer::{CachedDisruptionBudget, Typed as _};
+use gantry_runtime::{NoneIf as _, ResourcePath};
 use k8s_openapi::api::policy::v1 as wire;
 
 use super::Disruption;
@@ -29,10 +29,8 @@ impl Disruption {
         changed.status = Some(status.render());
         let resource = CachedDisruptionBudget::resource();
         let target = ResourcePath::object(&resource, Some(&meta.namespace), &meta.name).part("status");
-        match self.context.api.replace::<wire::PodDisruptionBudget>(&target, &changed).await {
-            // It was deleted meanwhile.
-            Err(failure) if failure.kind() == RefusalKind::NotFound => Ok(()),
-            written => Ok(written.map(drop)?),
-        }
+        // It may have been deleted meanwhile.
+        self.context.api.replace::<wire::PodDisruptionBudget>(&target, &changed).await.none_if_absent()?;
+        Ok(())
     }
 }

@@ -5,12 +5,14 @@ use std::sync::{Arc, RwLockReadGuard};
 
 use gantry_decide::disruption::{Decision, Lookup, Observed, Scale, decide};
 use gantry_model::{Deployment, Name, Namespace, ObjectKey, Pod, ReplicaSet, Replicas, Timestamp, Uid};
+use gantry_runtime::Informer;
 use gantry_runtime::informer::{
     Cached as _, CachedDeployment, CachedDisruptionBudget, CachedReplicaSet, CachedReplicationController,
     Plain, Store,
 };
-use gantry_runtime::{Informer, Informers};
 use k8s_openapi::api::apps::v1 as apps;
+
+use crate::context::Assembly;
 
 #[derive(Clone, Debug)]
 pub(super) struct Caches {
@@ -37,24 +39,15 @@ pub(super) struct Controllers<'a> {
 }
 
 impl Caches {
-    pub(super) fn of(informers: &Informers) -> Self {
+    pub(super) fn of(assembly: &mut Assembly<'_>) -> Self {
         Self {
-            budgets: informers.of(),
-            deployments: informers.of(),
-            sets: informers.of(),
-            replication_controllers: informers.of(),
-            stateful_sets: informers.of(),
-            pods: informers.of(),
+            budgets: assembly.informer(),
+            deployments: assembly.informer(),
+            sets: assembly.informer(),
+            replication_controllers: assembly.informer(),
+            stateful_sets: assembly.informer(),
+            pods: assembly.informer(),
         }
-    }
-
-    pub(super) async fn synced(self) {
-        self.budgets.synced().await;
-        self.deployments.synced().await;
-        self.sets.synced().await;
-        self.replication_controllers.synced().await;
-        self.stateful_sets.synced().await;
-        self.pods.synced().await;
     }
 
     /// `None` if the budget does not exist.

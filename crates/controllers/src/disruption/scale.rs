@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use gantry_decide::disruption::{Scale, ScaleLookup, controllers_to_ask, find_scale};
 use gantry_decide::gc::{Resource, ResourceScope};
 use gantry_json::Value;
-use gantry_model::{Namespace, OwnerReference, RefusalKind, Replicas, Uid};
-use gantry_runtime::ResourcePath;
+use gantry_model::{Namespace, OwnerReference, Replicas, Uid};
+use gantry_runtime::{NoneIf as _, ResourcePath};
 
 use super::Disruption;
 use super::observe::Snapshot;
@@ -34,15 +34,13 @@ impl Disruption {
     async fn read_scale(&self, namespace: &Namespace, owner: &OwnerReference) -> Result<Scale, String> {
         let resource = self.scalable_resource(owner).await?;
         let target = ResourcePath::object(&resource, Some(namespace), &owner.name).part("scale");
-        match self.context.api.get::<Value>(&target).await {
-            Ok(scale) if scale["metadata"]["uid"].as_str() == Some(owner.uid.as_str()) => {
-                let replicas = scale["spec"]["replicas"].as_i64().unwrap_or(0);
-                Ok(Scale::Known { controller: owner.uid.clone(), replicas: Replicas::nearest(replicas) })
-            }
-            Ok(_) => Ok(Scale::Missing),
-            Err(failure) if failure.kind() == RefusalKind::NotFound => Ok(Scale::Missing),
-            Err(failure) => Err(failure.to_string()),
+        let found = self.context.api.get::<Value>(&target).await.none_if_absent();
+        let scale = found.map_err(|failure| failure.to_string())?.unwrap_or_default();
+        if scale["metadata"]["uid"].as_str() != Some(owner.uid.as_str()) {
+            return Ok(Scale::Missing);
         }
+        let replicas = scale["spec"]["replicas"].as_i64().unwrap_or(0);
+        Ok(Scale::Known { controller: owner.uid.clone(), replicas: Replicas::nearest(replicas) })
     }
 
     /// The resource of a controller's kind, if it has a `scale` subresource.
@@ -54,10 +52,7 @@ impl Disruption {
         };
         let served =
             self.context.api.get::<Value>(&ResourcePath::path(format!("{root}/{api_version}"))).await;
-        let served = match served {
-            Err(failure) if failure.kind() != RefusalKind::NotFound => return Err(failure.to_string()),
-            served => served.unwrap_or_default(),
-        };
+        let served = served.none_if_absent().map_err(|failure| failure.to_string())?.unwrap_or_default();
         let resources: Vec<&Value> = served["resources"].as_array().into_iter().flatten().collect();
         let plural = resources.iter().find_map(|resource| {
             let name = resource["name"].as_str().filter(|name| !name.contains('/'))?;

@@ -2,9 +2,9 @@
 
 use gantry_decide::endpoint_slice_mirroring::Mirroring;
 use gantry_json::Value;
-use gantry_model::{ObjectKey, RefusalKind};
+use gantry_model::ObjectKey;
 use gantry_runtime::informer::{CachedEndpointSlice, Typed as _};
-use gantry_runtime::{DeleteParams, RequestError, ResourcePath};
+use gantry_runtime::{DeleteParams, NoneIf as _, RequestError, ResourcePath};
 
 use super::Mirror;
 use super::observe::Snapshot;
@@ -30,10 +30,7 @@ impl Mirror {
         }
         for name in &mirroring.delete {
             let target = ResourcePath::object(&resource, namespace, name);
-            match api.delete(&target, &DeleteParams::default()).await {
-                Err(failure) if failure.kind() != RefusalKind::NotFound => return Err(failure),
-                Ok(()) | Err(_) => {}
-            }
+            api.delete(&target, &DeleteParams::default()).await.none_if_absent()?;
         }
         Ok(())
     }

@@ -4,14 +4,13 @@ mod apply;
 mod observe;
 mod triggers;
 
+use gantry_decide::Wake;
 use gantry_decide::endpoint_slice_mirroring::EVENT_SOURCE;
 use gantry_decide::queue::RetryPolicy;
 use gantry_decide::services::WORKERS;
 use gantry_model::{ObjectKey, Refusal};
-use gantry_runtime::Queue;
 
-use crate::context::{Assembly, Context};
-use crate::services::outcome_of;
+use crate::context::{Assembly, Context, Reconciler};
 use observe::Caches;
 
 /// The controller.
@@ -24,20 +23,15 @@ struct Mirror {
 /// Adds the controller to a process.
 pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let context = assembly.context.clone();
-    let caches = Caches::of(&assembly.informers);
-    let queue = Queue::new("endpoint_slice_mirroring", context.clock.clone(), &context.metrics);
+    let caches = Caches::of(assembly);
+    let queue = assembly.queue("endpoint_slice_mirroring");
     triggers::subscribe(&caches, &queue);
     let controller = Mirror { context, caches };
-    let synced = controller.caches.clone().synced();
-    assembly.work(&queue, (WORKERS, RetryPolicy::ENDPOINTS), synced, move |key| {
-        let controller = controller.clone();
-        async move { outcome_of(&key, controller.sync(&key).await) }
-    });
+    assembly.work(&queue, (WORKERS, RetryPolicy::ENDPOINTS), controller);
 }
 
-impl Mirror {
-    /// Syncs one Endpoints object.
-    async fn sync(&self, key: &ObjectKey) -> Result<(), Refusal> {
+impl Reconciler<ObjectKey> for Mirror {
+    async fn sync(&self, key: &ObjectKey) -> Result<Wake, Refusal> {
         let snapshot = self.caches.observe(key);
         let mirroring = snapshot.decide();
         if let Some(endpoints) = &snapshot.endpoints {
@@ -46,6 +40,7 @@ impl Mirror {
                 self.context.record_event(EVENT_SOURCE, "v1", "Endpoints", meta, event.clone());
             }
         }
-        Ok(self.apply(key, &snapshot, &mirroring).await?)
+        self.apply(key, &snapshot, &mirroring).await?;
+        Ok(Wake::OnChange)
     }
 }

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use gantry_decide::endpoint_slice_mirroring::{MANAGER, Mirroring, mirror};
 use gantry_model::{EndpointSlice, ObjectKey, Service};
+use gantry_runtime::Informer;
 use gantry_runtime::informer::{CachedEndpointSlice, CachedEndpoints};
-use gantry_runtime::{Informer, Informers};
 
+use crate::context::Assembly;
 use crate::endpoint_slice_cache::SliceCache;
 
 /// The caches that the controller reads.
@@ -26,18 +27,12 @@ pub(super) struct Snapshot {
 }
 
 impl Caches {
-    pub(super) fn of(informers: &Informers) -> Self {
+    pub(super) fn of(assembly: &mut Assembly<'_>) -> Self {
         Self {
-            endpoints: informers.of(),
-            services: informers.of(),
-            slices: SliceCache::of(informers, MANAGER),
+            endpoints: assembly.informer(),
+            services: assembly.informer(),
+            slices: SliceCache::of(assembly, MANAGER),
         }
-    }
-
-    pub(super) async fn synced(self) {
-        self.endpoints.synced().await;
-        self.services.synced().await;
-        self.slices.synced().await;
     }
 
     /// Takes the snapshot of one Endpoints object.

@@ -2,9 +2,9 @@
 
 use gantry_decide::endpoint_slices::Decision;
 use gantry_decide::written_versions::CachedResource;
-use gantry_model::{Name, Refusal, RefusalKind};
+use gantry_model::{Name, Refusal};
 use gantry_runtime::informer::{CachedEndpointSlice, Typed as _};
-use gantry_runtime::{DeleteParams, RequestError, ResourcePath};
+use gantry_runtime::{DeleteParams, NoneIf as _, RequestError, ResourcePath};
 use k8s_openapi::api::discovery::v1 as discovery;
 
 use super::EndpointSlices;
@@ -47,10 +47,7 @@ impl EndpointSlices {
             DeleteParams { uid: uid.map(|slice| slice.parsed.meta.uid.clone()), ..DeleteParams::default() };
         let namespace = Some(&snapshot.service.meta.namespace);
         let target = ResourcePath::object(&CachedEndpointSlice::resource(), namespace, name);
-        match self.context.api.delete(&target, &deletion).await {
-            Err(failure) if failure.kind() == RefusalKind::NotFound => Ok(()),
-            deleted => deleted,
-        }
+        self.context.api.delete(&target, &deletion).await.none_if_absent().map(drop)
     }
 
     fn wrote(&self, snapshot: &Snapshot, stored: discovery::EndpointSlice) {

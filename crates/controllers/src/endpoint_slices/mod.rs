@@ -6,14 +6,13 @@ mod triggers;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use gantry_decide::Wake;
 use gantry_decide::endpoint_slices::{EVENT_SOURCE, aggregated, failed};
 use gantry_decide::queue::RetryPolicy;
 use gantry_decide::services::{Memory, WORKERS, is_managed};
 use gantry_model::{ObjectKey, Refusal, RefusalKind};
-use gantry_runtime::Queue;
 
-use crate::context::{Assembly, Context};
-use crate::services::outcome_of;
+use crate::context::{Assembly, Context, Reconciler};
 use observe::Caches;
 
 /// The controller.
@@ -27,30 +26,25 @@ struct EndpointSlices {
 /// Adds the controller to a process.
 pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let context = assembly.context.clone();
-    let caches = Caches::of(&assembly.informers);
-    let queue = Queue::new("endpoint_slice", context.clock.clone(), &context.metrics);
+    let caches = Caches::of(assembly);
+    let queue = assembly.queue("endpoint_slice");
     triggers::subscribe(&caches, &queue);
     let controller = EndpointSlices { context, caches, memory: Arc::default() };
-    let synced = controller.caches.clone().synced();
-    assembly.work(&queue, (WORKERS, RetryPolicy::ENDPOINTS), synced, move |key| {
-        let controller = controller.clone();
-        async move { outcome_of(&key, controller.sync(&key).await) }
-    });
+    assembly.work(&queue, (WORKERS, RetryPolicy::ENDPOINTS), controller);
 }
 
-impl EndpointSlices {
-    /// Syncs one Service.
-    async fn sync(&self, key: &ObjectKey) -> Result<(), Refusal> {
+impl Reconciler<ObjectKey> for EndpointSlices {
+    async fn sync(&self, key: &ObjectKey) -> Result<Wake, Refusal> {
         // The versions are taken before the caches are read: what is read is at least as new.
         let read = self.caches.versions();
         self.memory().check(key, &read).map_err(|stale| Refusal::other(stale.to_string()))?;
         let Some(service) = self.caches.services.service(key) else {
             // The garbage collector deletes what belongs to it.
             self.memory().times.forget(key);
-            return Ok(());
+            return Ok(Wake::OnChange);
         };
         if !is_managed(&service) {
-            return Ok(());
+            return Ok(Wake::OnChange);
         }
         let snapshot = self.caches.observe(service);
         let decision = snapshot.decide(&mut self.memory().times);
@@ -61,14 +55,16 @@ impl EndpointSlices {
             Ok(()) => {}
         }
         if errors.is_empty() {
-            return Ok(());
+            return Ok(Wake::OnChange);
         }
         let why = aggregated(&errors);
         let meta = &snapshot.service.meta;
         self.context.record_event(EVENT_SOURCE, "v1", "Service", meta, failed(&snapshot.service, &why));
         Err(Refusal::other(why))
     }
+}
 
+impl EndpointSlices {
     fn memory(&self) -> MutexGuard<'_, Memory> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }

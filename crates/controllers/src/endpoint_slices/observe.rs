@@ -7,10 +7,11 @@ use gantry_decide::endpoint_slices::{Decision, MANAGER, Observed, decide};
 use gantry_decide::services::TriggerTimes;
 use gantry_decide::written_versions::{CachedResource, ReadVersions};
 use gantry_model::{EndpointSlice, Name, Namespace, Pod, Service, keys};
+use gantry_runtime::Informer;
 use gantry_runtime::informer::{CachedEndpointSlice, Plain};
-use gantry_runtime::{Informer, Informers};
 use k8s_openapi::api::core::v1 as core;
 
+use crate::context::Assembly;
 use crate::endpoint_slice_cache::SliceCache;
 use crate::services::ServiceCaches;
 
@@ -32,18 +33,12 @@ pub(super) struct Snapshot {
 }
 
 impl Caches {
-    pub(super) fn of(informers: &Informers) -> Self {
+    pub(super) fn of(assembly: &mut Assembly<'_>) -> Self {
         Self {
-            services: ServiceCaches::of(informers),
-            slices: SliceCache::of(informers, MANAGER),
-            nodes: informers.of(),
+            services: ServiceCaches::of(assembly),
+            slices: SliceCache::of(assembly, MANAGER),
+            nodes: assembly.informer(),
         }
-    }
-
-    pub(super) async fn synced(self) {
-        self.services.synced().await;
-        self.slices.synced().await;
-        self.nodes.synced().await;
     }
 
     /// Returns the versions that the caches of written resources have reached.

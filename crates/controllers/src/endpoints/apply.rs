@@ -4,7 +4,7 @@ use gantry_decide::endpoints::{Decision, EVENT_SOURCE, failed};
 use gantry_decide::written_versions::CachedResource;
 use gantry_model::{EndpointsDraft, ObjectKey, Refusal, RefusalKind};
 use gantry_runtime::informer::{CachedEndpoints, Typed as _};
-use gantry_runtime::{DeleteParams, ResourcePath};
+use gantry_runtime::{DeleteParams, NoneIf as _, ResourcePath};
 use k8s_openapi::api::core::v1 as core;
 
 use super::EndpointsController;
@@ -49,10 +49,8 @@ impl EndpointsController {
     pub(super) async fn delete(&self, key: &ObjectKey) -> Result<(), Refusal> {
         let resource = CachedEndpoints::resource();
         let target = ResourcePath::object(&resource, Some(&key.namespace), &key.name);
-        match self.context.api.delete(&target, &DeleteParams::default()).await {
-            Err(failure) if failure.kind() == RefusalKind::NotFound => Ok(()),
-            deleted => Ok(deleted?),
-        }
+        self.context.api.delete(&target, &DeleteParams::default()).await.none_if_absent()?;
+        Ok(())
     }
 
     /// Records an event about a refused write, unless the namespace is terminating.

@@ -6,9 +6,10 @@ use gantry_decide::endpoints::{Decision, Observed, decide};
 use gantry_decide::services::TriggerTimes;
 use gantry_decide::written_versions::{CachedResource, ReadVersions};
 use gantry_model::{Pod, Service};
+use gantry_runtime::Informer;
 use gantry_runtime::informer::CachedEndpoints;
-use gantry_runtime::{Informer, Informers};
 
+use crate::context::Assembly;
 use crate::services::ServiceCaches;
 
 /// The copies that the controller reads.
@@ -27,13 +28,8 @@ pub(super) struct Snapshot {
 }
 
 impl Caches {
-    pub(super) fn of(informers: &Informers) -> Self {
-        Self { services: ServiceCaches::of(informers), endpoints: informers.of() }
-    }
-
-    pub(super) async fn synced(&self) {
-        self.services.synced().await;
-        self.endpoints.synced().await;
+    pub(super) fn of(assembly: &mut Assembly<'_>) -> Self {
+        Self { services: ServiceCaches::of(assembly), endpoints: assembly.informer() }
     }
 
     /// How far the cache of what is written has come.

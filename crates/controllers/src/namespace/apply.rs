@@ -5,9 +5,9 @@ use gantry_decide::gc::discovery::{Discovery, ServedResource, VersionPreference}
 use gantry_decide::gc::{Resource, ResourceScope};
 use gantry_decide::namespace::{Condition, FINALIZER, PODS, RemainingContent, merge, pods_first};
 use gantry_json::Value;
-use gantry_model::{Name, Namespace, RefusalKind, Timestamp};
+use gantry_model::{Name, Namespace, Timestamp};
 use gantry_runtime::informer::{Plain, Typed as _};
-use gantry_runtime::{DeleteParams, Form, RequestError, ResourcePath};
+use gantry_runtime::{DeleteParams, Form, NoneIf as _, RequestError, ResourcePath};
 use k8s_openapi::api::core::v1 as core;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -66,10 +66,8 @@ impl Namespaces {
     pub(super) async fn finalize(&self, mut namespace: core::Namespace) -> Result<(), RequestError> {
         let spec = namespace.spec.get_or_insert_default();
         spec.finalizers.get_or_insert_default().retain(|held| held != FINALIZER);
-        match self.context.api.replace::<Value>(&target(&namespace).part("finalize"), &namespace).await {
-            Err(failure) if failure.kind() != RefusalKind::NotFound => Err(failure),
-            Ok(_) | Err(_) => Ok(()),
-        }
+        let target = target(&namespace).part("finalize");
+        self.context.api.replace::<Value>(&target, &namespace).await.none_if_absent().map(drop)
     }
 
     /// Deletes the objects of one kind, and counts what remains.
@@ -111,10 +109,7 @@ impl Namespaces {
             for object in &present {
                 let name = Name::from(object["metadata"]["name"].as_str().unwrap_or_default());
                 let target = ResourcePath::object(resource, Some(namespace), &name);
-                match api.delete(&target, &DeleteParams::background()).await {
-                    Err(failure) if failure.kind() != RefusalKind::NotFound => return Err(failure),
-                    Ok(()) | Err(_) => {}
-                }
+                api.delete(&target, &DeleteParams::background()).await.none_if_absent()?;
             }
         }
         let left = self.list(resource, &collection, &[]).await?;

@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use gantry_decide::Wake;
 use gantry_decide::namespace::{NextStep, conditions, next};
-use gantry_decide::queue::{Outcome, RetryPolicy};
-use gantry_model::{Name, RefusalKind};
-use gantry_runtime::{Queue, RequestError};
+use gantry_decide::queue::RetryPolicy;
+use gantry_model::{Name, Refusal, RefusalKind};
+use gantry_runtime::{NoneIf as _, RequestError};
 use k8s_openapi::api::core::v1 as core;
 
-use crate::context::{Assembly, Context};
+use crate::context::{Assembly, Context, Reconciler};
 use observe::Caches;
 
 #[derive(Clone, Debug)]
@@ -24,16 +24,12 @@ struct Namespaces {
 
 pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let context = assembly.context.clone();
-    let caches = Caches::of(&assembly.informers);
-    let queue = Queue::new("namespace", context.clock.clone(), &context.metrics);
+    let caches = Caches::of(assembly);
+    let queue = assembly.queue("namespace");
     triggers::subscribe(&caches, &queue);
     let workers = context.workers.namespace;
     let controller = Namespaces { context, caches };
-    let synced = controller.caches.clone().synced();
-    assembly.work(&queue, (workers, RetryPolicy::REPLICA_SET), synced, move |namespace| {
-        let controller = controller.clone();
-        async move { controller.sync(&namespace).await }
-    });
+    assembly.work(&queue, (workers, RetryPolicy::REPLICA_SET), controller);
 }
 
 /// Whether new objects can be created in a namespace.
@@ -44,27 +40,12 @@ pub(crate) fn is_active(namespace: &core::Namespace) -> bool {
 
 /// Treats "already exists" and a terminating namespace as success.
 pub(crate) fn ignore_existing<T>(written: Result<T, RequestError>) -> Result<(), RequestError> {
-    match written {
-        Err(failure) => match failure.kind() {
-            RefusalKind::AlreadyExists | RefusalKind::NamespaceTerminating | RefusalKind::NotFound => Ok(()),
-            _ => Err(failure),
-        },
-        Ok(_) => Ok(()),
-    }
+    let ignored = [RefusalKind::AlreadyExists, RefusalKind::NamespaceTerminating, RefusalKind::NotFound];
+    written.none_if(&ignored).map(drop)
 }
 
-impl Namespaces {
-    async fn sync(&self, name: &Name) -> (Outcome, Wake) {
-        match self.try_sync(name).await {
-            Ok(wake) => (Outcome::Success, wake),
-            Err(failure) => {
-                tracing::debug!(namespace = %name, %failure, "the namespace could not be emptied; trying again");
-                (Outcome::Failure, Wake::OnChange)
-            }
-        }
-    }
-
-    async fn try_sync(&self, name: &Name) -> Result<Wake, RequestError> {
+impl Reconciler<Name> for Namespaces {
+    async fn sync(&self, name: &Name) -> Result<Wake, Refusal> {
         let Some(namespace) = self.caches.terminating(name) else { return Ok(Wake::OnChange) };
         let remaining_content = self.delete_content(name).await?;
         let namespace = self.report(Arc::unwrap_or_clone(namespace), conditions(&remaining_content)).await?;

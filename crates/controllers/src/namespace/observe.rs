@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use gantry_decide::namespace::FINALIZER;
 use gantry_model::{Name, ObjectKey, Pod};
+use gantry_runtime::Informer;
 use gantry_runtime::informer::Plain;
-use gantry_runtime::{Informer, Informers};
 use k8s_openapi::api::core::v1 as core;
+
+use crate::context::Assembly;
 
 #[derive(Clone, Debug)]
 pub(super) struct Caches {
@@ -16,12 +18,9 @@ pub(super) struct Caches {
 }
 
 impl Caches {
-    pub(super) fn of(informers: &Informers) -> Self {
-        Self { namespaces: informers.of(), pods: informers.of() }
-    }
-
-    pub(super) async fn synced(self) {
-        self.namespaces.synced().await;
+    pub(super) fn of(assembly: &mut Assembly<'_>) -> Self {
+        // Without pods, content can be deleted all the same.
+        Self { namespaces: assembly.informer(), pods: assembly.informers.of() }
     }
 
     /// A terminating namespace with our finalizer.

@@ -8,7 +8,7 @@ use gantry_json::{Value, json};
 use gantry_model::patch::PatchForm;
 use gantry_model::{Event, Pod, RefusalKind, Uid};
 use gantry_runtime::informer::{Typed as _, resource_of};
-use gantry_runtime::{DeleteParams, Form, ObjectList, RequestError, ResourcePath};
+use gantry_runtime::{DeleteParams, Form, NoneIf as _, ObjectList, RequestError, ResourcePath};
 use k8s_openapi::api::core::v1 as core;
 
 use super::observe::{ObservedNode, started_at, taints_for, taints_of, tolerations};
@@ -18,6 +18,9 @@ use super::{NodeLifecycle, PlannedEviction};
 const NODE_CONTROLLER: &str = "node-controller";
 /// The `source.component` of events about evicted pods.
 const EVICTOR: &str = "taint-eviction-controller";
+
+/// The pod is gone or replaced.
+const GONE: [RefusalKind; 2] = [RefusalKind::NotFound, RefusalKind::Conflict];
 
 impl NodeLifecycle {
     /// Sets the conditions of a silent node to `Unknown`.
@@ -67,7 +70,7 @@ impl NodeLifecycle {
         let condition = json!({"type": "Ready", "status": "False", "lastTransitionTime": self.context.clock.now().render()});
         let body = json!({"metadata": {"uid": pod.meta.uid.as_str()}, "status": {"conditions": [condition]}});
         let target = ResourcePath::object(&Pod::resource(), Some(&pod.meta.namespace), &pod.meta.name);
-        ignore_gone(self.patch(&target.part("status"), &body).await)
+        self.patch(&target.part("status"), &body).await.none_if(&GONE).map(drop)
     }
 
     /// Evicts the pods of a node that are due, and plans the eviction of the others.
@@ -126,25 +129,16 @@ impl NodeLifecycle {
         });
         let body = json!({"metadata": {"uid": meta.uid.as_str()}, "status": {"conditions": [condition]}});
         let target = ResourcePath::object(&Pod::resource(), Some(&meta.namespace), &meta.name);
-        match self.patch(&target.part("status"), &body).await {
-            Err(failure) if failure.is_not_found() => return Ok(()),
-            // After a conflict, too, the pod is not deleted without its condition: the sync is tried again.
-            patched => patched?,
+        // After a conflict, too, the pod is not deleted without its condition: the sync is tried again.
+        if self.patch(&target.part("status"), &body).await.none_if_absent()?.is_none() {
+            return Ok(());
         }
         let deletion = DeleteParams { uid: Some(meta.uid.clone()), ..DeleteParams::default() };
-        ignore_gone(self.context.api.delete(&target, &deletion).await)
+        self.context.api.delete(&target, &deletion).await.none_if(&GONE).map(drop)
     }
 
     async fn patch(&self, target: &ResourcePath, body: &Value) -> Result<(), RequestError> {
         self.context.api.patch(target, PatchForm::StrategicMerge, body).await
-    }
-}
-
-/// Treats a pod that is gone or replaced as success.
-fn ignore_gone(done: Result<(), RequestError>) -> Result<(), RequestError> {
-    match done {
-        Err(failure) if matches!(failure.kind(), RefusalKind::NotFound | RefusalKind::Conflict) => Ok(()),
-        done => done,
     }
 }
 

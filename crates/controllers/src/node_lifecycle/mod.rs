@@ -41,18 +41,17 @@ struct PlannedEviction {
 
 pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let context = assembly.context.clone();
-    let caches = Caches::of(&assembly.informers);
+    let caches = Caches::of(assembly);
     let notifier = triggers::subscribe(&caches);
     let shutdown = context.shutdown.clone();
     let controller = NodeLifecycle { context, caches };
-    assembly.run(async move {
+    assembly.run_once_synced(Box::pin(async move {
         shutdown.unless(controller.run(notifier)).await;
-    });
+    }));
 }
 
 impl NodeLifecycle {
     async fn run(&self, notifier: TaintNotifier) {
-        self.caches.synced().await;
         let mut state = LifecycleState::default();
         loop {
             let next = self.check_nodes(&mut state).await;

@@ -4,10 +4,12 @@ use gantry_decide::node_lifecycle::{
     EFFECTS, NO_EXECUTE, NOT_READY, NoExecuteTaint, ReadyStatus, Toleration, UNREACHABLE, taint_of,
 };
 use gantry_model::{Name, Pod, Readiness, ResourceVersion, Timestamp, Uid};
+use gantry_runtime::Informer;
 use gantry_runtime::informer::{Cached as _, Plain};
-use gantry_runtime::{Informer, Informers};
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1 as core;
+
+use crate::context::Assembly;
 
 #[derive(Clone, Debug)]
 pub(super) struct Caches {
@@ -45,14 +47,8 @@ const NO_SCHEDULE: &str = "NoSchedule";
 const LEASES: &str = "kube-node-lease";
 
 impl Caches {
-    pub(super) fn of(informers: &Informers) -> Self {
-        Self { nodes: informers.of(), leases: informers.of(), pods: informers.of() }
-    }
-
-    pub(super) async fn synced(&self) {
-        self.nodes.synced().await;
-        self.leases.synced().await;
-        self.pods.synced().await;
+    pub(super) fn of(assembly: &mut Assembly<'_>) -> Self {
+        Self { nodes: assembly.informer(), leases: assembly.informer(), pods: assembly.informer() }
     }
 
     pub(super) fn nodes(&self) -> Vec<ObservedNode> {

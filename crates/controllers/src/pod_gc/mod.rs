@@ -26,17 +26,16 @@ struct PodGc {
 
 pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let context = assembly.context.clone();
-    let caches = Caches::of(&assembly.informers);
+    let caches = Caches::of(assembly);
     let shutdown = context.shutdown.clone();
     let controller = PodGc { context, caches };
-    assembly.run(async move {
+    assembly.run_once_synced(Box::pin(async move {
         shutdown.unless(controller.run()).await;
-    });
+    }));
 }
 
 impl PodGc {
     async fn run(&self) {
-        self.caches.synced().await;
         let mut missing = AbsentNodes::default();
         loop {
             triggers::next_look(MONITOR_PERIOD).await;

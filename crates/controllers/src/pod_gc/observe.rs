@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use gantry_model::{Name, ObjectKey, Pod, Timestamp, Uid};
+use gantry_runtime::Informer;
 use gantry_runtime::informer::Plain;
-use gantry_runtime::{Informer, Informers};
 use k8s_openapi::api::core::v1 as core;
 
 use super::QUARANTINE;
+use crate::context::Assembly;
 
 #[derive(Clone, Debug)]
 pub(super) struct Caches {
@@ -31,13 +32,8 @@ pub(super) struct OrphanedPod {
 }
 
 impl Caches {
-    pub(super) fn of(informers: &Informers) -> Self {
-        Self { nodes: informers.of(), pods: informers.of() }
-    }
-
-    pub(super) async fn synced(&self) {
-        self.nodes.synced().await;
-        self.pods.synced().await;
+    pub(super) fn of(assembly: &mut Assembly<'_>) -> Self {
+        Self { nodes: assembly.informer(), pods: assembly.informer() }
     }
 
     pub(super) fn orphaned(&self, missing: &mut AbsentNodes, now: Timestamp) -> Vec<OrphanedPod> {

@@ -15,11 +15,11 @@ use gantry_decide::replica_set::{
 use gantry_decide::written_versions::CachedResource as Written;
 use gantry_json::Value;
 use gantry_model::patch::{self, PatchForm};
-use gantry_model::{
-    Event, Meta, Name, ObjectKey, Pod, PodDraft, Refusal, RefusalKind, ReplicaSet, ReplicaSetStatus,
-};
+use gantry_model::{Event, Meta, Name, ObjectKey, Pod, PodDraft, Refusal, ReplicaSet, ReplicaSetStatus};
 use gantry_runtime::informer::Typed as _;
-use gantry_runtime::{DeleteParams, Encode as _, RequestBody, RequestError, ResourcePath, StoredRef};
+use gantry_runtime::{
+    DeleteParams, Encode as _, NoneIf as _, RequestBody, RequestError, ResourcePath, StoredRef,
+};
 use k8s_openapi::Metadata as _;
 
 use super::ReplicaSets;
@@ -100,11 +100,8 @@ impl<S: CachedSet> ReplicaSets<S> {
 
     /// One live read, before the first adoption and before missing pods are recreated.
     pub(super) async fn confirm(&self, set: &ReplicaSet) -> Result<(), Refusal> {
-        let live = match self.context.api.get::<S::Wire>(&target_of::<S>(set)).await {
-            Ok(live) => Meta::parse(live.metadata().clone()).ok(),
-            Err(failure) if failure.kind() == RefusalKind::NotFound => None,
-            Err(failure) => return Err(failure.into()),
-        };
+        let live = self.context.api.get::<S::Wire>(&target_of::<S>(set)).await.none_if_absent()?;
+        let live = live.and_then(|live| Meta::parse(live.metadata().clone()).ok());
         may_adopt(&set.meta.uid, live.as_ref()).map_err(|refused| Refusal::other(refused.to_string()))
     }
 

@@ -12,15 +12,14 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use gantry_decide::Wake;
-use gantry_decide::queue::{Outcome, RetryPolicy};
+use gantry_decide::queue::RetryPolicy;
 use gantry_decide::replica_set::{
     ControllerState, StatusWrite, SyncReport, SyncStart, classify_pods, decide, must_be_confirmed, report,
 };
-use gantry_model::ObjectKey;
-use gantry_runtime::Queue;
+use gantry_model::{ObjectKey, Refusal};
 use gantry_runtime::informer::{CachedReplicaSet, CachedReplicationController};
 
-use crate::context::{Assembly, Context};
+use crate::context::{Assembly, Context, Reconciler};
 use kind::CachedSet;
 use observe::Caches;
 
@@ -42,43 +41,32 @@ pub(crate) fn assemble_replication_controllers(assembly: &mut Assembly<'_>) {
 
 fn assemble_kind<S: CachedSet>(assembly: &mut Assembly<'_>, name: &'static str, workers: usize) {
     let context = assembly.context.clone();
-    let caches = Caches::<S>::of(&assembly.informers);
-    let queue = Queue::new(name, context.clock.clone(), &context.metrics);
+    let caches = Caches::<S>::of(assembly);
+    let queue = assembly.queue(name);
     let controller = ReplicaSets { context, caches, state: Arc::default() };
     triggers::subscribe(&controller.caches, &controller.state, &queue);
-    let synced = controller.caches.clone().synced();
-    assembly.work(&queue, (workers, RetryPolicy::REPLICA_SET), synced, move |key| {
-        let controller = controller.clone();
-        async move { controller.sync(&key).await }
-    });
+    assembly.work(&queue, (workers, RetryPolicy::REPLICA_SET), controller);
+}
+
+impl<S: CachedSet> Reconciler<ObjectKey> for ReplicaSets<S> {
+    async fn sync(&self, key: &ObjectKey) -> Result<Wake, Refusal> {
+        let Some(report) = self.try_sync(key).await? else { return Ok(Wake::OnChange) };
+        match report.wake(self.context.clock.now()) {
+            Wake::Soon => Err(Refusal::other(report.waiting_on.to_string())),
+            wake => Ok(wake),
+        }
+    }
 }
 
 impl<S: CachedSet> ReplicaSets<S> {
-    async fn sync(&self, key: &ObjectKey) -> (Outcome, Wake) {
-        match self.try_sync(key).await {
-            Ok(None) => (Outcome::Success, Wake::OnChange),
-            Ok(Some(report)) => match report.wake(self.context.clock.now()) {
-                Wake::Soon => {
-                    tracing::debug!(set = %key, waiting_on = %report.waiting_on, "the sync failed and is tried again");
-                    (Outcome::Failure, Wake::OnChange)
-                }
-                wake => (Outcome::Success, wake),
-            },
-            Err(error) => {
-                tracing::debug!(set = %key, error, "the sync failed and is tried again");
-                (Outcome::Failure, Wake::OnChange)
-            }
-        }
-    }
-
-    async fn try_sync(&self, key: &ObjectKey) -> Result<Option<SyncReport>, String> {
+    async fn try_sync(&self, key: &ObjectKey) -> Result<Option<SyncReport>, Refusal> {
         // The versions of the caches are read before the caches: what is read is at least as new.
         let read = self.caches.versions();
         let cached = self.caches.sets.read().get(key).cloned();
         // Expectations time out by the monotonic clock, which cannot be set.
         let steady = self.context.clock.steady();
         let begun = self.state().begin_sync(steady, key, cached.as_ref().map(|set| set.parsed()), &read);
-        let expectation_state = match begun.map_err(|stale| stale.to_string())? {
+        let expectation_state = match begun.map_err(|stale| Refusal::other(stale.to_string()))? {
             SyncStart::Gone => return Ok(None),
             SyncStart::Present(_, expectation_state) => expectation_state,
         };
@@ -93,18 +81,19 @@ impl<S: CachedSet> ReplicaSets<S> {
             }
         };
         let (adoptions, releases) = self.claim(set, &classified.claims).await;
-        let observed = classified.claimed(adoptions, releases).map_err(|failed| failed.to_string())?;
+        let observed = classified.claimed(adoptions, releases);
+        let observed = observed.map_err(|failed| Refusal::other(failed.to_string()))?;
         let relations = self.caches.related_to(&observed);
         let observed = observed
             .among(relations.sets.iter().map(|set| set.parsed()), relations.pods.iter().map(|pod| &**pod));
         let decision = decide(self.context.clock.now(), &observed);
         if must_be_confirmed(&observed, &decision) {
-            self.confirm(set).await.map_err(|refusal| refusal.message)?;
+            self.confirm(set).await?;
         }
         let manage_result = self.manage(&observed, &decision).await;
         let report = report(self.context.clock.now(), &observed, &decision, &manage_result);
         if let StatusWrite::Put(status) = &report.status {
-            self.write_status(cached, status).await.map_err(|refusal| refusal.message)?;
+            self.write_status(cached, status).await?;
         }
         Ok(Some(report))
     }

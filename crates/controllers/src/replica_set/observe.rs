@@ -6,9 +6,10 @@ use std::sync::Arc;
 use gantry_decide::replica_set::{Observed, is_choice_needed};
 use gantry_decide::written_versions::{CachedResource, ReadVersions};
 use gantry_model::{Pod, ReplicaSet};
-use gantry_runtime::{Informer, Informers};
+use gantry_runtime::Informer;
 
 use super::kind::CachedSet;
+use crate::context::Assembly;
 
 #[derive(Debug)]
 pub(super) struct Caches<S> {
@@ -24,13 +25,8 @@ pub(super) struct RelatedObjects<S> {
 }
 
 impl<S: CachedSet> Caches<S> {
-    pub(super) fn of(informers: &Informers) -> Self {
-        Self { sets: informers.of(), pods: informers.of() }
-    }
-
-    pub(super) async fn synced(self) {
-        self.sets.synced().await;
-        self.pods.synced().await;
+    pub(super) fn of(assembly: &mut Assembly<'_>) -> Self {
+        Self { sets: assembly.informer(), pods: assembly.informer() }
     }
 
     /// The versions that the caches have reached.

@@ -7,11 +7,10 @@ mod triggers;
 use std::sync::Arc;
 
 use gantry_decide::Wake;
-use gantry_decide::queue::{Outcome, RetryPolicy};
-use gantry_model::Name;
-use gantry_runtime::Queue;
+use gantry_decide::queue::RetryPolicy;
+use gantry_model::{Name, Refusal};
 
-use crate::context::{Assembly, Context};
+use crate::context::{Assembly, Context, Reconciler};
 use observe::Caches;
 
 /// The ConfigMap.
@@ -33,28 +32,18 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
         return;
     };
     let context = assembly.context.clone();
-    let caches = Caches::of(&assembly.informers);
-    let queue = Queue::new("root_ca_cert_publisher", context.clock.clone(), &context.metrics);
+    let caches = Caches::of(assembly);
+    let queue = assembly.queue("root_ca_cert_publisher");
     triggers::subscribe(&caches, &queue);
     let controller = RootCaPublisher { context, caches, certificate };
-    let synced = controller.caches.clone().synced();
-    assembly.work(&queue, (WORKERS, RetryPolicy::REPLICA_SET), synced, move |namespace| {
-        let controller = controller.clone();
-        async move { controller.sync(&namespace).await }
-    });
+    assembly.work(&queue, (WORKERS, RetryPolicy::REPLICA_SET), controller);
 }
 
-impl RootCaPublisher {
-    async fn sync(&self, namespace: &Name) -> (Outcome, Wake) {
-        let Some(needed_write) = self.caches.needed_write(namespace, &self.certificate) else {
-            return (Outcome::Success, Wake::OnChange);
-        };
-        match self.apply(namespace, needed_write).await {
-            Ok(()) => (Outcome::Success, Wake::OnChange),
-            Err(failure) => {
-                tracing::debug!(%namespace, %failure, "the root certificate could not be published");
-                (Outcome::Failure, Wake::OnChange)
-            }
+impl Reconciler<Name> for RootCaPublisher {
+    async fn sync(&self, namespace: &Name) -> Result<Wake, Refusal> {
+        if let Some(needed_write) = self.caches.needed_write(namespace, &self.certificate) {
+            self.apply(namespace, needed_write).await?;
         }
+        Ok(Wake::OnChange)
     }
 }

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use gantry_model::{Name, Namespace, ObjectKey};
+use gantry_runtime::Informer;
 use gantry_runtime::informer::{InformerScope, Plain};
-use gantry_runtime::{Informer, Informers};
 use k8s_openapi::api::core::v1 as core;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use super::NAME;
+use crate::context::Assembly;
 use crate::namespace::is_active;
 
 /// Kubernetes' annotation of the ConfigMap.
@@ -33,13 +34,11 @@ pub(super) enum ConfigMapWrite {
 }
 
 impl Caches {
-    pub(super) fn of(informers: &Informers) -> Self {
-        Self { namespaces: informers.of(), maps: informers.scoped(InformerScope::all().named(&NAME.into())) }
-    }
-
-    pub(super) async fn synced(self) {
-        self.namespaces.synced().await;
-        self.maps.synced().await;
+    pub(super) fn of(assembly: &mut Assembly<'_>) -> Self {
+        Self {
+            namespaces: assembly.informer(),
+            maps: assembly.scoped_informer(InformerScope::all().named(&NAME.into())),
+        }
     }
 
     /// The write that a namespace needs, if any.

@@ -5,11 +5,10 @@ mod observe;
 mod triggers;
 
 use gantry_decide::Wake;
-use gantry_decide::queue::{Outcome, RetryPolicy};
-use gantry_model::Name;
-use gantry_runtime::Queue;
+use gantry_decide::queue::RetryPolicy;
+use gantry_model::{Name, Refusal};
 
-use crate::context::{Assembly, Context};
+use crate::context::{Assembly, Context, Reconciler};
 use observe::Caches;
 
 const DEFAULT: &str = "default";
@@ -24,28 +23,18 @@ struct Accounts {
 
 pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let context = assembly.context.clone();
-    let caches = Caches::of(&assembly.informers);
-    let queue = Queue::new("serviceaccount", context.clock.clone(), &context.metrics);
+    let caches = Caches::of(assembly);
+    let queue = assembly.queue("serviceaccount");
     triggers::subscribe(&caches, &queue);
     let controller = Accounts { context, caches };
-    let synced = controller.caches.clone().synced();
-    assembly.work(&queue, (WORKERS, RetryPolicy::REPLICA_SET), synced, move |namespace| {
-        let controller = controller.clone();
-        async move { controller.sync(&namespace).await }
-    });
+    assembly.work(&queue, (WORKERS, RetryPolicy::REPLICA_SET), controller);
 }
 
-impl Accounts {
-    async fn sync(&self, namespace: &Name) -> (Outcome, Wake) {
-        if !self.caches.lacks_account(namespace) {
-            return (Outcome::Success, Wake::OnChange);
+impl Reconciler<Name> for Accounts {
+    async fn sync(&self, namespace: &Name) -> Result<Wake, Refusal> {
+        if self.caches.lacks_account(namespace) {
+            self.create(namespace).await?;
         }
-        match self.create(namespace).await {
-            Ok(()) => (Outcome::Success, Wake::OnChange),
-            Err(failure) => {
-                tracing::debug!(%namespace, %failure, "the default account could not be created");
-                (Outcome::Failure, Wake::OnChange)
-            }
-        }
+        Ok(Wake::OnChange)
     }
 }

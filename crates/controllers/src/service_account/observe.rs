@@ -1,11 +1,12 @@
 //! The snapshot: whether the namespace lacks its service account.
 
 use gantry_model::{Name, Namespace, ObjectKey};
+use gantry_runtime::Informer;
 use gantry_runtime::informer::{InformerScope, Plain};
-use gantry_runtime::{Informer, Informers};
 use k8s_openapi::api::core::v1 as core;
 
 use super::DEFAULT;
+use crate::context::Assembly;
 use crate::namespace::is_active;
 
 #[derive(Clone, Debug)]
@@ -16,16 +17,11 @@ pub(super) struct Caches {
 }
 
 impl Caches {
-    pub(super) fn of(informers: &Informers) -> Self {
+    pub(super) fn of(assembly: &mut Assembly<'_>) -> Self {
         Self {
-            namespaces: informers.of(),
-            accounts: informers.scoped(InformerScope::all().named(&DEFAULT.into())),
+            namespaces: assembly.informer(),
+            accounts: assembly.scoped_informer(InformerScope::all().named(&DEFAULT.into())),
         }
-    }
-
-    pub(super) async fn synced(self) {
-        self.namespaces.synced().await;
-        self.accounts.synced().await;
     }
 
     /// Whether a namespace should have an account and has none.

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use gantry_decide::Wake;
-use gantry_decide::queue::{Outcome, RetryPolicy};
+use gantry_decide::queue::RetryPolicy;
 use gantry_json::Value;
-use gantry_model::ObjectKey;
+use gantry_model::{ObjectKey, Refusal};
 use gantry_runtime::informer::{Cached as _, Plain, Typed as _};
-use gantry_runtime::{Informer, InformerEvent, Queue, RequestError, ResourcePath};
+use gantry_runtime::{Informer, InformerEvent, Queue, ResourcePath};
 use k8s_openapi::api::core::v1::{PersistentVolume, PersistentVolumeClaim};
 use k8s_openapi::api::storage::v1::VolumeAttributesClass;
 
-use super::{WORKERS, is_held, release, result};
-use crate::context::{Assembly, Context};
+use super::{WORKERS, is_held, release};
+use crate::context::{Assembly, Context, Reconciler};
 use crate::namespace::ignore_existing;
 
 const FINALIZER: &str = "kubernetes.io/vac-protection";
@@ -27,23 +27,11 @@ struct AttributesClasses {
 
 pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let context = assembly.context.clone();
-    let informers = &assembly.informers;
-    let (classes, claims, volumes) = (informers.of(), informers.of(), informers.of());
-    let queue = Queue::new("vacprotection", context.clock.clone(), &context.metrics);
+    let (classes, claims, volumes) = (assembly.informer(), assembly.informer(), assembly.informer());
+    let queue = assembly.queue("vacprotection");
     let controller = AttributesClasses { context, classes, claims, volumes };
     controller.subscribe(&queue);
-    let synced = {
-        let AttributesClasses { classes, claims, volumes, .. } = controller.clone();
-        async move {
-            classes.synced().await;
-            claims.synced().await;
-            volumes.synced().await;
-        }
-    };
-    assembly.work(&queue, (WORKERS, RetryPolicy::REPLICA_SET), synced, move |key| {
-        let controller = controller.clone();
-        async move { controller.sync(&key).await }
-    });
+    assembly.work(&queue, (WORKERS, RetryPolicy::REPLICA_SET), controller);
 }
 
 /// The classes that a claim uses, will use or is about to use no more.
@@ -59,6 +47,23 @@ fn classes_of_claim(claim: &PersistentVolumeClaim) -> Vec<&str> {
 
 fn class_of_volume(volume: &PersistentVolume) -> Option<&str> {
     volume.spec.as_ref().and_then(|spec| spec.volume_attributes_class_name.as_deref())
+}
+
+impl Reconciler<ObjectKey> for AttributesClasses {
+    async fn sync(&self, key: &ObjectKey) -> Result<Wake, Refusal> {
+        let class = self.classes.read().get(key).map(|class| class.wire.clone());
+        let Some(class) = class.filter(|class| is_held(&class.metadata, FINALIZER)) else {
+            return Ok(Wake::OnChange);
+        };
+        if self.is_used(key.name.as_str()) {
+            return Ok(Wake::OnChange);
+        }
+        let mut class = Arc::unwrap_or_clone(class);
+        release(&mut class.metadata, FINALIZER);
+        let target = ResourcePath::object(&Plain::<VolumeAttributesClass>::resource(), None, &key.name);
+        ignore_existing(self.context.api.replace::<Value>(&target, &class).await)?;
+        Ok(Wake::OnChange)
+    }
 }
 
 impl AttributesClasses {
@@ -86,22 +91,6 @@ impl AttributesClasses {
                 to.add(ObjectKey::new("", name));
             }
         });
-    }
-
-    async fn sync(&self, key: &ObjectKey) -> (Outcome, Wake) {
-        result(key, self.release_if_unused(key).await)
-    }
-
-    async fn release_if_unused(&self, key: &ObjectKey) -> Result<(), RequestError> {
-        let class = self.classes.read().get(key).map(|class| class.wire.clone());
-        let Some(class) = class.filter(|class| is_held(&class.metadata, FINALIZER)) else { return Ok(()) };
-        if self.is_used(key.name.as_str()) {
-            return Ok(());
-        }
-        let mut class = Arc::unwrap_or_clone(class);
-        release(&mut class.metadata, FINALIZER);
-        let target = ResourcePath::object(&Plain::<VolumeAttributesClass>::resource(), None, &key.name);
-        ignore_existing(self.context.api.replace::<Value>(&target, &class).await)
     }
 
     fn is_used(&self, name: &str) -> bool {

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use gantry_decide::Wake;
-use gantry_decide::queue::{Outcome, RetryPolicy};
+use gantry_decide::queue::RetryPolicy;
 use gantry_json::Value;
-use gantry_model::{ObjectKey, Pod};
+use gantry_model::{ObjectKey, Pod, Refusal};
 use gantry_runtime::informer::{Cached as _, InformerEvent, Plain, Typed as _};
 use gantry_runtime::{Form, Informer, Queue, RequestError, ResourcePath};
 use k8s_openapi::api::core::v1 as core;
 
-use super::{WORKERS, is_held, release, result};
-use crate::context::{Assembly, Context};
+use super::{WORKERS, is_held, release};
+use crate::context::{Assembly, Context, Reconciler};
 use crate::namespace::ignore_existing;
 
 const FINALIZER: &str = "kubernetes.io/pvc-protection";
@@ -24,22 +24,12 @@ struct Claims {
 
 pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let context = assembly.context.clone();
-    let claims = assembly.informers.of::<Plain<core::PersistentVolumeClaim>>();
-    let pods = assembly.informers.of::<Pod>();
-    let queue = Queue::new("pvcprotection", context.clock.clone(), &context.metrics);
+    let claims = assembly.informer::<Plain<core::PersistentVolumeClaim>>();
+    let pods = assembly.informer::<Pod>();
+    let queue = assembly.queue("pvcprotection");
     subscribe(&claims, &pods, &queue);
     let controller = Claims { context, claims };
-    let synced = {
-        let claims = controller.claims.clone();
-        async move {
-            claims.synced().await;
-            pods.synced().await;
-        }
-    };
-    assembly.work(&queue, (WORKERS, RetryPolicy::REPLICA_SET), synced, move |key| {
-        let controller = controller.clone();
-        async move { controller.sync(&key).await }
-    });
+    assembly.work(&queue, (WORKERS, RetryPolicy::REPLICA_SET), controller);
 }
 
 /// Enqueues a claim when it changes, and when a pod of its namespace is deleted.
@@ -66,26 +56,25 @@ fn subscribe(
     });
 }
 
-impl Claims {
-    async fn sync(&self, key: &ObjectKey) -> (Outcome, Wake) {
-        result(key, self.release_if_unused(key).await)
-    }
-
-    async fn release_if_unused(&self, key: &ObjectKey) -> Result<(), RequestError> {
+impl Reconciler<ObjectKey> for Claims {
+    async fn sync(&self, key: &ObjectKey) -> Result<Wake, Refusal> {
         let claim = self.claims.read().get(key).map(|claim| claim.wire.clone());
         let Some(claim) = claim.filter(|claim| is_held(&claim.metadata, FINALIZER)) else {
-            return Ok(());
+            return Ok(Wake::OnChange);
         };
         if self.is_used(key).await? {
-            return Ok(());
+            return Ok(Wake::OnChange);
         }
         let mut claim = Arc::unwrap_or_clone(claim);
         release(&mut claim.metadata, FINALIZER);
         let resource = Plain::<core::PersistentVolumeClaim>::resource();
         let target = ResourcePath::object(&resource, Some(&key.namespace), &key.name);
-        ignore_existing(self.context.api.replace::<Value>(&target, &claim).await)
+        ignore_existing(self.context.api.replace::<Value>(&target, &claim).await)?;
+        Ok(Wake::OnChange)
     }
+}
 
+impl Claims {
     /// Whether a pod uses the claim. The pods are listed live: a cache could miss a new one.
     async fn is_used(&self, key: &ObjectKey) -> Result<bool, RequestError> {
         let target = ResourcePath::collection(&Pod::resource(), Some(&key.namespace));

@@ -7,10 +7,6 @@ mod attributes_classes;
 mod claims;
 mod volumes;
 
-use gantry_decide::Wake;
-use gantry_decide::queue::Outcome;
-use gantry_model::ObjectKey;
-use gantry_runtime::RequestError;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 pub(crate) use attributes_classes::assemble as assemble_attributes_classes;
@@ -30,16 +26,5 @@ fn is_held(metadata: &ObjectMeta, finalizer: &str) -> bool {
 fn release(metadata: &mut ObjectMeta, finalizer: &str) {
     if let Some(finalizers) = &mut metadata.finalizers {
         finalizers.retain(|held| held != finalizer);
-    }
-}
-
-/// A failed attempt is retried.
-fn result(key: &ObjectKey, attempt: Result<(), RequestError>) -> (Outcome, Wake) {
-    match attempt {
-        Ok(()) => (Outcome::Success, Wake::OnChange),
-        Err(failure) => {
-            tracing::debug!(%key, %failure, "a finalizer could not be removed");
-            (Outcome::Failure, Wake::OnChange)
-        }
     }
 }

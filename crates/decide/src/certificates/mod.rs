@@ -65,29 +65,22 @@ pub struct CertificateSubject {
     pub alternative_names: BTreeSet<AlternativeName>,
 }
 
-/// The kinds of alternative names of a subject, in the order in which they are checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum AlternativeName {
-    /// The name of a host.
-    Dns,
-    /// An email address.
-    Email,
-    /// The address of a host.
-    Ip,
-    /// A URI.
-    Uri,
-}
-
-impl AlternativeName {
-    /// The kind as it is written in messages.
-    fn label(self) -> &'static str {
-        match self {
-            Self::Dns => "DNS",
-            Self::Email => "Email",
-            Self::Ip => "IP",
-            Self::Uri => "URI",
-        }
+gantry_model::text_enum! {
+    /// The kinds of alternative names of a subject, in the order in which they are checked.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum AlternativeName {
+        /// The name of a host.
+        Dns = "DNS",
+        /// An email address.
+        Email = "Email",
+        /// The address of a host.
+        Ip = "IP",
+        /// A URI.
+        Uri = "URI",
     }
+
+    /// The kind as it is written in messages.
+    fn label(self) -> &'static str;
 }
 
 /// A condition of a request.

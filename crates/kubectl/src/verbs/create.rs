@@ -7,27 +7,18 @@ use super::apply::with_last_applied;
 use super::result_printer::{DryRun, ResultPrinter, Validation};
 use crate::client_context::ClientContext;
 use crate::failure::Failure;
-use crate::manifests;
+use crate::manifests::{self, ManifestOptions};
 use crate::print::indented_as_declared;
+use crate::selection::for_each;
 use crate::verbs::result_printer::WriteParameters as _;
 
 /// The options of `create -f`.
 #[derive(Clone, Debug, Default)]
 pub struct CreateOptions {
-    /// The files.
-    pub files: Vec<String>,
-    /// Whether directories are read recursively.
-    pub recursive: bool,
-    /// How unknown fields are handled.
-    pub validation: Validation,
-    /// Only objects with these labels.
-    pub selector: Option<String>,
+    /// The objects.
+    pub manifests: ManifestOptions,
     /// Whether the last-applied annotation is set, for a later `apply`.
     pub save_config: bool,
-    /// The field manager; kubectl's own by default.
-    pub manager: Option<String>,
-    /// How results are printed.
-    pub printer: ResultPrinter,
 }
 
 /// The options of `create deployment`.
@@ -51,22 +42,13 @@ const MANAGER: &str = "kubectl-create";
 
 /// Creates every object of the files.
 pub async fn create(ctx: &mut ClientContext, options: &CreateOptions) -> Result<(), Failure> {
-    if options.files.is_empty() {
-        return Err(Failure::other("must specify one of -f and -k"));
-    }
-    let (mut manifests, mut failures) = manifests::read_each(&options.files, options.recursive)?;
-    manifests::select(&mut manifests, options.selector.as_deref())?;
+    let (manifests, failures) = options.manifests.read()?;
     if manifests.is_empty() && failures.is_empty() {
         return Err(Failure::other("no objects passed to create"));
     }
-    for resolved in manifests::resolve_each(ctx, manifests, options.validation).await? {
-        let created = match resolved {
-            Ok(manifest) => create_one(ctx, options, manifest).await,
-            Err(failure) => Err(failure),
-        };
-        failures.extend(created.err());
-    }
-    Failure::all(failures)
+    let resolved = manifests::resolve_each(ctx, manifests, options.manifests.validation).await?;
+    let found = failures.into_iter().map(Err).chain(resolved);
+    for_each(ctx, found, async |ctx, manifest| create_one(ctx, options, manifest).await).await
 }
 
 async fn create_one(
@@ -74,22 +56,22 @@ async fn create_one(
     options: &CreateOptions,
     mut manifest: manifests::ResolvedManifest,
 ) -> Result<(), Failure> {
+    let ManifestOptions { printer, .. } = &options.manifests;
     if options.save_config {
         manifest.object = with_last_applied(&manifest.object);
     }
-    let object = if options.printer.dry_run.is_client() {
+    let object = if printer.dry_run.is_client() {
         manifest.object.clone()
     } else {
-        let manager = options.manager.as_deref().unwrap_or(MANAGER);
-        let call =
-            ApiRequest::post(manifest.collection(), &manifest.object).by(manager, options.printer.dry_run);
-        let created = ctx.request(call.validated(options.validation)).await;
+        let manager = options.manifests.manager.as_deref().unwrap_or(MANAGER);
+        let call = ApiRequest::post(manifest.collection(), &manifest.object).by(manager, printer.dry_run);
+        let created = ctx.request(call.validated(options.manifests.validation)).await;
         created
             .map_err(|failure| failure.while_doing(&format!("error when creating \"{}\"", manifest.source)))?
     };
     let name = object["metadata"]["name"].as_str().unwrap_or(&manifest.name).to_owned();
     let title = format!("{}/{name}", manifest.resource.singular_with_group());
-    options.printer.print(ctx, &title, "created", &object)
+    printer.print(ctx, &title, "created", &object)
 }
 
 /// Creates a Deployment.

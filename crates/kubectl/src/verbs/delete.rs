@@ -36,16 +36,20 @@ pub struct DeleteOptions {
     pub printer: ResultPrinter,
 }
 
-/// How dependents are deleted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Cascade {
-    /// Dependents are deleted after the owner.
-    #[default]
-    Background,
-    /// Dependents are deleted before the owner.
-    Foreground,
-    /// Dependents are not deleted.
-    Orphan,
+gantry_formats::text_enum! {
+    /// How dependents are deleted.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Cascade {
+        /// Dependents are deleted after the owner.
+        #[default]
+        Background = "Background",
+        /// Dependents are deleted before the owner.
+        Foreground = "Foreground",
+        /// Dependents are not deleted.
+        Orphan = "Orphan",
+    }
+
+    fn policy(self) -> &'static str;
 }
 
 /// One object to delete.
@@ -76,14 +80,6 @@ impl Cascade {
             options["gracePeriodSeconds"] = seconds.into();
         }
         options
-    }
-
-    fn policy(self) -> &'static str {
-        match self {
-            Self::Background => "Background",
-            Self::Foreground => "Foreground",
-            Self::Orphan => "Orphan",
-        }
     }
 }
 

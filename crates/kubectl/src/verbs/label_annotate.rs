@@ -8,7 +8,7 @@ use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::field::{members, object_mut, shown};
 use crate::resources::ApiResource;
-use crate::selection::{BareType, FoundObject, Selection, find_each};
+use crate::selection::{BareType, FoundObject, Selection, find_each, for_each};
 use crate::verbs::result_printer::WriteParameters as _;
 
 /// The metadata field to change.
@@ -166,15 +166,7 @@ pub async fn label_or_annotate(
     if options.resource_version.is_some() && !alone {
         return Err(Failure::other("--resource-version may only be used with a single resource"));
     }
-    let mut failures = Vec::new();
-    for one in found {
-        let done = match one {
-            Ok(one) => change_object(ctx, options, &one, alone).await,
-            Err(failure) => Err(failure),
-        };
-        failures.extend(done.err());
-    }
-    Failure::all(failures)
+    for_each(ctx, found, async |ctx, one| change_object(ctx, options, &one, alone).await).await
 }
 
 async fn change_object(

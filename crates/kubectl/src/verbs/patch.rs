@@ -9,7 +9,7 @@ use super::result_printer::ResultPrinter;
 use crate::client_context::ClientContext;
 use crate::failure::{Failure, StatusError};
 use crate::field::text;
-use crate::selection::{BareType, FoundObject, Selection, find_each};
+use crate::selection::{BareType, FoundObject, Selection, find_each, for_each};
 use crate::three_way::{Shape, shape_of};
 use crate::verbs::result_printer::WriteParameters as _;
 
@@ -59,15 +59,7 @@ pub async fn patch(ctx: &mut ClientContext, options: &PatchOptions) -> Result<()
     if found.is_empty() {
         return Err(Failure::other("no objects passed to patch"));
     }
-    let mut failures = Vec::new();
-    for one in found {
-        let done = match one {
-            Ok(one) => patch_one(ctx, options, &one, &body).await,
-            Err(failure) => Err(failure),
-        };
-        failures.extend(done.err());
-    }
-    Failure::all(failures)
+    for_each(ctx, found, async |ctx, one| patch_one(ctx, options, &one, &body).await).await
 }
 
 /// What looks like JSON is sent as it is, so that the server complains in its own words; else it is YAML.

@@ -5,47 +5,31 @@ use gantry_json::Value;
 
 use super::apply::with_last_applied;
 use super::delete::{delete_and_wait, deletion_message};
-use super::result_printer::{ResultPrinter, Validation};
 use crate::client_context::ClientContext;
 use crate::failure::Failure;
-use crate::manifests::{self, ResolvedManifest};
+use crate::manifests::{self, ManifestOptions, ResolvedManifest};
+use crate::selection::for_each;
 use crate::verbs::result_printer::WriteParameters as _;
 
 /// What to replace.
 #[derive(Clone, Debug, Default)]
 pub struct ReplaceOptions {
-    /// The files.
-    pub files: Vec<String>,
-    /// Whether directories are read recursively.
-    pub recursive: bool,
-    /// How unknown fields are handled.
-    pub validation: Validation,
+    /// The objects.
+    pub manifests: ManifestOptions,
     /// Whether the last-applied annotation is set, for a later `apply`.
     pub save_config: bool,
     /// A part of the object, such as `status`.
     pub subresource: Option<String>,
     /// Whether it is deleted and created again, and with which options it is deleted.
     pub force: Option<Value>,
-    /// The field manager; kubectl's own by default.
-    pub manager: Option<String>,
-    /// How results are printed.
-    pub printer: ResultPrinter,
 }
 
 /// Replaces every object of the files.
 pub async fn replace(ctx: &mut ClientContext, options: &ReplaceOptions) -> Result<(), Failure> {
-    if options.files.is_empty() {
-        return Err(Failure::other("must specify one of -f and -k"));
-    }
-    let (manifests, mut failures) = manifests::read_each(&options.files, options.recursive)?;
-    for resolved in manifests::resolve_each(ctx, manifests, options.validation).await? {
-        let replaced = match resolved {
-            Ok(manifest) => replace_one(ctx, options, manifest).await,
-            Err(failure) => Err(failure),
-        };
-        failures.extend(replaced.err());
-    }
-    Failure::all(failures)
+    let (manifests, failures) = options.manifests.read()?;
+    let resolved = manifests::resolve_each(ctx, manifests, options.manifests.validation).await?;
+    let found = failures.into_iter().map(Err).chain(resolved);
+    for_each(ctx, found, async |ctx, manifest| replace_one(ctx, options, manifest).await).await
 }
 
 async fn replace_one(
@@ -56,7 +40,7 @@ async fn replace_one(
     if options.save_config {
         manifest.object = with_last_applied(&manifest.object);
     }
-    let object = if options.printer.dry_run.is_client() {
+    let object = if options.manifests.printer.dry_run.is_client() {
         manifest.object.clone()
     } else {
         let sent = match &options.force {
@@ -66,7 +50,7 @@ async fn replace_one(
         sent.map_err(|failure| failure.while_doing(&format!("error when replacing \"{}\"", manifest.source)))?
     };
     let title = format!("{}/{}", manifest.resource.singular_with_group(), manifest.name);
-    options.printer.print(ctx, &title, "replaced", &object)
+    options.manifests.printer.print(ctx, &title, "replaced", &object)
 }
 
 async fn put(
@@ -85,8 +69,8 @@ async fn put(
             object["metadata"]["resourceVersion"] = stored["metadata"]["resourceVersion"].clone();
         }
     }
-    let call = ApiRequest::put(path, &object).by(manager(options), options.printer.dry_run);
-    ctx.request(call.validated(options.validation)).await
+    let call = ApiRequest::put(path, &object).by(manager(options), options.manifests.printer.dry_run);
+    ctx.request(call.validated(options.manifests.validation)).await
 }
 
 /// Deletes what is there, and creates what is written in its place.
@@ -106,10 +90,10 @@ async fn recreate(
         Err(failure) => return Err(failure),
     }
     let call = ApiRequest::post(manifest.collection(), &manifest.object)
-        .by(manager(options), options.printer.dry_run);
-    ctx.request(call.validated(options.validation)).await
+        .by(manager(options), options.manifests.printer.dry_run);
+    ctx.request(call.validated(options.manifests.validation)).await
 }
 
 fn manager(options: &ReplaceOptions) -> &str {
-    options.manager.as_deref().unwrap_or("kubectl-replace")
+    options.manifests.manager.as_deref().unwrap_or("kubectl-replace")
 }

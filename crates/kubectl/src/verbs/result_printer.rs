@@ -19,16 +19,20 @@ pub enum DryRun {
     Server,
 }
 
-/// How the server handles unknown fields.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Validation {
-    /// The write is refused.
-    #[default]
-    Strict,
-    /// They are warned of.
-    Warn,
-    /// They are left out.
-    Ignore,
+gantry_formats::text_enum! {
+    /// How the server handles unknown fields.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Validation {
+        /// The write is refused.
+        #[default]
+        Strict = "Strict",
+        /// They are warned of.
+        Warn = "Warn",
+        /// They are left out.
+        Ignore = "Ignore",
+    }
+
+    fn parameter(self) -> &'static str;
 }
 
 /// Prints results in the format of `-o`, with a dry run suffix.
@@ -85,14 +89,6 @@ impl Validation {
             Some(other) => Err(Failure::other(format!(
                 "invalid - validate option \"{other}\"; must be one of: strict (or true), warn, ignore (or false)"
             ))),
-        }
-    }
-
-    fn parameter(self) -> &'static str {
-        match self {
-            Self::Strict => "Strict",
-            Self::Warn => "Warn",
-            Self::Ignore => "Ignore",
         }
     }
 }

@@ -9,7 +9,7 @@ use super::result_printer::ResultPrinter;
 use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::field::{number, text};
-use crate::selection::{BareType, FoundObject, Selection, find_each};
+use crate::selection::{BareType, FoundObject, Selection, find_each, for_each};
 use crate::verbs::result_printer::WriteParameters as _;
 
 /// What to scale, and to how many.
@@ -60,15 +60,7 @@ pub async fn scale(ctx: &mut ClientContext, options: &ScaleOptions) -> Result<()
     if found.is_empty() {
         return Err(Failure::other("no objects passed to scale"));
     }
-    let mut failures = Vec::new();
-    for one in found {
-        let done = match one {
-            Ok(one) => scale_one(ctx, options, &one).await,
-            Err(failure) => Err(failure),
-        };
-        failures.extend(done.err());
-    }
-    Failure::all(failures)
+    for_each(ctx, found, async |ctx, one| scale_one(ctx, options, &one).await).await
 }
 
 async fn scale_one(

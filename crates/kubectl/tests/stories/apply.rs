@@ -1,9 +1,10 @@
 //! `apply` and `create`: the cluster is to have what files say.
 
 use gantry_json::{Value, json};
+use gantry_kubectl::ManifestOptions;
 use gantry_kubectl::verbs::{CreateDeploymentOptions, CreateOptions, DryRun, create, create_deployment};
 
-use crate::terminal::{Terminal, deployment, manifest, printer};
+use crate::terminal::{Terminal, deployment, files, manifest, printer};
 
 /// The Deployment `web` with another spec, written down.
 fn web(change: impl FnOnce(&mut Value)) -> String {
@@ -222,7 +223,7 @@ async fn files_must_be_there() {
     let mut terminal = Terminal::new().await;
     let output = terminal.run(async |ctx| apply(ctx, &ApplyOptions::default()).await).await;
     output.fails("error: must specify one of -f and -k\n");
-    let options = ApplyOptions { files: vec!["nope.yaml".to_owned()], ..ApplyOptions::default() };
+    let options = ApplyOptions { manifests: files(vec!["nope.yaml".to_owned()]), ..ApplyOptions::default() };
     let output = terminal.run(async |ctx| apply(ctx, &options).await).await;
     output.fails("error: the path \"nope.yaml\" does not exist\n");
 }
@@ -235,8 +236,7 @@ async fn several_results_are_one_list() {
     let both = format!("{}\n---\n{}", manifest("api", 1, "i"), manifest("web", 1, "i"));
     let file = terminal.file("s.yaml", &both);
     let options = |output: &str| ApplyOptions {
-        files: vec![file.clone()],
-        printer: printer(output, DryRun::No),
+        manifests: ManifestOptions { printer: printer(output, DryRun::No), ..files(vec![file.clone()]) },
         ..ApplyOptions::default()
     };
     let by_name = options("name");
@@ -251,9 +251,9 @@ async fn several_results_are_one_list() {
 async fn the_rest_is_applied_all_the_same() {
     use gantry_kubectl::verbs::{ApplyOptions, apply};
     let mut terminal = Terminal::new().await;
-    let files =
+    let named =
         vec![terminal.file("bad.yaml", "c: d: e\n"), terminal.file("web.yaml", &manifest("web", 1, "i"))];
-    let options = ApplyOptions { files, ..ApplyOptions::default() };
+    let options = ApplyOptions { manifests: files(named), ..ApplyOptions::default() };
     let output = terminal.run(async |ctx| apply(ctx, &options).await).await;
     assert!(output.failed && output.err.starts_with("error: error parsing bad.yaml: "), "{output:?}");
     assert_eq!(output.out, "deployment.apps/web created\n");
@@ -273,7 +273,7 @@ async fn force_recreates_what_cannot_change() {
             spec["template"]["metadata"]["labels"] = json!({"app": "y"});
         }),
     );
-    let options = ApplyOptions { files: vec![file], force: true, ..ApplyOptions::default() };
+    let options = ApplyOptions { manifests: files(vec![file]), force: true, ..ApplyOptions::default() };
     let output = terminal.run(async |ctx| apply(ctx, &options).await).await;
     output.is("deployment.apps/web configured\n");
     assert_ne!(terminal.reads("deploy web", "{.metadata.uid}").await, before);
@@ -314,7 +314,7 @@ async fn a_deployment_can_be_made_up() {
 async fn nothing_is_created_twice() {
     let mut terminal = Terminal::new().await;
     let file = terminal.file("d.yaml", &manifest("web", 1, "i"));
-    let options = CreateOptions { files: vec![file], ..CreateOptions::default() };
+    let options = CreateOptions { manifests: files(vec![file]), ..CreateOptions::default() };
     terminal.run(async |ctx| create(ctx, &options).await).await.is("deployment.apps/web created\n");
     terminal.run(async |ctx| create(ctx, &options).await).await.fails(
         "Error from server (AlreadyExists): error when creating \"d.yaml\": deployments.apps \"web\" already exists\n",

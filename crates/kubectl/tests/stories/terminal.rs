@@ -9,7 +9,7 @@ use gantry_apiserver::{ApiServer, ApiService, Environment, ServiceAccounts, Sett
 use gantry_controllers::{Options, run};
 use gantry_json::{Value, json};
 use gantry_kubectl::verbs::{ApplyOptions, GetOptions, ResultPrinter, apply, get};
-use gantry_kubectl::{ClientContext, Failure, OutputStreams, Selection};
+use gantry_kubectl::{ClientContext, Failure, ManifestOptions, OutputStreams, Selection};
 use gantry_model::Timestamp;
 use gantry_runtime::{ApiTransport, Clock, Switch, shutdown};
 use gantry_store::memory::{HistoryLimits, MemoryStore};
@@ -145,8 +145,8 @@ impl Terminal {
     /// `kubectl apply -f FILE` of this content.
     pub(crate) async fn applies(&mut self, content: &str) -> CommandOutput {
         let file = self.file("s.yaml", content);
-        self.run(async |ctx| apply(ctx, &ApplyOptions { files: vec![file], ..ApplyOptions::default() }).await)
-            .await
+        let options = ApplyOptions { manifests: files(vec![file]), ..ApplyOptions::default() };
+        self.run(async |ctx| apply(ctx, &options).await).await
     }
 
     /// `kubectl get WORDS -o OUTPUT`.
@@ -215,6 +215,11 @@ pub(crate) fn deployment(name: &str, replicas: u32, image: &str) -> Value {
             "metadata": {"labels": {"app": name}},
             "spec": {"containers": [{"name": "c", "image": image}]}}},
     })
+}
+
+/// The manifests in these files.
+pub(crate) fn files(files: Vec<String>) -> ManifestOptions {
+    ManifestOptions { files, ..ManifestOptions::default() }
 }
 
 /// Results as `-o` and `--dry-run` want them.

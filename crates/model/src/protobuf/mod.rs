@@ -5,8 +5,8 @@
 
 /// Decodes the fields of a message, by their numbers, into a struct that is returned; fields of other numbers are skipped.
 macro_rules! decode {
-    ($value:ident, $decoded:ident: $type:ty, { $($arms:tt)* }) => {{
-        let mut $decoded = <$type>::default();
+    ($value:ident, $($decoded:ident: $type:ty),+, { $($arms:tt)* }) => {{
+        $(let mut $decoded = <$type>::default();)+
         for field in gantry_formats::protobuf::fields($value.bytes()) {
             let field = field?;
             let $value = field.value;
@@ -15,7 +15,7 @@ macro_rules! decode {
                 _ => {}
             }
         }
-        Ok($decoded)
+        Ok(($($decoded),+))
     }};
 }
 

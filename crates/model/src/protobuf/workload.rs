@@ -49,23 +49,16 @@ impl ReplicaSet {
 }
 
 fn deployment_spec(value: FieldValue<'_>) -> Result<(wire::DeploymentSpec, &[u8]), ParseError> {
-    let mut spec = wire::DeploymentSpec::default();
-    let mut template = &[][..];
-    for field in fields(value.bytes()) {
-        let field = field?;
-        match field.number {
-            1 => spec.replicas = Some(field.value.int32()),
-            2 => spec.selector = label_selector(field.value)?,
-            TEMPLATE => template = field.value.bytes(),
-            4 => spec.strategy = Some(strategy(field.value)?),
-            5 => spec.min_ready_seconds = nonzero(field.value),
-            6 => spec.revision_history_limit = Some(field.value.int32()),
-            7 => spec.paused = field.value.bool().then_some(true),
-            9 => spec.progress_deadline_seconds = Some(field.value.int32()),
-            _ => {}
-        }
-    }
-    Ok((spec, template))
+    decode!(value, spec: wire::DeploymentSpec, template: &[u8], {
+        1 => spec.replicas = Some(value.int32()),
+        2 => spec.selector = label_selector(value)?,
+        TEMPLATE => template = value.bytes(),
+        4 => spec.strategy = Some(strategy(value)?),
+        5 => spec.min_ready_seconds = nonzero(value),
+        6 => spec.revision_history_limit = Some(value.int32()),
+        7 => spec.paused = value.bool().then_some(true),
+        9 => spec.progress_deadline_seconds = Some(value.int32()),
+    })
 }
 
 fn strategy(value: FieldValue<'_>) -> Result<wire::DeploymentStrategy, ParseError> {
@@ -122,19 +115,12 @@ fn deployment_condition(value: FieldValue<'_>) -> Result<wire::DeploymentConditi
 }
 
 fn replica_set_spec(value: FieldValue<'_>) -> Result<(wire::ReplicaSetSpec, &[u8]), ParseError> {
-    let mut spec = wire::ReplicaSetSpec::default();
-    let mut template = &[][..];
-    for field in fields(value.bytes()) {
-        let field = field?;
-        match field.number {
-            1 => spec.replicas = Some(field.value.int32()),
-            2 => spec.selector = label_selector(field.value)?,
-            TEMPLATE => template = field.value.bytes(),
-            4 => spec.min_ready_seconds = nonzero(field.value),
-            _ => {}
-        }
-    }
-    Ok((spec, template))
+    decode!(value, spec: wire::ReplicaSetSpec, template: &[u8], {
+        1 => spec.replicas = Some(value.int32()),
+        2 => spec.selector = label_selector(value)?,
+        TEMPLATE => template = value.bytes(),
+        4 => spec.min_ready_seconds = nonzero(value),
+    })
 }
 
 fn replica_set_status(value: FieldValue<'_>) -> Result<wire::ReplicaSetStatus, ParseError> {

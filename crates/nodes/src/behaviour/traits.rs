@@ -39,24 +39,32 @@ pub struct Traits {
     pub terminate_seconds: Option<DurationRange>,
 }
 
-/// Whether an image can be pulled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pull {
-    /// The pull succeeds.
-    Works,
-    /// The registry does not have it.
-    Fails,
-    /// The image is already on the node.
-    Present,
+gantry_formats::text_enum! {
+    /// Whether an image can be pulled.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Pull {
+        /// The pull succeeds.
+        Works = "works",
+        /// The registry does not have it.
+        Fails = "fails",
+        /// The image is already on the node.
+        Present = "present",
+    }
+
+    fn parse(text: &str) -> Option<Self>;
 }
 
-/// Whether a container becomes ready.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ready {
-    /// It becomes ready.
-    Eventually,
-    /// It runs and never becomes ready.
-    Never,
+gantry_formats::text_enum! {
+    /// Whether a container becomes ready.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Ready {
+        /// It becomes ready.
+        Eventually = "eventually",
+        /// It runs and never becomes ready.
+        Never = "never",
+    }
+
+    fn parse(text: &str) -> Option<Self>;
 }
 
 /// An unknown trait or an invalid value.
@@ -194,27 +202,6 @@ fn percent(text: &str) -> Option<u8> {
 fn assign<T>(field: &mut Option<T>, value: Option<T>) -> Option<()> {
     *field = Some(value?);
     Some(())
-}
-
-impl Pull {
-    fn parse(text: &str) -> Option<Self> {
-        match text {
-            "works" => Some(Self::Works),
-            "fails" => Some(Self::Fails),
-            "present" => Some(Self::Present),
-            _ => None,
-        }
-    }
-}
-
-impl Ready {
-    fn parse(text: &str) -> Option<Self> {
-        match text {
-            "eventually" => Some(Self::Eventually),
-            "never" => Some(Self::Never),
-            _ => None,
-        }
-    }
 }
 
 impl fmt::Display for InvalidTrait {

@@ -65,35 +65,30 @@ pub enum RuntimeAction {
     },
 }
 
-/// A probe of a container.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ContainerProbe {
-    /// The startup probe.
-    Startup,
-    /// The readiness probe.
-    Readiness,
-    /// The liveness probe.
-    Liveness,
+gantry_formats::text_enum! {
+    /// A probe of a container.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum ContainerProbe {
+        /// The startup probe.
+        Startup = "startup",
+        /// The readiness probe.
+        Readiness = "readiness",
+        /// The liveness probe.
+        Liveness = "liveness",
+    }
+
+    pub(super) const ALL: [Self; 3];
+    /// Returns its name in messages.
+    pub fn name(self) -> &'static str;
 }
 
 impl ContainerProbe {
-    pub(super) const ALL: [Self; 3] = [Self::Startup, Self::Readiness, Self::Liveness];
-
     /// Returns its name at the beginning of messages.
     pub(super) fn title(self) -> &'static str {
         match self {
             Self::Startup => "Startup",
             Self::Readiness => "Readiness",
             Self::Liveness => "Liveness",
-        }
-    }
-
-    /// Returns its name in messages.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Startup => "startup",
-            Self::Readiness => "readiness",
-            Self::Liveness => "liveness",
         }
     }
 }

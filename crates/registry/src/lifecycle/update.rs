@@ -8,21 +8,26 @@ use crate::kinds::{Generation, Kind};
 use crate::pods;
 use crate::strategies::{self, KindStrategy};
 
-/// Which part of an object a request writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// The object, but not its status.
-    Main,
-    /// Its status, and most of its metadata.
-    Status,
-    /// The finalizers in a namespace's spec.
-    Finalize,
-    /// A pod's ephemeral containers.
-    EphemeralContainers,
-    /// The resources of a pod's containers.
-    Resize,
-    /// The decision on a CertificateSigningRequest.
-    Approval,
+gantry_formats::text_enum! {
+    /// Which part of an object a request writes.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Part {
+        /// The object, but not its status.
+        Main = "",
+        /// Its status, and most of its metadata.
+        Status = "status",
+        /// The finalizers in a namespace's spec.
+        Finalize = "finalize",
+        /// A pod's ephemeral containers.
+        EphemeralContainers = "ephemeralcontainers",
+        /// The resources of a pod's containers.
+        Resize = "resize",
+        /// The decision on a CertificateSigningRequest.
+        Approval = "approval",
+    }
+
+    /// The subresource; empty for the object itself.
+    pub fn subresource(self) -> &'static str;
 }
 
 /// The effect of an update.
@@ -40,19 +45,6 @@ pub enum Updated {
 const SERVER_METADATA: [&str; 2] = ["creationTimestamp", "generation"];
 /// Metadata of a deletion. Absent, it is restored; validation refuses other changes.
 const DELETION_METADATA: [&str; 2] = ["deletionTimestamp", "deletionGracePeriodSeconds"];
-impl Part {
-    /// The subresource; empty for the object itself.
-    pub fn subresource(self) -> &'static str {
-        match self {
-            Self::Main => "",
-            Self::Status => "status",
-            Self::Finalize => "finalize",
-            Self::EphemeralContainers => "ephemeralcontainers",
-            Self::Resize => "resize",
-            Self::Approval => "approval",
-        }
-    }
-}
 
 /// Prepares an object that was put or patched for replacing the stored one.
 pub fn update(stored: &Value, mut object: Value, part: Part, kind: &Kind) -> Updated {

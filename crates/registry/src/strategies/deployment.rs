@@ -11,7 +11,6 @@ use crate::table::{Rows, cell, column};
 use crate::validation::error_list::{ErrorList, Path, is_set, number};
 use crate::validation::go_format::with_go_names;
 use crate::validation::status::{Counters, counters, not_decremented};
-use crate::validation::workload;
 use crate::validation::workload::{at_most_100_percent, count_or_percent, is_nothing, selector_and_template};
 
 const COLUMNS: &[TableColumn] = &[
@@ -41,12 +40,7 @@ const COUNTERS: Counters = Counters {
 
 pub(super) const STRATEGY: KindStrategy = KindStrategy {
     defaults: set_defaults,
-    validate: |errors, _, old, new| {
-        validate(errors, new);
-        if let Some(old) = old {
-            workload::immutable_selector(errors, &old["spec"], &new["spec"]);
-        }
-    },
+    validate: |errors, _, _, new| validate(errors, new),
     validate_status: |errors, _, old, new| {
         counters(errors, &new["status"], &COUNTERS);
         not_decremented(errors, &old["status"], &new["status"]);

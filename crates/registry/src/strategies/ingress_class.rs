@@ -72,11 +72,7 @@ fn validate_parameters(errors: &mut ErrorList, at: &Path<'_>, parameters: &Value
     }
     for field in ["kind", "name"] {
         let value = text(parameters, field);
-        if value.is_empty() {
-            errors.required(&at.child(field), "");
-        } else {
-            errors.invalid_text(&at.child(field), value, path_segment(value));
-        }
+        errors.required_text(&at.child(field), value, path_segment);
     }
     errors.one_of(&at.child("scope"), &parameters["scope"], &SCOPES);
     match namespace {

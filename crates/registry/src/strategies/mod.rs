@@ -79,6 +79,8 @@ pub struct KindStrategy {
     pub(crate) validate_first: fn(&mut ErrorList, old: Option<&Value>, new: &Value),
     /// Validates a new or changed object; its metadata has been validated.
     pub(crate) validate: fn(&mut ErrorList, &Kind, old: Option<&Value>, new: &Value),
+    /// Reports what an update may not change, after what [`validate`](Self::validate) reports.
+    pub(crate) validate_change: fn(&mut ErrorList, old: &Value, new: &Value),
     /// Validates a write to the subresource `status`.
     pub(crate) validate_status: fn(&mut ErrorList, &Kind, old: &Value, new: &Value),
     /// Warns about a valid object.
@@ -127,6 +129,7 @@ impl KindStrategy {
         admit: |_, _| {},
         validate_first: |_, _, _| {},
         validate: |_, _, _, _| {},
+        validate_change: |_, _, _| {},
         validate_status: |_, _, _, _| {},
         warnings: |_, _, _| {},
         any_finalizers: false,

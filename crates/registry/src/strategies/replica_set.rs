@@ -44,12 +44,8 @@ const COUNTERS: Counters = Counters {
 pub(super) const STRATEGY: KindStrategy = KindStrategy {
     defaults: set_defaults,
     prepare: |_, old, new| disabled_fields::drop(old, new, disabled_fields::pod_template),
-    validate: |errors, _, old, new| {
-        validate(errors, new);
-        if let Some(old) = old {
-            workload::immutable_selector(errors, &old["spec"], &new["spec"]);
-        }
-    },
+    validate: |errors, _, _, new| validate(errors, new),
+    validate_change: |errors, old, new| workload::immutable_selector(errors, &old["spec"], &new["spec"]),
     validate_status: |errors, _, _, new| counters(errors, &new["status"], &COUNTERS),
     warnings: |warnings, old, new| {
         if old.is_none() {

@@ -25,6 +25,8 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
         (replica_set::STRATEGY.prepare)(part, old, new);
     },
     validate: |errors, _, _, new| validate(errors, new),
+    // Its selector may change.
+    validate_change: |_, _, _| {},
     quota: QuotaRules::new(|usage, _| usage.count("replicationcontrollers")),
     rows: Rows::new(COLUMNS),
     selectable: SelectableFields::new(&[

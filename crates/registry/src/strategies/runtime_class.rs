@@ -24,11 +24,7 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
 
 fn validate_new(errors: &mut ErrorList, class: &Value) {
     let handler = text(class, "handler");
-    if handler.is_empty() {
-        errors.required(&Path::new("handler"), "");
-    } else {
-        errors.invalid_text(&Path::new("handler"), handler, short_name(handler));
-    }
+    errors.required_text(&Path::new("handler"), handler, short_name);
     if let Some(overhead) = class["overhead"].as_object() {
         // Kubernetes validates them as limits of a container, and names that field.
         let limits = json!({"limits": overhead.get("podFixed").cloned().unwrap_or_default()});

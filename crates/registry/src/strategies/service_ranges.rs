@@ -92,9 +92,7 @@ fn validate_parent(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     }
     let parent = &spec["parentRef"];
     let group = text(parent, "group");
-    if !group.is_empty() {
-        errors.invalid_text(&at.child("group"), group, subdomain(group));
-    }
+    errors.optional_text(&at.child("group"), group, subdomain);
     for (field, is_required) in [("resource", true), ("name", true), ("namespace", false)] {
         let value = text(parent, field);
         if !value.is_empty() {

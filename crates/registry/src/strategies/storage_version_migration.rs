@@ -30,11 +30,9 @@ const COLUMNS: &[TableColumn] = &[
 
 pub(super) const STRATEGY: KindStrategy = KindStrategy {
     initial_status: |_| Some(json!({})),
-    validate: |errors, _, old, new| {
-        validate_resource(errors, &new["spec"]["resource"]);
-        if let Some(old) = old
-            && old["spec"] != new["spec"]
-        {
+    validate: |errors, _, _, new| validate_resource(errors, &new["spec"]["resource"]),
+    validate_change: |errors, old, new| {
+        if old["spec"] != new["spec"] {
             let resource = &new["spec"]["resource"];
             let (group, name) = (json!(text(resource, "group")), json!(text(resource, "resource")));
             let shown = format!("{{\"Resource\":{{\"group\":{group},\"resource\":{name}}}}}");

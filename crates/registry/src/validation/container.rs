@@ -152,11 +152,7 @@ fn is_set_in(container: &Value, field: &str) -> bool {
 /// Validates what all containers have in common.
 fn any(errors: &mut ErrorList, at: &Path<'_>, container: &Value, pod: PodContext<'_>) {
     let name = text(container, "name");
-    if name.is_empty() {
-        errors.required(&at.child("name"), "");
-    } else {
-        errors.invalid_text(&at.child("name"), name, label(name));
-    }
+    errors.required_text(&at.child("name"), name, label);
     if text(container, "image").is_empty() {
         errors.required(&at.child("image"), "");
     }

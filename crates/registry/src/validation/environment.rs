@@ -16,11 +16,7 @@ pub(crate) fn variables(errors: &mut ErrorList, at: &Path<'_>, variables: &[Valu
     for (index, variable) in variables.iter().enumerate() {
         let at = at.index(index);
         let name = text(variable, "name");
-        if name.is_empty() {
-            errors.required(&at.child("name"), "");
-        } else {
-            errors.invalid_text(&at.child("name"), name, variable_name(name));
-        }
+        errors.required_text(&at.child("name"), name, variable_name);
         if is_set(variable, "valueFrom") {
             source(errors, &at.child("valueFrom"), variable);
         }
@@ -38,11 +34,7 @@ pub(crate) fn sources(errors: &mut ErrorList, at: &Path<'_>, sources: &[Value]) 
             if is_set(source, field) {
                 named += 1;
                 let (at, name) = (one.child(field), text(&source[field], "name"));
-                if name.is_empty() {
-                    errors.required(&at.child("name"), "");
-                } else {
-                    errors.invalid_text(&at.child("name"), name, subdomain(name));
-                }
+                errors.required_text(&at.child("name"), name, subdomain);
             }
         }
         // The path is that of the list, as in Kubernetes.
@@ -68,11 +60,7 @@ fn source(errors: &mut ErrorList, at: &Path<'_>, variable: &Value) {
         if is_set(from, source) {
             let (name, key) = (text(&from[source], "name"), text(&from[source], "key"));
             errors.invalid_text(&at.child(source).child("name"), name, subdomain(name));
-            if key.is_empty() {
-                errors.required(&at.child(source).child("key"), "");
-            } else {
-                errors.invalid_text(&at.child(source).child("key"), key, config_key(key));
-            }
+            errors.required_text(&at.child(source).child("key"), key, config_key);
         }
     }
     if is_set(from, "fileKeyRef") {
@@ -92,16 +80,8 @@ fn source(errors: &mut ErrorList, at: &Path<'_>, variable: &Value) {
 /// Validates a reference to a variable in a file of a volume.
 fn file_key(errors: &mut ErrorList, at: &Path<'_>, file: &Value) {
     let (key, volume, path) = (text(file, "key"), text(file, "volumeName"), text(file, "path"));
-    if key.is_empty() {
-        errors.required(&at.child("key"), "");
-    } else {
-        errors.invalid_text(&at.child("key"), key, variable_name(key));
-    }
-    if volume.is_empty() {
-        errors.required(&at.child("volumeName"), "");
-    } else {
-        errors.invalid_text(&at.child("volumeName"), volume, label(volume));
-    }
+    errors.required_text(&at.child("key"), key, variable_name);
+    errors.required_text(&at.child("volumeName"), volume, label);
     if path.is_empty() {
         errors.required(&at.child("path"), "");
     } else {

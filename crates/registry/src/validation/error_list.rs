@@ -92,6 +92,21 @@ impl ErrorList {
         }
     }
 
+    /// Reports a string that is empty, or wrong by this rule.
+    pub(crate) fn required_text(&mut self, at: &Path<'_>, value: &str, rule: fn(&str) -> Vec<String>) {
+        if value.is_empty() {
+            self.required(at, "");
+        }
+        self.optional_text(at, value, rule);
+    }
+
+    /// Reports a string that is wrong by this rule, unless it is empty.
+    pub(crate) fn optional_text(&mut self, at: &Path<'_>, value: &str, rule: fn(&str) -> Vec<String>) {
+        if !value.is_empty() {
+            self.invalid_text(at, value, rule(value));
+        }
+    }
+
     /// Reports an invalid value that is formatted already.
     pub(crate) fn invalid_formatted(&mut self, at: &Path<'_>, value: String, why: &str) {
         self.report(at, |field| FieldError { field, wrong: Wrong::Invalid { value, why: why.to_owned() } });

@@ -32,9 +32,7 @@ pub(crate) fn embedded(errors: &mut ErrorList, at: &Path<'_>, metadata: &Value) 
         errors.invalid_text(&at.child(field), name, path_segment(name));
     }
     let namespace = text(metadata, "namespace");
-    if !namespace.is_empty() {
-        errors.invalid_text(&at.child("namespace"), namespace, label(namespace));
-    }
+    errors.optional_text(&at.child("namespace"), namespace, label);
     errors.not_negative(at, metadata, "generation");
     attached(errors, at, metadata);
 }

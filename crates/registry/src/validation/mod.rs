@@ -86,6 +86,9 @@ fn main(kind: &Kind, old: Option<&Value>, new: &Value, order: &KeyOrder) -> Vali
         Some(old) => metadata::update(&mut errors, kind, old, new),
     }
     (strategy.validate)(&mut errors, kind, old, new);
+    if let Some(old) = old {
+        (strategy.validate_change)(&mut errors, old, new);
+    }
     if errors.all.is_empty() {
         (strategy.warnings)(&mut errors.warnings, old, new);
     }

@@ -68,9 +68,7 @@ pub(crate) fn spec(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     scheduling::tolerations(errors, &at.child("tolerations"), list(spec, "tolerations"));
     host_aliases(errors, &at.child("hostAliases"), list(spec, "hostAliases"));
     let priority_class = text(spec, "priorityClassName");
-    if !priority_class.is_empty() {
-        errors.invalid_text(&at.child("priorityClassName"), priority_class, subdomain(priority_class));
-    }
+    errors.optional_text(&at.child("priorityClassName"), priority_class, subdomain);
     if is_set(spec, "runtimeClassName") {
         let runtime_class = text(spec, "runtimeClassName");
         errors.invalid_text(&at.child("runtimeClassName"), runtime_class, subdomain(runtime_class));
@@ -123,9 +121,7 @@ fn system(errors: &mut ErrorList, pod_at: &Path<'_>, spec: &Value) {
 fn names(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     for field in ["serviceAccountName", "nodeName"] {
         let name = text(spec, field);
-        if !name.is_empty() {
-            errors.invalid_text(&at.child(field), name, subdomain(name));
-        }
+        errors.optional_text(&at.child(field), name, subdomain);
     }
     if let Some(seconds) = number(spec, "activeDeadlineSeconds") {
         for why in within(seconds, 1, i64::from(i32::MAX)) {
@@ -134,9 +130,7 @@ fn names(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     }
     for field in ["hostname", "subdomain"] {
         let name = text(spec, field);
-        if !name.is_empty() {
-            errors.invalid_text(&at.child(field), name, label(name));
-        }
+        errors.optional_text(&at.child(field), name, label);
     }
 }
 

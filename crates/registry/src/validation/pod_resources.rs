@@ -7,7 +7,8 @@ use gantry_json::{Value, json};
 use super::error_list::{ErrorList, Path, is_set, text};
 use super::go_format::with_go_names;
 use super::names::{label, subdomain};
-use super::resources::{self, is_huge_pages, resource_name};
+use super::resource_names::{self, is_huge_pages};
+use super::resources;
 
 /// Validates resource claims: unique names, each with one claim or template.
 pub(crate) fn claims(errors: &mut ErrorList, at: &Path<'_>, claims: &[Value]) {
@@ -57,7 +58,7 @@ pub(crate) fn resources(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
 
 fn shared_resource(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
     let before = errors.all.len();
-    resource_name(errors, at, name);
+    resource_names::known(errors, at, name);
     if errors.all.len() == before && !matches!(name, "cpu" | "memory") && !is_huge_pages(name) {
         errors.unsupported(at, &json!(name), &["cpu", "hugepages-", "memory"]);
     }

@@ -91,7 +91,7 @@ pub(crate) fn parse(amount: &Value) -> Option<Quantity> {
     amount.as_str().and_then(|text| Quantity::parse(text).ok())
 }
 
-fn is_huge_pages(name: &str) -> bool {
+pub(crate) fn is_huge_pages(name: &str) -> bool {
     name.starts_with("hugepages-")
 }
 

@@ -6,17 +6,16 @@ use std::collections::BTreeSet;
 use gantry_json::{Value, json};
 
 use super::error_list::{ErrorList, Path, list, members, text};
-use super::names::{label, qualified_name};
+use super::names::label;
+use super::resource_names::{self, can_overcommit, is_huge_pages, is_native};
 use gantry_formats::quantity::Quantity;
-
-const STANDARD: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
 
 /// Validates the name of a resource at this path.
 pub(crate) type NameRule = fn(&mut ErrorList, &Path<'_>, &str);
 
 /// Validates the resources of a container.
 pub(crate) fn requirements(errors: &mut ErrorList, at: &Path<'_>, resources: &Value) {
-    amounts(errors, at, resources, container_resource);
+    amounts(errors, at, resources, resource_names::for_container);
     let is_named = |wanted: fn(&str) -> bool| {
         ["limits", "requests"].iter().any(|list| members(resources, list).any(|(name, _)| wanted(name)))
     };
@@ -134,27 +133,6 @@ pub(crate) fn fractions(warnings: &mut Vec<String>, at: &Path<'_>, resources: &V
 
 const BILLION: i128 = 1_000_000_000;
 
-/// Validates the name of a resource: standard, or with a domain.
-pub(crate) fn resource_name(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
-    let wrong = qualified_name(name);
-    if wrong.is_empty() && !name.contains('/') && !is_standard(name) {
-        errors.invalid(at, &json!(name), "must be a standard resource type or fully qualified");
-    }
-    errors.invalid_text(at, name, wrong);
-}
-
-/// Validates the name of a resource of a container.
-fn container_resource(errors: &mut ErrorList, at: &Path<'_>, name: &str) {
-    resource_name(errors, at, name);
-    if !name.contains('/') {
-        if !STANDARD.contains(&name) && !is_huge_pages(name) {
-            errors.invalid(at, &json!(name), "must be a standard resource for containers");
-        }
-    } else if !is_native(name) && !is_extended(name) {
-        errors.invalid(at, &json!(name), "doesn't follow extended resource name standard");
-    }
-}
-
 fn quantity(errors: &mut ErrorList, at: &Path<'_>, name: &str, amount: &Value) {
     let Some(value) = amount.as_str().and_then(billionths) else { return };
     if value < 0 {
@@ -163,53 +141,6 @@ fn quantity(errors: &mut ErrorList, at: &Path<'_>, name: &str, amount: &Value) {
     if name.contains('/') && !is_native(name) && value % BILLION != 0 {
         errors.invalid(at, amount, "must be an integer");
     }
-}
-
-pub(crate) fn is_huge_pages(name: &str) -> bool {
-    name.starts_with("hugepages-")
-}
-
-/// Standard names without a domain: of containers, of nodes and of quotas.
-fn is_standard(name: &str) -> bool {
-    let of_quotas = [
-        "pods",
-        "services",
-        "replicationcontrollers",
-        "resourcequotas",
-        "secrets",
-        "persistentvolumeclaims",
-        "configmaps",
-        "services.nodeports",
-        "services.loadbalancers",
-        "storage",
-        "requests.cpu",
-        "requests.memory",
-        "requests.ephemeral-storage",
-        "requests.storage",
-        "limits.cpu",
-        "limits.memory",
-        "limits.ephemeral-storage",
-    ];
-    STANDARD.contains(&name)
-        || of_quotas.contains(&name)
-        || ["hugepages-", "requests.hugepages-"].iter().any(|prefix| name.starts_with(prefix))
-}
-
-/// Whether the resource is a native one.
-fn is_native(name: &str) -> bool {
-    !name.contains('/') || name.contains("kubernetes.io/")
-}
-
-/// Whether the resource is an extended one, which a quota can limit too.
-fn is_extended(name: &str) -> bool {
-    !is_native(name)
-        && !name.starts_with("requests.")
-        && qualified_name(&format!("requests.{name}")).is_empty()
-}
-
-/// Whether the resource can be overcommitted: native ones except huge pages.
-fn can_overcommit(name: &str) -> bool {
-    is_native(name) && !is_huge_pages(name)
 }
 
 /// Compares two quantities; `None` if one of them is not valid.

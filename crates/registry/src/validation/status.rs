@@ -70,11 +70,7 @@ pub(crate) fn conditions(errors: &mut ErrorList, conditions: &[Value]) {
             errors.required(&at.child("lastTransitionTime"), "");
         }
         let reason = text(condition, "reason");
-        if reason.is_empty() {
-            errors.required(&at.child("reason"), "");
-        } else {
-            errors.invalid_text(&at.child("reason"), reason, condition_reason(reason));
-        }
+        errors.required_text(&at.child("reason"), reason, condition_reason);
         for (field, most_bytes) in [("reason", 1024), ("message", 32 * 1024)] {
             if text(condition, field).len() > most_bytes {
                 errors.too_long(&at.child(field), most_bytes);

@@ -57,11 +57,7 @@ pub(crate) fn volumes<'a>(errors: &mut ErrorList, at: &Path<'_>, volumes: &'a [V
         let before = errors.all.len();
         source(errors, &at, volume);
         let name = text(volume, "name");
-        if name.is_empty() {
-            errors.required(&at.child("name"), "");
-        } else {
-            errors.invalid_text(&at.child("name"), name, label(name));
-        }
+        errors.required_text(&at.child("name"), name, label);
         if names.contains_key(name) {
             errors.duplicate(&at.child("name"), &json!(name));
         }

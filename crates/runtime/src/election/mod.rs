@@ -14,7 +14,7 @@ pub use record::Lease;
 use std::time::Duration;
 
 use gantry_decide::gc::Resource;
-use gantry_model::{Name, Namespace, RefusalKind};
+use gantry_model::{Name, Namespace};
 use k8s_openapi::api::coordination::v1 as wire;
 
 use crate::api::Api;
@@ -22,7 +22,7 @@ use crate::clock::Clock;
 use crate::informer::resource_of;
 use crate::request::ResourcePath;
 use crate::shutdown::{Shutdown, shutdown};
-use gantry_client::{RequestError, WriteFence};
+use gantry_client::{NoneIf as _, RequestError, WriteFence};
 
 use record::{LeaseDecision, ObservedLease};
 
@@ -161,11 +161,7 @@ impl Election {
     }
 
     async fn decide_and_write(&self, observed: &mut ObservedLease) -> Result<TryResult, RequestError> {
-        let found = match self.api.get::<wire::Lease>(&self.target()).await {
-            Ok(found) => Some(found),
-            Err(failure) if failure.kind() == RefusalKind::NotFound => None,
-            Err(failure) => return Err(failure),
-        };
+        let found = self.api.get::<wire::Lease>(&self.target()).await.none_if_absent()?;
         let step =
             observed.decide(found, &self.identity, self.timing.lease, self.clock.steady(), self.clock.now());
         // Others count from when they see the write, which is later.

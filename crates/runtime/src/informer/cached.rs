@@ -56,10 +56,20 @@ pub trait Cached: Send + Sync + Sized + 'static {
     }
 }
 
-/// An object whose resource is known from its type.
+/// An object whose resource is known from its wire type.
 pub trait Typed: Cached {
     /// Its resource.
     fn resource() -> Resource;
+}
+
+impl<T> Typed for T
+where
+    T: Cached,
+    T::Wire: k8s_openapi::Resource<Scope: 'static>,
+{
+    fn resource() -> Resource {
+        resource_of::<T::Wire>()
+    }
 }
 
 /// A type of `gantry-model` that is parsed from this wire type.
@@ -145,16 +155,6 @@ where
     }
 }
 
-impl<N, W> Typed for Object<N, W>
-where
-    Self: Cached,
-    W: k8s_openapi::Resource<Scope: 'static>,
-{
-    fn resource() -> Resource {
-        resource_of::<W>()
-    }
-}
-
 macro_rules! parsed_from {
     ($($parsed:ty, $wire:ty: $parse:path;)*) => {
         $(impl ParsedFrom<$wire> for $parsed {
@@ -208,12 +208,6 @@ impl Cached for Service {
     }
 }
 
-impl Typed for Service {
-    fn resource() -> Resource {
-        resource_of::<core::Service>()
-    }
-}
-
 /// There are thousands of pods, so only the parsed part is kept.
 impl Cached for Pod {
     type Wire = core::Pod;
@@ -248,12 +242,6 @@ impl Cached for Pod {
     }
 }
 
-impl Typed for Pod {
-    fn resource() -> Resource {
-        resource_of::<core::Pod>()
-    }
-}
-
 /// Whole roles are never written back, so only what the rules look at is kept of them.
 impl Cached for ClusterRole {
     type Wire = rbac::ClusterRole;
@@ -270,12 +258,6 @@ impl Cached for ClusterRole {
     }
     fn version(&self) -> &ResourceVersion {
         &self.resource_version
-    }
-}
-
-impl Typed for ClusterRole {
-    fn resource() -> Resource {
-        resource_of::<rbac::ClusterRole>()
     }
 }
 
@@ -296,16 +278,6 @@ impl<W: Wire> Cached for Plain<W> {
     }
     fn version(&self) -> &ResourceVersion {
         &self.version
-    }
-}
-
-impl<W> Typed for Plain<W>
-where
-    Self: Cached,
-    W: k8s_openapi::Resource<Scope: 'static>,
-{
-    fn resource() -> Resource {
-        resource_of::<W>()
     }
 }
 

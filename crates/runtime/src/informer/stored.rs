@@ -11,7 +11,7 @@ use gantry_model::{
 };
 use k8s_openapi::api::apps::v1 as apps;
 
-use super::cached::{Cached, ParsedFrom, Typed, resource_of};
+use super::cached::{Cached, ParsedFrom, Typed as _};
 use super::templates::{decode_object, decode_template};
 use crate::request::Form;
 use crate::wire::Wire;
@@ -179,16 +179,6 @@ where
     }
 }
 
-impl<N, W> Typed for Stored<N, W>
-where
-    Self: Cached,
-    W: k8s_openapi::Resource<Scope: 'static>,
-{
-    fn resource() -> Resource {
-        resource_of::<W>()
-    }
-}
-
 impl<W> Clone for Content<W> {
     fn clone(&self) -> Self {
         match self {
@@ -224,7 +214,7 @@ mod tests {
     use k8s_openapi::api::core::v1 as core;
 
     use super::*;
-    use crate::informer::MetadataOnly;
+    use crate::informer::{MetadataOnly, resource_of};
     use crate::wire::Decode as _;
 
     macro_rules! recorded {

@@ -120,18 +120,25 @@ pub enum Scope {
     Cluster,
 }
 
-/// The verbs of a resource, in alphabetical order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "the words of Kubernetes")]
-pub enum Verb {
-    Create,
-    Delete,
-    DeleteCollection,
-    Get,
-    List,
-    Patch,
-    Update,
-    Watch,
+gantry_formats::text_enum! {
+    /// The verbs of a resource, in alphabetical order.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    #[expect(missing_docs, reason = "the words of Kubernetes")]
+    pub enum Verb {
+        Create = "create",
+        Delete = "delete",
+        DeleteCollection = "deletecollection",
+        Get = "get",
+        List = "list",
+        Patch = "patch",
+        Update = "update",
+        Watch = "watch",
+    }
+
+    /// The verb in RBAC and discovery.
+    pub fn as_str(self) -> &'static str;
+    const ALL: [Self; 8];
+    fn parse(text: &str) -> Option<Self>;
 }
 
 /// The response to a completed DELETE.
@@ -336,22 +343,6 @@ impl Kind {
     /// Whether `status` is a subresource.
     pub fn has_status(&self) -> bool {
         self.subresource("status").is_some()
-    }
-}
-
-impl Verb {
-    /// The verb in RBAC and discovery.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Create => "create",
-            Self::Delete => "delete",
-            Self::DeleteCollection => "deletecollection",
-            Self::Get => "get",
-            Self::List => "list",
-            Self::Patch => "patch",
-            Self::Update => "update",
-            Self::Watch => "watch",
-        }
     }
 }
 

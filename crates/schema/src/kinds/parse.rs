@@ -9,17 +9,6 @@ use super::{
 };
 use crate::schema::schema;
 
-const ALL_VERBS: [Verb; 8] = [
-    Verb::Create,
-    Verb::Delete,
-    Verb::DeleteCollection,
-    Verb::Get,
-    Verb::List,
-    Verb::Patch,
-    Verb::Update,
-    Verb::Watch,
-];
-
 /// Parses the table; an error names the line.
 pub(super) fn kinds(table: &'static str) -> Result<Kinds, String> {
     let mut all = Vec::new();
@@ -119,8 +108,8 @@ fn word<T: Copy>(column: &str, meanings: &[(&str, T)]) -> Result<T, String> {
 
 pub(super) fn verbs_of(column: &'static str) -> Result<Vec<Verb>, String> {
     if column == "S" {
-        return Ok(ALL_VERBS.to_vec());
+        return Ok(Verb::ALL.to_vec());
     }
-    let named = |name: &str| ALL_VERBS.iter().find(|verb| verb.as_str() == name).copied();
-    words(column).into_iter().map(|name| named(name).ok_or_else(|| format!("no verb {name}"))).collect()
+    let verb = |name| Verb::parse(name).ok_or_else(|| format!("no verb {name}"));
+    words(column).into_iter().map(verb).collect()
 }

@@ -7,21 +7,28 @@ use crate::snapshot::{ObservedPod, Snapshot};
 use crate::span::Style;
 use crate::why::{Severity, pod_problem};
 
-/// The state of a pod in the live view.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum PodGlyph {
-    /// It is available.
-    Available,
-    /// It is ready, but not for `minReadySeconds` yet.
-    Ready,
-    /// It is starting.
-    Starting,
-    /// It has no node yet.
-    Pending,
-    /// It has a problem that blocks it.
-    Failing,
-    /// It is terminating.
-    Terminating,
+gantry_model::text_enum! {
+    /// The state of a pod in the live view.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum PodGlyph {
+        /// It is available.
+        Available = "available",
+        /// It is ready, but not for `minReadySeconds` yet.
+        Ready = "ready",
+        /// It is starting.
+        Starting = "starting",
+        /// It has no node yet.
+        Pending = "pending",
+        /// It has a problem that blocks it.
+        Failing = "in trouble",
+        /// It is terminating.
+        Terminating = "leaving",
+    }
+
+    /// All states, in the order of the legend.
+    pub const ALL: [Self; 6];
+    /// The label in the legend.
+    pub fn label(self) -> &'static str;
 }
 
 /// The characters that a terminal can show.
@@ -34,10 +41,6 @@ pub enum Charset {
 }
 
 impl PodGlyph {
-    /// All states, in the order of the legend.
-    pub const ALL: [Self; 6] =
-        [Self::Available, Self::Ready, Self::Starting, Self::Pending, Self::Failing, Self::Terminating];
-
     /// The state of a pod of this set; `None` for a terminated one.
     pub fn of(
         now: Timestamp,
@@ -85,18 +88,6 @@ impl PodGlyph {
             Self::Ready | Self::Starting => Style::Busy,
             Self::Pending | Self::Terminating => Style::Dim,
             Self::Failing => Style::Bad,
-        }
-    }
-
-    /// The label in the legend.
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Available => "available",
-            Self::Ready => "ready",
-            Self::Starting => "starting",
-            Self::Pending => "pending",
-            Self::Failing => "in trouble",
-            Self::Terminating => "leaving",
         }
     }
 }

@@ -191,26 +191,20 @@ pub enum Reason {
     },
 }
 
-/// What a probe finds out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProbeKind {
-    /// Whether a container has started.
-    Startup,
-    /// Whether it serves.
-    Readiness,
-    /// Whether it lives.
-    Liveness,
-}
-
-impl ProbeKind {
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Startup => "startup",
-            Self::Readiness => "readiness",
-            Self::Liveness => "liveness",
-        }
+gantry_model::text_enum! {
+    /// What a probe finds out.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum ProbeKind {
+        /// Whether a container has started.
+        Startup = "startup",
+        /// Whether it serves.
+        Readiness = "readiness",
+        /// Whether it lives.
+        Liveness = "liveness",
     }
+
+    /// The word for it.
+    pub fn as_str(self) -> &'static str;
 }
 
 impl Reason {

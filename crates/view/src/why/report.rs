@@ -36,17 +36,22 @@ pub struct Report {
     pub unblock: Vec<Advice>,
 }
 
-/// A rollout in one word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// The rollout is complete.
-    Done,
-    /// It progresses by itself.
-    Moving,
-    /// It does not progress unless something is changed.
-    Stuck,
-    /// It is paused.
-    Paused,
+gantry_model::text_enum! {
+    /// A rollout in one word.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Verdict {
+        /// The rollout is complete.
+        Done = "done",
+        /// It progresses by itself.
+        Moving = "moving",
+        /// It does not progress unless something is changed.
+        Stuck = "stuck",
+        /// It is paused.
+        Paused = "paused",
+    }
+
+    /// The word for it.
+    pub fn as_str(self) -> &'static str;
 }
 
 /// The pods of a rollout, counted.
@@ -83,13 +88,18 @@ pub struct Budget {
     pub held: Vec<ReachedLimit>,
 }
 
-/// A limit that keeps a rollout from its next step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReachedLimit {
-    /// The surge limit.
-    Surge,
-    /// The availability floor.
-    Availability,
+gantry_model::text_enum! {
+    /// A limit that keeps a rollout from its next step.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum ReachedLimit {
+        /// The surge limit.
+        Surge = "surge",
+        /// The availability floor.
+        Availability = "availability",
+    }
+
+    /// The word for it.
+    pub fn as_str(self) -> &'static str;
 }
 
 /// A cause of a rollout's state.
@@ -107,15 +117,20 @@ pub struct Cause {
     pub message: Option<String>,
 }
 
-/// How a cause affects a rollout, the most important first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// It stays until something is changed.
-    Blocks,
-    /// It resolves by itself.
-    Waits,
-    /// Additional information.
-    Notes,
+gantry_model::text_enum! {
+    /// How a cause affects a rollout, the most important first.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Severity {
+        /// It stays until something is changed.
+        Blocks = "blocks",
+        /// It resolves by itself.
+        Waits = "waits",
+        /// Additional information.
+        Notes = "notes",
+    }
+
+    /// The word for it.
+    pub fn as_str(self) -> &'static str;
 }
 
 impl Report {
@@ -131,16 +146,6 @@ impl Report {
 }
 
 impl Verdict {
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Done => "done",
-            Self::Moving => "moving",
-            Self::Stuck => "stuck",
-            Self::Paused => "paused",
-        }
-    }
-
     /// How it is to be shown.
     pub fn style(self) -> Style {
         match self {
@@ -148,27 +153,6 @@ impl Verdict {
             Self::Moving => Style::Busy,
             Self::Stuck => Style::Bad,
             Self::Paused => Style::Strong,
-        }
-    }
-}
-
-impl Severity {
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Blocks => "blocks",
-            Self::Waits => "waits",
-            Self::Notes => "notes",
-        }
-    }
-}
-
-impl ReachedLimit {
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Surge => "surge",
-            Self::Availability => "availability",
         }
     }
 }

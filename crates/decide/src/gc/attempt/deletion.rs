@@ -24,15 +24,20 @@ pub struct DeleteRequest {
     pub version: Option<ResourceVersion>,
 }
 
-/// What happens to the dependents of a deleted object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Propagation {
-    /// Their references are removed.
-    Orphan,
-    /// They are collected after it.
-    Background,
-    /// They are deleted before it.
-    Foreground,
+gantry_model::text_enum! {
+    /// What happens to the dependents of a deleted object.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Propagation {
+        /// Their references are removed.
+        Orphan = "Orphan",
+        /// They are collected after it.
+        Background = "Background",
+        /// They are deleted before it.
+        Foreground = "Foreground",
+    }
+
+    /// The value in `DeleteOptions`.
+    pub fn as_str(self) -> &'static str;
 }
 
 /// What determines the propagation policy.
@@ -65,17 +70,6 @@ enum Tries {
     First,
     /// Only the uid is a precondition.
     Last,
-}
-
-impl Propagation {
-    /// The value in `DeleteOptions`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Orphan => "Orphan",
-            Self::Background => "Background",
-            Self::Foreground => "Foreground",
-        }
-    }
 }
 
 impl fmt::Display for Propagation {

@@ -7,11 +7,10 @@ use gantry_client::{ApiRequest, PatchForm};
 use gantry_json::Value;
 
 use super::delete::{Cascade, delete_and_wait};
-use super::result_printer::{ResultPrinter, Validation};
 use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::field::text;
-use crate::manifests::{self, Manifest, NamespaceScope, ResolvedManifest};
+use crate::manifests::{self, Manifest, ManifestOptions, ResolvedManifest};
 use crate::three_way::{LAST_APPLIED, Shape, ThreeWayInputs, shape_of, three_way};
 use crate::verbs::result_printer::WriteParameters as _;
 use last_applied::last_applied;
@@ -20,22 +19,12 @@ pub(super) use last_applied::{with_last_applied, without_last_applied};
 /// The options of `apply`.
 #[derive(Clone, Debug, Default)]
 pub struct ApplyOptions {
-    /// The files.
-    pub files: Vec<String>,
-    /// Whether directories are read recursively.
-    pub recursive: bool,
-    /// How unknown fields are handled.
-    pub validation: Validation,
-    /// The field manager; kubectl's own by default.
-    pub manager: Option<String>,
-    /// Only objects with these labels.
-    pub selector: Option<String>,
+    /// The objects.
+    pub manifests: ManifestOptions,
     /// Whether objects that cannot be patched are deleted and recreated.
     pub force: bool,
     /// Server-side apply, and how conflicts are handled.
     pub server_side: Option<ServerSide>,
-    /// How results are printed.
-    pub printer: ResultPrinter,
 }
 
 /// What happens on conflicts with other field managers.
@@ -60,11 +49,7 @@ const ATTEMPTS: usize = 5;
 
 /// Applies every object of the files.
 pub async fn apply(ctx: &mut ClientContext, options: &ApplyOptions) -> Result<(), Failure> {
-    if options.files.is_empty() {
-        return Err(Failure::other("must specify one of -f and -k"));
-    }
-    let (mut manifests, failures) = manifests::read_each(&options.files, options.recursive)?;
-    manifests::select(&mut manifests, options.selector.as_deref())?;
+    let (manifests, failures) = options.manifests.read()?;
     if manifests.is_empty() && failures.is_empty() {
         return Err(Failure::other("no objects passed to apply"));
     }
@@ -86,12 +71,9 @@ async fn apply_each(
     manifests: Vec<Manifest>,
     mut failures: Vec<Failure>,
 ) -> Result<(), Failure> {
-    let resources = ctx.resources().await?;
-    let namespace = ctx.namespace.clone();
-    let place = NamespaceScope { namespace: &namespace, is_explicit: ctx.namespace_is_explicit };
     let mut resolve = Vec::new();
-    for manifest in manifests {
-        match manifest.checked(options.validation).and_then(|()| manifest.resolve(&resources, place)) {
+    for resolved in manifests::resolve_each(ctx, manifests, options.manifests.validation).await? {
+        match resolved {
             Ok(manifest) => resolve.push(manifest),
             Err(failure) => failures.push(failure),
         }
@@ -104,7 +86,7 @@ async fn apply_each(
         }
     }
     Failure::all(failures)?;
-    options.printer.print_list(ctx, &applied)
+    options.manifests.printer.print_list(ctx, &applied)
 }
 
 async fn apply_one(
@@ -119,14 +101,14 @@ async fn apply_one(
     let title = format!("{}/{}", manifest.resource.singular_with_group(), manifest.name);
     if let Some(how) = options.server_side {
         let object = server_side::apply(ctx, options, manifest, how).await?;
-        options.printer.print_name(ctx, &title, "serverside-applied")?;
+        options.manifests.printer.print_name(ctx, &title, "serverside-applied")?;
         return Ok(object);
     }
     let live = match ctx.request(ApiRequest::get(manifest.path())).await {
         Ok(live) => live,
         Err(failure) if failure.is_not_found() => {
             let object = create(ctx, options, manifest).await?;
-            options.printer.print_name(ctx, &title, "created")?;
+            options.manifests.printer.print_name(ctx, &title, "created")?;
             return Ok(object);
         }
         Err(failure) => return Err(failure.while_doing(&last_applied::while_reading(manifest))),
@@ -139,8 +121,8 @@ async fn apply_one(
             manifest.resource.plural, manifest.name
         ));
     }
-    if options.printer.dry_run.is_client() {
-        options.printer.print_name(ctx, &title, "configured")?;
+    if options.manifests.printer.dry_run.is_client() {
+        options.manifests.printer.print_name(ctx, &title, "configured")?;
         return Ok(live);
     }
     let (object, operation) = update(ctx, options, manifest, live).await?;
@@ -150,7 +132,7 @@ async fn apply_one(
             manifest.name
         ));
     }
-    options.printer.print_name(ctx, &title, operation)?;
+    options.manifests.printer.print_name(ctx, &title, operation)?;
     Ok(object)
 }
 
@@ -160,11 +142,12 @@ async fn create(
     manifest: &ResolvedManifest,
 ) -> Result<Value, Failure> {
     let object = with_last_applied(&manifest.object);
-    if options.printer.dry_run.is_client() {
+    if options.manifests.printer.dry_run.is_client() {
         return Ok(object);
     }
-    let call = ApiRequest::post(manifest.collection(), &object).by(manager(options), options.printer.dry_run);
-    let created = ctx.request(call.validated(options.validation)).await;
+    let call = ApiRequest::post(manifest.collection(), &object)
+        .by(manager(options), options.manifests.printer.dry_run);
+    let created = ctx.request(call.validated(options.manifests.validation)).await;
     created.map_err(|failure| failure.while_doing(&format!("error when creating \"{}\"", manifest.source)))
 }
 
@@ -180,9 +163,9 @@ async fn update(
         if patch.as_object().is_some_and(gantry_json::Map::is_empty) {
             return Ok((live, "unchanged"));
         }
-        let call =
-            ApiRequest::patch(manifest.path(), kind, &patch).by(manager(options), options.printer.dry_run);
-        match ctx.request(call.validated(options.validation)).await {
+        let call = ApiRequest::patch(manifest.path(), kind, &patch)
+            .by(manager(options), options.manifests.printer.dry_run);
+        match ctx.request(call.validated(options.manifests.validation)).await {
             Ok(object) => return Ok((object, "configured")),
             Err(failure) if failure.reason() == Some("Conflict") && attempt < ATTEMPTS => {
                 live = ctx.request(ApiRequest::get(manifest.path())).await?;
@@ -212,5 +195,5 @@ pub(super) fn patch_to(manifest: &ResolvedManifest, live: &Value, modified: &Val
 }
 
 fn manager(options: &ApplyOptions) -> &str {
-    options.manager.as_deref().unwrap_or(MANAGER)
+    options.manifests.manager.as_deref().unwrap_or(MANAGER)
 }

@@ -21,18 +21,18 @@ pub(super) async fn apply(
     manifest: &ResolvedManifest,
     how: ServerSide,
 ) -> Result<Value, Failure> {
-    let dry_run = options.printer.dry_run;
+    let dry_run = options.manifests.printer.dry_run;
     if dry_run.is_client() {
         return Err(Failure::other(
             "--dry-run=client doesn't work with --server-side (did you mean --dry-run=server instead?)",
         ));
     }
-    let manager = options.manager.as_deref().unwrap_or(KUBECTL);
+    let manager = options.manifests.manager.as_deref().unwrap_or(KUBECTL);
     let force = if how == ServerSide::ForceConflicts { "true" } else { "false" };
     let call = || {
         let call =
             ApiRequest::patch(manifest.path(), PatchForm::Apply, &manifest.object).by(manager, dry_run);
-        call.validated(options.validation).with("force", force)
+        call.validated(options.manifests.validation).with("force", force)
     };
     let object = ctx.request(call()).await.map_err(conflict)?;
     if manager != KUBECTL || migrated(&object, manager).is_none() {
@@ -61,7 +61,7 @@ async fn keep_annotation(
         "metadata": {"name": manifest.name, "namespace": manifest.namespace, "annotations": {LAST_APPLIED: annotation}},
     });
     let call = ApiRequest::patch(manifest.path(), PatchForm::Apply, &keep)
-        .by(LAST_APPLIED_MANAGER, options.printer.dry_run);
+        .by(LAST_APPLIED_MANAGER, options.manifests.printer.dry_run);
     ctx.request(call.with("force", "true")).await
 }
 

@@ -58,12 +58,7 @@ pub async fn describe(ctx: &mut ClientContext, options: &DescribeOptions) -> Res
         printed_any = true;
     }
     if found.is_empty() && failures.is_empty() {
-        let line = if options.selection.all_namespaces {
-            "No resources found".to_owned()
-        } else {
-            format!("No resources found in {} namespace.", ctx.namespace)
-        };
-        ctx.eprintln(&line);
+        ctx.tell_nothing_found(options.selection.all_namespaces);
     }
     Failure::all(failures)
 }

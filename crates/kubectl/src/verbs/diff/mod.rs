@@ -53,7 +53,7 @@ const ATTEMPTS: usize = 4;
 /// Shows what applying files would change.
 pub async fn diff(ctx: &mut ClientContext, options: &DiffOptions) -> Result<Differences, Failure> {
     if options.files.is_empty() {
-        return Err(Failure::other("must specify one of -f and -k"));
+        return Err(manifests::no_files());
     }
     let selector = LabelSelector::parse(options.selector.as_deref().unwrap_or_default())
         .map_err(|refusal| Failure::other(refusal.message))?;

@@ -109,12 +109,7 @@ pub async fn get(ctx: &mut ClientContext, options: &GetOptions) -> Result<(), Fa
     }
     if !printed && failures.is_empty() && !options.ignore_not_found {
         let cluster_wide = items.items.iter().all(|item| !item.resource().namespaced);
-        let line = if options.selection.all_namespaces || cluster_wide {
-            "No resources found".to_owned()
-        } else {
-            format!("No resources found in {} namespace.", ctx.namespace)
-        };
-        ctx.eprintln(&line);
+        ctx.tell_nothing_found(options.selection.all_namespaces || cluster_wide);
     }
     Failure::all(failures)
 }

@@ -25,7 +25,7 @@ async fn targets_or_note(
 ) -> Result<(Vec<FoundObject>, Vec<Failure>), Failure> {
     let (found, failures) = targets(ctx, selection).await?;
     if found.is_empty() && failures.is_empty() {
-        ctx.eprintln(&format!("No resources found in {} namespace.", ctx.namespace));
+        ctx.tell_nothing_found(false);
     }
     Ok((found, failures))
 }

@@ -83,11 +83,7 @@ fn validate_common(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, with_del
 pub(super) fn validate_binding(errors: &mut ErrorList, binding: &Value, is_validating: bool) {
     let (at, spec) = (Path::new("spec"), &binding["spec"]);
     let name = text(spec, "policyName");
-    if name.is_empty() {
-        errors.required(&at.child("policyName"), "");
-    } else {
-        errors.invalid_text(&at.child("policyName"), name, subdomain(name));
-    }
+    errors.required_text(&at.child("policyName"), name, subdomain);
     if is_set(spec, "paramRef") {
         validate_reference(errors, &at.child("paramRef"), &spec["paramRef"]);
     }

@@ -14,13 +14,11 @@ const COLUMNS: &[TableColumn] =
     &[column::NAME, column::text("SignerName").text_or("spec.signerName", "<none>")];
 
 pub(crate) const STRATEGY: KindStrategy = KindStrategy {
-    validate: |errors, _, old, new| {
-        validate(errors, new);
-        if let Some(old) = old {
-            let (old, new) = (&old["spec"]["signerName"], &new["spec"]["signerName"]);
-            let at = Path::new("spec");
-            errors.immutable(&at.child("signerName"), old == new, new);
-        }
+    validate: |errors, _, _, new| validate(errors, new),
+    validate_change: |errors, old, new| {
+        let (old, new) = (&old["spec"]["signerName"], &new["spec"]["signerName"]);
+        let at = Path::new("spec");
+        errors.immutable(&at.child("signerName"), old == new, new);
     },
     rows: Rows::new(COLUMNS),
     selectable: SelectableFields::new(&[fields::NAME, fields::text("spec.signerName")]),

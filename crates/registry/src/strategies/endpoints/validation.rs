@@ -118,9 +118,7 @@ fn slice_ports(errors: &mut ErrorList, at: &Path<'_>, ports: &[Value]) {
     for (index, port) in ports.iter().enumerate() {
         let at = at.index(index);
         let name = text(port, "name");
-        if !name.is_empty() {
-            errors.invalid_text(&at.child("name"), name, label(name));
-        }
+        errors.optional_text(&at.child("name"), name, label);
         if !names.insert(name) {
             errors.duplicate(&at.child("name"), &json!(name));
         }
@@ -260,9 +258,7 @@ fn subset_address(errors: &mut ErrorList, at: &Path<'_>, address: &Value) {
     let (ip_at, text_of_ip) = (at.child("ip"), text(address, "ip"));
     ip(errors, &ip_at, text_of_ip);
     let name = text(address, "hostname");
-    if !name.is_empty() {
-        errors.invalid_text(&at.child("hostname"), name, label(name));
-    }
+    errors.optional_text(&at.child("hostname"), name, label);
     if let Some(name) = address["nodeName"].as_str() {
         errors.invalid_text(&at.child("nodeName"), name, subdomain(name));
     }

@@ -41,12 +41,8 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
             taint_not_ready(new);
         }
     },
-    validate: |errors, _, old, new| {
-        validation::node(errors, new);
-        if let Some(old) = old {
-            validation::changes(errors, old, new);
-        }
-    },
+    validate: |errors, _, _, new| validation::node(errors, new),
+    validate_change: validation::changes,
     validate_status: |errors, _, _, new| validation::status(errors, new),
     warnings: |warnings, _, new| warnings.extend(validation::warnings(&new["spec"])),
     rows: Rows::new(COLUMNS),

@@ -106,9 +106,7 @@ fn role_reference(errors: &mut ErrorList, scope: Scope, object: &Value) {
         errors.unsupported(&at.child("kind"), &json!(text(role, "kind")), kinds);
     }
     let name = text(role, "name");
-    if !name.is_empty() {
-        errors.invalid_text(&at.child("name"), name, path_segment(name));
-    }
+    errors.optional_text(&at.child("name"), name, path_segment);
 }
 
 fn subjects(errors: &mut ErrorList, scope: Scope, object: &Value) {
@@ -129,9 +127,7 @@ fn subject(errors: &mut ErrorList, at: &Path<'_>, subject: &Value, scope: Scope)
     let (name, group) = (text(subject, "name"), text(subject, "apiGroup"));
     match text(subject, "kind") {
         "ServiceAccount" => {
-            if !name.is_empty() {
-                errors.invalid_text(&at.child("name"), name, subdomain(name));
-            }
+            errors.optional_text(&at.child("name"), name, subdomain);
             if !group.is_empty() {
                 errors.unsupported(&at.child("apiGroup"), &subject["apiGroup"], &[""]);
             }

@@ -17,12 +17,8 @@ const COLUMNS: &[TableColumn] = &[
 ];
 
 pub(super) const STRATEGY: KindStrategy = KindStrategy {
-    validate: |errors, _, old, new| {
-        validation::quota(errors, new);
-        if let Some(old) = old {
-            validation::changes(errors, old, new);
-        }
-    },
+    validate: |errors, _, _, new| validation::quota(errors, new),
+    validate_change: validation::changes,
     validate_status: |errors, _, _, new| validation::status(errors, new),
     warnings: |warnings, old, new| {
         if old.is_none() {

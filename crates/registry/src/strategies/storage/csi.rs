@@ -46,12 +46,8 @@ const NODE_COLUMNS: &[TableColumn] =
 
 pub(crate) const DRIVER: KindStrategy = KindStrategy {
     defaults: set_driver_defaults,
-    validate: |errors, _, old, new| {
-        validation::csi_driver(errors, new);
-        if let Some(old) = old {
-            validation::csi_driver_changes(errors, old, new);
-        }
-    },
+    validate: |errors, _, _, new| validation::csi_driver(errors, new),
+    validate_change: validation::csi_driver_changes,
     warnings: |warnings, old, new| {
         let same_requests = |old: &&Value| old["spec"]["tokenRequests"] == new["spec"]["tokenRequests"];
         warnings::new_only(warnings, old.filter(same_requests), new, validation::csi_driver_warnings);
@@ -61,23 +57,15 @@ pub(crate) const DRIVER: KindStrategy = KindStrategy {
 };
 
 pub(crate) const NODE: KindStrategy = KindStrategy {
-    validate: |errors, _, old, new| {
-        validation::csi_node(errors, new);
-        if let Some(old) = old {
-            validation::csi_node_changes(errors, old, new);
-        }
-    },
+    validate: |errors, _, _, new| validation::csi_node(errors, new),
+    validate_change: validation::csi_node_changes,
     rows: Rows::new(NODE_COLUMNS),
     ..KindStrategy::DEFAULT
 };
 
 pub(crate) const CAPACITY: KindStrategy = KindStrategy {
-    validate: |errors, _, old, new| {
-        validation::capacity(errors, new);
-        if let Some(old) = old {
-            validation::capacity_changes(errors, old, new);
-        }
-    },
+    validate: |errors, _, _, new| validation::capacity(errors, new),
+    validate_change: validation::capacity_changes,
     ..KindStrategy::DEFAULT
 };
 

@@ -45,12 +45,8 @@ pub(crate) const STRATEGY: KindStrategy = KindStrategy {
             protect(new);
         }
     },
-    validate: |errors, _, old, new| {
-        validation::volume(errors, new);
-        if let Some(old) = old {
-            validation::volume_changes(errors, old, new);
-        }
-    },
+    validate: |errors, _, _, new| validation::volume(errors, new),
+    validate_change: validation::volume_changes,
     warnings: |warnings, _, new| validation::volume_warnings(warnings, new),
     rows: Rows::new(COLUMNS),
     ..KindStrategy::DEFAULT

@@ -49,12 +49,8 @@ pub(crate) const STRATEGY: KindStrategy = KindStrategy {
         }
         unify_data_sources(new, old);
     },
-    validate: |errors, _, old, new| {
-        validation::claim(errors, &Path::new("spec"), old, &new["spec"]);
-        if let Some(old) = old {
-            validation::claim_changes(errors, old, new);
-        }
-    },
+    validate: |errors, _, old, new| validation::claim(errors, &Path::new("spec"), old, &new["spec"]),
+    validate_change: validation::claim_changes,
     validate_status: |errors, _, _, new| validation::claim_status(errors, new),
     warnings: |warnings, _, new| validation::claim_warnings(warnings, new),
     admission_checks: &[AdmissionCheck::Limits],

@@ -25,12 +25,8 @@ const COLUMNS: &[TableColumn] = &[
 
 pub(crate) const STRATEGY: KindStrategy = KindStrategy {
     defaults: set_defaults,
-    validate: |errors, _, old, new| {
-        validation::storage_class(errors, new);
-        if let Some(old) = old {
-            validation::storage_class_changes(errors, old, new);
-        }
-    },
+    validate: |errors, _, _, new| validation::storage_class(errors, new),
+    validate_change: validation::storage_class_changes,
     warnings: |warnings, _, new| warnings::topology_labels(warnings, new),
     rows: Rows::new(COLUMNS),
     ..KindStrategy::DEFAULT

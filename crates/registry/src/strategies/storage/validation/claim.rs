@@ -38,9 +38,7 @@ pub(crate) fn claim(errors: &mut ErrorList, at: &Path<'_>, old: Option<&Value>, 
         Some(_) => {}
     }
     let class = text(spec, "storageClassName");
-    if !class.is_empty() {
-        errors.invalid_text(&at.child("storageClassName"), class, subdomain(class));
-    }
+    errors.optional_text(&at.child("storageClassName"), class, subdomain);
     if let Some(mode) = spec["volumeMode"].as_str()
         && !VOLUME_MODES.contains(&mode)
     {
@@ -48,9 +46,7 @@ pub(crate) fn claim(errors: &mut ErrorList, at: &Path<'_>, old: Option<&Value>, 
     }
     data_sources(errors, at, old, spec);
     let class = text(spec, "volumeAttributesClassName");
-    if !class.is_empty() {
-        errors.invalid_text(&at.child("volumeAttributesClassName"), class, subdomain(class));
-    }
+    errors.optional_text(&at.child("volumeAttributesClassName"), class, subdomain);
 }
 
 /// Warns about a claim.
@@ -199,9 +195,7 @@ fn data_source(errors: &mut ErrorList, at: &Path<'_>, source: &Value, had_group:
         errors.invalid_text(&at.child("apiGroup"), group, subdomain(group));
     }
     let namespace = text(source, "namespace");
-    if !namespace.is_empty() {
-        errors.invalid_text(&at.child("namespace"), namespace, label(namespace));
-    }
+    errors.optional_text(&at.child("namespace"), namespace, label);
 }
 
 /// Validates the name of a resource, and returns whether a claim can have it.

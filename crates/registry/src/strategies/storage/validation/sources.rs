@@ -48,9 +48,7 @@ pub(crate) fn device(errors: &mut ErrorList, at: &Path<'_>, name: &str, source: 
         "storageos" => {
             for field in ["volumeName", "volumeNamespace"] {
                 let name = text(source, field);
-                if !name.is_empty() {
-                    errors.invalid_text(&at.child(field), name, label(name));
-                }
+                errors.optional_text(&at.child(field), name, label);
             }
             secret(errors, at, source, holder);
         }
