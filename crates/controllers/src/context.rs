@@ -78,7 +78,7 @@ impl<'a> Assembly<'a> {
         self.runs.push(Box::pin(run));
     }
 
-    /// Runs workers on a queue, once the requested informers have synced.
+    /// Runs workers on a queue, once the informers that were requested since the last task have synced.
     pub(crate) fn work<K>(
         &mut self,
         queue: &Queue<K>,
@@ -101,7 +101,7 @@ impl<'a> Assembly<'a> {
         }));
     }
 
-    /// Adds a task that runs until shutdown, once the requested informers have synced.
+    /// Adds a task that runs until shutdown, once the informers that were requested since the last task have synced.
     pub(crate) fn run_once_synced(&mut self, run: BoxFuture<'static, ()>) {
         let shutdown = self.context.shutdown.clone();
         let synced = std::mem::take(&mut self.synced);
