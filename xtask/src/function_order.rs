@@ -1,4 +1,4 @@
-//! `cargo xtask function-order`: records which functions a start executes, for the linker; see decision 0061.
+//! `cargo xtask function-order`: records which functions a start and rollouts execute, for the linker; see decisions 0061 and 0062.
 
 use crate::cargo::{self, cargo};
 use crate::console;
@@ -11,14 +11,18 @@ use std::process::Command;
 pub(crate) const USAGE: &str = "\
 Usage: cargo xtask function-order
 
-Run `gantry up --nodes 0` of the profile `dist` under valgrind for 100 seconds, and write the names of the functions that it
-executes to crates/cli/function-order.txt. The linker puts them next to each other, so that fewer pages of the binary
-are in memory. Names that are missing or out of date cost memory and nothing else.
+Run `gantry up --nodes 0` of the profile `dist` under valgrind for 100 seconds, then small rollouts with a hollow kubelet and
+with its own nodes, and write the names of the functions that they execute to crates/cli/function-order.txt: first those of the
+start. The linker puts them next to each other, so that fewer pages of the binary are in memory. Names that are missing or out of
+date cost memory and nothing else.
 ";
 
 const FILE: &str = "crates/cli/function-order.txt";
 
-/// Builds the binary with its symbols, starts it and writes the file.
+/// What runs the pods of the rollouts whose functions are recorded.
+const KUBELETS: [&str; 2] = ["hollow", "nodes"];
+
+/// Builds the binary with its symbols, executes it and writes the file.
 pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     if let Some(other) = arguments.first() {
         return Err(Failure::unknown_argument(other));
@@ -26,16 +30,18 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     let root = cargo::repository_root()?;
     let symbols =
         ["--config", "profile.dist.strip=false", "--config", "profile.dist.package.gantry.strip=false"];
-    cargo::run(cargo(&root, &["build", "--profile", "dist", "--package", "gantry"]).args(symbols))?;
+    let packages = ["build", "--profile", "dist", "--package", "gantry", "--package", "gantry-rollout-bench"];
+    cargo::run(cargo(&root, &packages).args(symbols))?;
+    let binaries = root.join("target/dist");
     let profile = root.join("target/function-order.callgrind");
-    execute(&root.join("target/dist/gantry"), &profile)?;
-    let read = |path: &Path| {
-        std::fs::read_to_string(path)
-            .map_err(|error| Failure::Failed(format!("cannot read {}: {error}", path.display())))
-    };
-    let names = cargo::output(Command::new("nm").arg("--defined-only").arg(root.join("target/dist/gantry")))?;
-    let profile = read(&profile)?;
-    let order = stable(&executed(&profile), &names);
+    start(&binaries.join("gantry"), &profile)?;
+    let mut profiles = read(&profile)?;
+    for kubelet in KUBELETS {
+        roll_out(&binaries, kubelet, &profile)?;
+        profiles.push_str(&read(&profile)?);
+    }
+    let names = cargo::output(Command::new("nm").arg("--defined-only").arg(binaries.join("gantry")))?;
+    let order = defined(&executed(&profiles), &names);
     let text: String = order.iter().flat_map(|name| [name, "\n"]).collect();
     std::fs::write(root.join(FILE), text)
         .map_err(|error| Failure::Failed(format!("cannot write {FILE}: {error}")))?;
@@ -43,12 +49,24 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     Ok(())
 }
 
+fn read(path: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path)
+        .map_err(|error| Failure::Failed(format!("cannot read {}: {error}", path.display())))
+}
+
 /// Starts a cluster under callgrind and ends it: by `timeout`, whose exit code says so.
-fn execute(gantry: &Path, profile: &Path) -> Result<(), Failure> {
+fn start(gantry: &Path, profile: &Path) -> Result<(), Failure> {
     let mut command = Command::new("timeout");
     command.args(["--preserve-status", "100", "valgrind", "--tool=callgrind", "--demangle=no"]);
     command.arg(format!("--callgrind-out-file={}", profile.display())).arg(gantry);
     cargo::run(command.args(["up", "--quiet", "--in-memory", "--listen", "127.0.0.1:0", "--nodes", "0"]))
+}
+
+/// Rolls out a few Deployments on a cluster under callgrind, and deletes them.
+fn roll_out(binaries: &Path, kubelet: &str, profile: &Path) -> Result<(), Failure> {
+    let mut command = Command::new(binaries.join("rollout-bench"));
+    command.args(["run", "--pods", "50", "--delete-namespaces", "--kubelet", kubelet, "--gantry"]);
+    cargo::run(command.arg(binaries.join("gantry")).arg("--callgrind").arg(profile))
 }
 
 /// The functions in a profile of callgrind, in its order. A name is written once, and its number from then on.
@@ -66,11 +84,10 @@ fn executed(profile: &str) -> Vec<&str> {
     order
 }
 
-/// Those that the binary defines and that are called the same when other code has changed: not copies of a function of another crate.
-fn stable<'a>(executed: &[&'a str], symbols: &str) -> Vec<&'a str> {
+/// Those that the binary defines: not those of libraries. Names with a number of thin LTO are kept; when code has changed they are ignored.
+fn defined<'a>(executed: &[&'a str], symbols: &str) -> Vec<&'a str> {
     let defined: BTreeSet<&str> = symbols.lines().filter_map(|line| line.split(' ').nth(2)).collect();
-    let is_stable = |name: &&&str| defined.contains(**name) && !name.contains(".llvm.");
-    executed.iter().filter(is_stable).copied().collect()
+    executed.iter().filter(|name| defined.contains(**name)).copied().collect()
 }
 
 #[cfg(test)]
@@ -82,6 +99,6 @@ mod tests {
         let profile = "fn=(1) main\n16 2\ncfn=(2) run\ncalls=1 0\nfn=(2)\n1 1\ncfn=(3) run'2\ncfn=(4) malloc\ncfn=(5) f.llvm.1\n";
         assert_eq!(executed(profile), ["main", "run", "malloc", "f.llvm.1"]);
         let symbols = "0000000000000010 T main\n0000000000000020 t run\n0000000000000030 t f.llvm.1\n";
-        assert_eq!(stable(&executed(profile), symbols), ["main", "run"]);
+        assert_eq!(defined(&executed(profile), symbols), ["main", "run", "f.llvm.1"]);
     }
 }

@@ -32,10 +32,10 @@ mod why;
 
 use std::process::ExitCode;
 
-/// Faster than the system's allocator, and it gives memory back after a peak; see decision 0043.
+/// Faster than the system's allocator, and it gives memory back after a peak; see decision 0062.
 #[cfg(not(feature = "count-allocations"))]
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
     #[cfg(feature = "count-allocations")]

@@ -26,7 +26,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use measure::Extent;
 use processes::Process;
-use setup::{Delays, Setup};
+use setup::{Delays, Program, Setup};
 use workload::Workload;
 
 /// Measure what rollouts cost
@@ -69,6 +69,10 @@ struct RunOptions {
     /// The binary that is measured
     #[arg(long, value_name = "FILE")]
     gantry: PathBuf,
+    /// Run Gantry under callgrind, which writes its profile to this file: times mean nothing then, and one size and kubelet is
+    /// measured
+    #[arg(long, value_name = "FILE", conflicts_with = "kubernetes")]
+    callgrind: Option<PathBuf>,
     /// How many pods; several numbers show how the cost grows
     #[arg(long, value_name = "COUNTS", value_delimiter = ',', default_value = "1000")]
     pods: Vec<usize>,
@@ -133,6 +137,7 @@ fn main() -> ExitCode {
                 match command {
                     Command::Run(options) => run(&options).await,
                     Command::Start { gantry, times, directory } => {
+                        let gantry = Program { gantry, callgrind: None };
                         start::run(&gantry, &directory.unwrap_or_else(std::env::temp_dir), times).await
                     }
                     Command::Hollow { kubeconfig, nodes } => hollow::run(&kubeconfig, nodes.max(1)).await,
@@ -178,7 +183,7 @@ impl RunOptions {
 
     /// The clusters to measure, Kubernetes last.
     fn setups(&self, pods: usize) -> Vec<Setup> {
-        let gantry = || self.gantry.clone();
+        let gantry = || Program { gantry: self.gantry.clone(), callgrind: self.callgrind.clone() };
         let own = self.kubelet.iter().map(|kubelet| match kubelet {
             Kubelet::Hollow => Setup::Hollow { gantry: gantry() },
             Kubelet::Nodes => Setup::Nodes {

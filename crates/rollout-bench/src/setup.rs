@@ -15,11 +15,19 @@ use crate::processes::Process;
 #[derive(Clone, Debug)]
 pub(crate) enum Setup {
     /// `gantry up --nodes 0` with the hollow kubelet.
-    Hollow { gantry: PathBuf },
+    Hollow { gantry: Program },
     /// `gantry up` with its own scheduler and this many nodes.
-    Nodes { gantry: PathBuf, nodes: usize, delays: Delays },
+    Nodes { gantry: Program, nodes: usize, delays: Delays },
     /// A cluster that runs already, with the hollow kubelet.
     Given { kubeconfig: PathBuf, processes: Vec<Process> },
+}
+
+/// The binary that is measured.
+#[derive(Clone, Debug)]
+pub(crate) struct Program {
+    pub(crate) gantry: PathBuf,
+    /// Where callgrind, under which it runs, writes its profile.
+    pub(crate) callgrind: Option<PathBuf>,
 }
 
 /// Whether pods on simulated nodes take time to be pulled, to start and to stop.
@@ -158,6 +166,16 @@ impl Running {
     }
 }
 
+impl Program {
+    fn command(&self) -> Command {
+        let Some(profile) = &self.callgrind else { return Command::new(&self.gantry) };
+        let mut command = Command::new("valgrind");
+        command.args(["--quiet", "--tool=callgrind", "--demangle=no"]);
+        command.arg(format!("--callgrind-out-file={}", profile.display())).arg(&self.gantry);
+        command
+    }
+}
+
 impl Directory {
     /// Creates the one of this process, empty.
     pub(crate) fn create(parent: &Path) -> Result<Self, String> {
@@ -180,7 +198,7 @@ fn remove(path: &Path) -> Result<(), String> {
 }
 
 /// Starts `gantry up` on a new directory.
-async fn up(gantry: &Path, nodes: usize, delays: Delays, parent: &Path) -> Result<Running, String> {
+async fn up(gantry: &Program, nodes: usize, delays: Delays, parent: &Path) -> Result<Running, String> {
     let directory = Directory::create(parent)?;
     crate::say(&format!("the server's log is {}", directory.0.join("log").display()));
     let running = up_in(&directory, gantry, nodes, delays, Storage::Directory).await?;
@@ -190,13 +208,13 @@ async fn up(gantry: &Path, nodes: usize, delays: Delays, parent: &Path) -> Resul
 /// Starts `gantry up` on a directory that may have the data of an earlier start, and returns when it is ready.
 pub(crate) async fn up_in(
     Directory(directory): &Directory,
-    gantry: &Path,
+    gantry: &Program,
     nodes: usize,
     delays: Delays,
     storage: Storage,
 ) -> Result<Running, String> {
     let kubeconfig = directory.join("admin.kubeconfig");
-    let mut command = Command::new(gantry);
+    let mut command = gantry.command();
     command.args(["up", "--quiet", "--listen", "127.0.0.1:0", "--nodes", &nodes.to_string()]);
     command.arg("--write-kubeconfig").arg(&kubeconfig);
     match storage {

@@ -10,7 +10,7 @@ use crate::connection::{ApiRequest, Endpoint};
 use crate::objects::{Pod, WatchEvent};
 use crate::processes::Process;
 use crate::report::{Percentiles, megabytes};
-use crate::setup::{Delays, Directory, Running, Storage, up_in};
+use crate::setup::{Delays, Directory, Program, Running, Storage, up_in};
 use crate::workload::{Step, Workload};
 
 /// The nodes of `gantry up` by default.
@@ -31,7 +31,7 @@ struct Start {
 }
 
 /// Starts the binary several times in memory and on a disk, and once without nodes, and reports the medians.
-pub(crate) async fn run(gantry: &Path, parent: &Path, times: usize) -> Result<(), String> {
+pub(crate) async fn run(gantry: &Program, parent: &Path, times: usize) -> Result<(), String> {
     let (mut memory, mut first, mut again) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..times.max(1) {
         let directory = Directory::create(parent)?;
@@ -58,7 +58,7 @@ pub(crate) async fn run(gantry: &Path, parent: &Path, times: usize) -> Result<()
 /// Starts a cluster with nodes, creates the Deployment of this number and waits for its pod.
 async fn start(
     directory: &Directory,
-    gantry: &Path,
+    gantry: &Program,
     storage: Storage,
     number: usize,
 ) -> Result<Start, String> {
@@ -95,7 +95,7 @@ async fn wait_for_first_pod(running: &Running, number: usize) -> Result<(), Stri
 }
 
 /// Returns the memory of a cluster without nodes that has nothing to do.
-async fn idle_bytes(gantry: &Path, parent: &Path) -> Result<u64, String> {
+async fn idle_bytes(gantry: &Program, parent: &Path) -> Result<u64, String> {
     let directory = Directory::create(parent)?;
     let running = up_in(&directory, gantry, 0, Delays::None, Storage::Directory).await?;
     sleep(IDLE).await;

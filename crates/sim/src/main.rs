@@ -11,7 +11,7 @@ use clap::Parser;
 use gantry_sim::scenario::{Played, SimScenario, minimise, play, play_with_journal};
 
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 /// Play scenarios on a simulated cluster; exit status 1 if a rule is broken
 #[derive(Clone, Debug, Parser)]

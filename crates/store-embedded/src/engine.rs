@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use gantry_store::memory::{Live, Staged, Wakes};
 use gantry_store::{Error, Revision, Transaction};
@@ -22,7 +23,13 @@ pub(crate) struct Engine {
     live: Arc<Live>,
     log: Log,
     maintenance: Arc<Maintenance>,
+    /// When all history beyond its limits was last dropped.
+    forgot_at_millis: u64,
 }
+
+/// After how long all history beyond its limits is dropped. A write drops as much of it as several writes add, but after a rollout few
+/// writes follow many: a lease is renewed now and then.
+pub(crate) const FORGET_EVERY: Duration = Duration::from_secs(10);
 
 /// The result of a batch: a response for each transaction, and wakers of watchers.
 pub(crate) struct BatchResult {
@@ -48,7 +55,8 @@ impl Engine {
         };
         let live = Live::new(state);
         let maintenance = Arc::new(Maintenance::new(disk, Arc::clone(&live), options, files, segment.bytes));
-        Ok(Self { live, log: Log::new(Arc::clone(&maintenance), segment, end), maintenance })
+        let log = Log::new(Arc::clone(&maintenance), segment, end);
+        Ok(Self { live, log, maintenance, forgot_at_millis: 0 })
     }
 
     pub(crate) fn live(&self) -> &Arc<Live> {
@@ -74,9 +82,14 @@ impl Engine {
         self.log.sync_mark();
     }
 
-    /// Drops history beyond its limits when nothing is written for a while.
-    pub(crate) fn forget(&self) {
-        self.live.forget(self.now());
+    /// Drops all history beyond its limits if that was not done for a while. Called after each batch, and when there was none for that long.
+    pub(crate) fn forget(&mut self) {
+        let now = self.now();
+        // The system's clock may have been set back.
+        if u128::from(now.abs_diff(self.forgot_at_millis)) >= FORGET_EVERY.as_millis() {
+            self.live.forget(now);
+            self.forgot_at_millis = now;
+        }
     }
 
     /// Decides on a batch, makes it durable, and then visible.

@@ -10,7 +10,7 @@ use gantry_store::{Error, Revision, Transaction};
 use tokio::sync::oneshot;
 
 use crate::disk_health::DiskHealth;
-use crate::engine::{BatchResult, Engine};
+use crate::engine::{BatchResult, Engine, FORGET_EVERY};
 use crate::maintenance::MaintenanceRequest;
 
 /// The queued requests.
@@ -54,9 +54,6 @@ const LINGER: Duration = Duration::from_micros(60);
 
 /// After how long without writes the high-water mark is synced by itself. A steady writer comes back sooner.
 const IDLE: Duration = Duration::from_millis(20);
-
-/// After how long without writes the history is looked at for what is beyond its limits. Each write does so, too.
-const FORGET_EVERY: Duration = Duration::from_secs(10);
 
 impl Queue {
     /// Adds a request.
@@ -121,6 +118,7 @@ pub(crate) fn start(
                 Taken::Requests(requests) => {
                     last_batch = requests.len();
                     writer.write(requests);
+                    writer.engine.forget();
                 }
                 Taken::Nothing if is_mark_unsynced => {
                     writer.engine.sync_mark();

@@ -1,6 +1,7 @@
 //! History survives a restart, so that watches resume.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -77,6 +78,26 @@ fn what_is_too_old_is_forgotten() {
     // The clock of these tests advances by a millisecond with each write.
     let remembered = current.get() - floor.get();
     assert!((40..=60).contains(&remembered), "{remembered} changes remembered");
+}
+
+/// A quiet cluster writes a lease now and then, which is too rarely to drop a little each time.
+#[test]
+fn what_many_writes_left_is_forgotten_although_few_follow() {
+    let disk = SimulatedDisk::new(3);
+    let (age, seconds) = (Duration::from_mins(5), Arc::new(AtomicU64::new(1_000)));
+    let history = HistoryLimits { age, bytes: 1 << 20 };
+    let clock = Arc::clone(&seconds);
+    let clock = Arc::new(move || clock.load(Ordering::Relaxed) * 1000);
+    let mut engine = open(&disk, Options { history, clock, ..Options::default() }).unwrap();
+    let mut write = |number: u32| {
+        put(&mut engine, "/a", &number.to_string()).unwrap();
+        engine.forget();
+        engine.live().usage().changes
+    };
+    assert_eq!((0..3000).map(&mut write).last(), Some(3000));
+    seconds.fetch_add(31, Ordering::Relaxed);
+    let changes = write(3000);
+    assert!((200..500).contains(&changes), "{changes}: a sixteenth of the memory");
 }
 
 fn told_after(engine: &Engine, after: Revision) -> Vec<Arc<Event>> {

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-/// A chunk is mapped by itself and given back when it is dropped; see decision 0043. What is not written of it takes no memory.
+/// A chunk has pages of its own, which are given back after it is dropped; see decision 0062. What is not written of it takes no memory.
 const CHUNK_BYTES: usize = 2 << 20;
 
 #[derive(Debug, Default)]

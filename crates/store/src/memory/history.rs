@@ -23,8 +23,8 @@ use crate::{Change, Event, Key, Revision, Versioned};
 
 /// The limits of history; records beyond either of them are dropped.
 ///
-/// A tenth of the age is enough for a watcher to come back; records that are older have only a quarter of the memory. So much is kept
-/// while much changes, and little of it afterwards. The replaced values may have four times that size as a whole, as they are in a log on disk.
+/// A tenth of the age is enough for a watcher to come back. With records that are older, history has only a quarter of the memory, and a
+/// sixteenth if most of them are. So much is kept while much changes, and little of it afterwards. The replaced values may have four times that size as a whole, as they are in a log on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HistoryLimits {
     /// The maximum age of a record.
@@ -265,11 +265,16 @@ impl History {
 
     /// The revision of the oldest record, if it is beyond the limits.
     pub(crate) fn overdue(&self, limits: &HistoryLimits, now_millis: u64) -> Option<Revision> {
-        let oldest = self.records.front()?;
-        let age = Duration::from_millis(now_millis.saturating_sub(oldest.at_millis));
+        let (oldest, middle) = (self.records.front()?, self.records.get(self.records.len() / 2)?);
+        let age = |record: &Record| Duration::from_millis(now_millis.saturating_sub(record.at_millis));
+        let is_old = |record| age(record) > limits.age / 10;
+        let share = match (is_old(oldest), is_old(middle)) {
+            (false, _) => 1,
+            (true, false) => 4,
+            (true, true) => 16,
+        };
         let bytes = self.bytes.max(self.whole_bytes / 4);
-        let is_overdue =
-            age > limits.age || bytes > limits.bytes || age > limits.age / 10 && bytes > limits.bytes / 4;
+        let is_overdue = age(oldest) > limits.age || bytes > limits.bytes / share;
         is_overdue.then_some(oldest.revision)
     }
 
@@ -284,7 +289,8 @@ impl History {
         if self.records.is_empty() {
             self.siblings = Siblings::default();
         }
-        if self.records.len() < self.records.capacity() / 4 {
+        // It grows to twice its capacity, so that it is at least a quarter away from both growing and shrinking again.
+        if self.records.len() < self.records.capacity() / 8 * 3 {
             self.records.shrink_to(self.records.capacity() / 2);
         }
     }
@@ -344,6 +350,11 @@ mod tests {
             (None, None) => return,
         };
         state.replay(Transaction::single(key, op), 0).unwrap();
+    }
+
+    fn write_at(state: &mut State, name: &str, at_millis: u64) {
+        let op = Op::Create { value: b"v".to_vec().into() };
+        state.replay(Transaction::single(key(name), op), at_millis).unwrap();
     }
 
     /// A value of a few kilobytes that differs from others of its seed by a number.
@@ -429,10 +440,16 @@ mod tests {
         }
         state.forget(9_000);
         assert_eq!(state.usage().changes, 100, "a watcher may come back for them");
+        for number in 0..40 {
+            write_at(&mut state, &format!("/others/{number}"), 8_000);
+        }
         state.forget(11_000);
         let bytes = state.usage().history_bytes;
-        assert!((9_000..=10_000).contains(&bytes), "{bytes}");
-        state.forget(101_000);
+        assert!((9_000..=10_000).contains(&bytes), "{bytes}: much still changes");
+        state.forget(19_000);
+        let bytes = state.usage().history_bytes;
+        assert!((2_000..=2_500).contains(&bytes), "{bytes}");
+        state.forget(109_000);
         assert_eq!(state.usage().changes, 0);
     }
 
