@@ -40,8 +40,11 @@ const NFTABLES: Tool = Tool { binary: "nft", package: "nftables" };
 const ZSH: Tool = Tool { binary: "zsh", package: "zsh" };
 const FISH: Tool = Tool { binary: "fish", package: "fish" };
 
+/// Builds the allocator of the binary.
+const MAKE: Tool = Tool { binary: "make", package: "make" };
+
 /// What `cargo xtask test` needs besides the Rust toolchain.
-pub(crate) const FOR_TESTS: &[Tool] = &[ETCD, ETCDCTL, TMUX, ZSH, FISH];
+pub(crate) const FOR_TESTS: &[Tool] = &[MAKE, ETCD, ETCDCTL, TMUX, ZSH, FISH];
 
 /// What the test of real pods needs, which runs as root only and is left out elsewhere.
 const FOR_REAL_PODS: &[Tool] = &[CONTAINERD, RUNC, CNI_PLUGINS, BUSYBOX, NFTABLES];
