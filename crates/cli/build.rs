@@ -11,6 +11,9 @@ use std::process::Command;
 /// The functions that a start executes, which are linked next to each other. `cargo xtask function-order` writes it.
 const ORDER: &str = "function-order.txt";
 
+/// Set where the symbols of a build of the profile `dist` are needed: to record its functions, or to profile it.
+const KEEP_SYMBOLS: &str = "GANTRY_KEEP_SYMBOLS";
+
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     let is_native = var("HOST").ok() == var("TARGET").ok();
@@ -24,6 +27,11 @@ fn main() {
         println!("cargo:rerun-if-changed={ORDER}");
         println!("cargo:rustc-link-arg-bins=-Wl,--symbol-ordering-file={}", order.display());
         println!("cargo:rustc-link-arg-bins=-Wl,--no-warn-symbol-ordering");
+    }
+    println!("cargo:rerun-if-env-changed={KEEP_SYMBOLS}");
+    let is_linux = var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux");
+    if is_linux && is_distributed() && var(KEEP_SYMBOLS).is_err() {
+        println!("cargo:rustc-link-arg-bins=-Wl,--strip-all");
     }
 }
 
