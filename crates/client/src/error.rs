@@ -164,6 +164,11 @@ pub trait NoneIf<T>: Sized {
     fn none_if_absent(self) -> Result<Option<T>, RequestError> {
         self.none_if(&[RefusalKind::NotFound])
     }
+
+    /// `None` if the object has changed or does not exist any more.
+    fn none_if_changed(self) -> Result<Option<T>, RequestError> {
+        self.none_if(&[RefusalKind::NotFound, RefusalKind::Conflict])
+    }
 }
 
 impl<T> NoneIf<T> for Result<T, RequestError> {

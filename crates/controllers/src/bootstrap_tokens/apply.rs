@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use gantry_json::Value;
-use gantry_model::{Name, Namespace, ObjectKey, RefusalKind, Uid};
+use gantry_model::{Name, Namespace, ObjectKey, Uid};
 use gantry_runtime::informer::{Plain, Typed as _};
 use gantry_runtime::{DeleteParams, NoneIf as _, RequestError, ResourcePath};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
@@ -12,15 +12,12 @@ use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use super::observe::CLUSTER_INFO;
 use super::{ClusterInfoSigner, TokenCleaner};
 
-/// An object that changed or is gone is looked at again when the cache has the change.
-const LOOKED_AT_AGAIN: [RefusalKind; 2] = [RefusalKind::NotFound, RefusalKind::Conflict];
-
 impl TokenCleaner {
     /// Deletes the Secret that was observed, and no other of its name.
     pub(super) async fn delete(&self, key: &ObjectKey, uid: Uid) -> Result<(), RequestError> {
         let target = ResourcePath::object(&Plain::<Secret>::resource(), Some(&key.namespace), &key.name);
         let deletion = DeleteParams { uid: Some(uid), ..DeleteParams::default() };
-        self.context.api.delete(&target, &deletion).await.none_if(&LOOKED_AT_AGAIN).map(drop)
+        self.context.api.delete(&target, &deletion).await.none_if_changed().map(drop)
     }
 }
 
@@ -35,6 +32,6 @@ impl ClusterInfoSigner {
         let target = ResourcePath::object(&resource, Some(&Namespace::from(namespace)), &Name::from(name));
         let mut info = Arc::unwrap_or_clone(info);
         info.data = Some(data);
-        self.context.api.replace::<Value>(&target, &info).await.none_if(&LOOKED_AT_AGAIN).map(drop)
+        self.context.api.replace::<Value>(&target, &info).await.none_if_changed().map(drop)
     }
 }

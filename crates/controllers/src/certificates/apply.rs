@@ -4,7 +4,7 @@ use gantry_certificates::{Lifetime, SigningTerms};
 use gantry_decide::Wake;
 use gantry_decide::certificates::{self, APPROVED, FAILED, Signing};
 use gantry_json::{Value, json};
-use gantry_model::{Name, RefusalKind, Timestamp};
+use gantry_model::{Name, Timestamp};
 use gantry_runtime::informer::{Plain, Typed as _};
 use gantry_runtime::{DeleteParams, NoneIf as _, RequestError, ResourcePath};
 use k8s_openapi::ByteString;
@@ -99,7 +99,7 @@ impl Requests {
             status.certificate = Some(ByteString(certificate.into_bytes()));
         }
         let written = self.context.api.replace::<Value>(&path(&name).part(part), &request).await;
-        written.none_if(&[RefusalKind::NotFound, RefusalKind::Conflict]).map(drop)
+        written.none_if_changed().map(drop)
     }
 
     pub(super) async fn delete(&self, name: &Name) -> Result<(), RequestError> {

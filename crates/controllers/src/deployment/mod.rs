@@ -47,6 +47,7 @@ impl Reconciler<ObjectKey> for Deployments {
         let Some(decision) = self.try_sync(key).await? else { return Ok(Wake::OnChange) };
         match decision.result {
             SyncResult::Done => Ok(decision.wake),
+            // A decision that failed has no time for the next sync: it ended before the status, which sets one.
             SyncResult::Failed(error @ SyncError::NamespaceTerminating) => {
                 Err(Refusal::new(RefusalKind::NamespaceTerminating, error.to_string()))
             }

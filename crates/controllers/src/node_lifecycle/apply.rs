@@ -6,7 +6,7 @@ use gantry_decide::events::Subject;
 use gantry_decide::node_lifecycle::{ReadyStatus, evict_at};
 use gantry_json::{Value, json};
 use gantry_model::patch::PatchForm;
-use gantry_model::{Event, Pod, RefusalKind, Uid};
+use gantry_model::{Event, Pod, Uid};
 use gantry_runtime::informer::{Typed as _, resource_of};
 use gantry_runtime::{DeleteParams, Form, NoneIf as _, ObjectList, RequestError, ResourcePath};
 use k8s_openapi::api::core::v1 as core;
@@ -18,9 +18,6 @@ use super::{NodeLifecycle, PlannedEviction};
 const NODE_CONTROLLER: &str = "node-controller";
 /// The `source.component` of events about evicted pods.
 const EVICTOR: &str = "taint-eviction-controller";
-
-/// The pod is gone or replaced.
-const GONE: [RefusalKind; 2] = [RefusalKind::NotFound, RefusalKind::Conflict];
 
 impl NodeLifecycle {
     /// Sets the conditions of a silent node to `Unknown`.
@@ -70,7 +67,7 @@ impl NodeLifecycle {
         let condition = json!({"type": "Ready", "status": "False", "lastTransitionTime": self.context.clock.now().render()});
         let body = json!({"metadata": {"uid": pod.meta.uid.as_str()}, "status": {"conditions": [condition]}});
         let target = ResourcePath::object(&Pod::resource(), Some(&pod.meta.namespace), &pod.meta.name);
-        self.patch(&target.part("status"), &body).await.none_if(&GONE).map(drop)
+        self.patch(&target.part("status"), &body).await.none_if_changed().map(drop)
     }
 
     /// Evicts the pods of a node that are due, and plans the eviction of the others.
@@ -134,7 +131,7 @@ impl NodeLifecycle {
             return Ok(());
         }
         let deletion = DeleteParams { uid: Some(meta.uid.clone()), ..DeleteParams::default() };
-        self.context.api.delete(&target, &deletion).await.none_if(&GONE).map(drop)
+        self.context.api.delete(&target, &deletion).await.none_if_changed().map(drop)
     }
 
     async fn patch(&self, target: &ResourcePath, body: &Value) -> Result<(), RequestError> {
