@@ -13,13 +13,13 @@ pub(super) fn run(root: &Path, name: &str, options: &[String]) -> Result<(), Fai
     let counts_allocations = options.iter().any(|option| option == ALLOCATIONS);
     // Counting takes time, so times are not what such a run is for.
     let profile = if counts_allocations { "release" } else { "dist" };
-    let packages = ["--package", "gantry", "--package", "gantry-rollout-bench"];
-    let mut build = cargo(root, &["build", "--profile", profile]);
-    build.args(packages);
+    let mut server = cargo(root, &["build", "--profile", profile, "--package", "gantry"]);
     if counts_allocations {
-        build.args(["--features", "gantry/count-allocations"]);
+        server.args(["--features", "gantry/count-allocations"]);
     }
-    cargo::run(&mut build)?;
+    // One after the other: built together, they share the features of their dependencies, and the server is not the one that is distributed.
+    cargo::run(&mut server)?;
+    cargo::run(&mut cargo(root, &["build", "--profile", profile, "--package", "gantry-rollout-bench"]))?;
     let binaries = root.join("target").join(profile);
     // From where the command was typed, so that files are named as from there.
     let mut command = Command::new(binaries.join("rollout-bench"));
