@@ -45,7 +45,7 @@ pub enum ListPlan {
     Continue(Continue),
 }
 
-/// What follows a page.
+/// The pages after a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rest {
     /// The start of the next page.

@@ -1,11 +1,11 @@
-//! Parses the path of a URL; whether what it names exists is checked later.
+//! Parses the path of a URL; whether the named objects exist is checked later.
 //!
 //! ```text
 //! /api/v1/namespaces/shop/pods/web-1/log
 //! └prefix┘ └─ namespace ─┘ └resource┘ └name┘ └ part
 //! ```
 
-/// What a path names.
+/// The objects, group or other resource that a path names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target<'a> {
     /// A collection, an object, or a subresource.
@@ -146,7 +146,7 @@ mod tests {
         );
     }
 
-    /// A0.5: a namespace is an object too.
+    /// A0.5: `namespaces` is also a resource, with objects and subresources.
     #[test]
     fn a_namespace_is_an_object_with_parts() {
         assert_eq!(objects("/api/v1/namespaces"), ("", "v1", None, "namespaces", None, None));
@@ -161,7 +161,7 @@ mod tests {
         );
     }
 
-    /// A0.5: the old form of a watch.
+    /// A0.5: the deprecated form of a watch.
     #[test]
     fn the_old_form_of_a_watch_is_understood() {
         let watched = |path| matches!(Target::parse(path), Target::Objects(Objects { watch: true, .. }));
@@ -174,7 +174,7 @@ mod tests {
         );
     }
 
-    /// A1.1, A1.2: the paths of discovery, and others.
+    /// A1.1, A1.2: the paths of discovery, and paths outside the API.
     #[test]
     fn groups_and_other_paths_are_distinguished() {
         let group = |group, version| Target::Group { group, version };

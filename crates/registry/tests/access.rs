@@ -1,4 +1,4 @@
-//! Who may do what: against what Kubernetes answered, and by the rules.
+//! Authorization and privilege escalation, compared with recordings of Kubernetes and by the rules.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 #![allow(clippy::disallowed_methods, reason = "the recordings are files")]
@@ -17,8 +17,8 @@ fn text(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned)
 }
 
-/// A review's question, as the request it speaks of.
-fn question(spec: &Value) -> (User, RequestAttributes) {
+/// Returns the user and the request that a review is about.
+fn reviewed(spec: &Value) -> (User, RequestAttributes) {
     let user = User {
         name: text(&spec["user"]).unwrap_or_default(),
         groups: texts(&spec["groups"]),
@@ -41,7 +41,7 @@ fn question(spec: &Value) -> (User, RequestAttributes) {
     (user, RequestAttributes { verb, target })
 }
 
-/// A7.5, A7.9: every recorded review gets the recorded answer, with the reason.
+/// A7.5, A7.9: every recorded review gets the recorded status, with the reason.
 #[test]
 fn recorded_reviews_are_answered_as_kubernetes_did() {
     let mut reviews = 0;
@@ -60,8 +60,8 @@ fn recorded_reviews_are_answered_as_kubernetes_did() {
                 policy.add(&object);
                 continue;
             }
-            let (user, request) = question(&sent["spec"]);
-            let answer = match policy.authorize(&user, &request) {
+            let (user, request) = reviewed(&sent["spec"]);
+            let status = match policy.authorize(&user, &request) {
                 Verdict::Allowed(Some(reason)) => json!({"allowed": true, "reason": reason}),
                 Verdict::Allowed(None) => json!({"allowed": true}),
                 Verdict::Denied(reason) => {
@@ -69,7 +69,7 @@ fn recorded_reviews_are_answered_as_kubernetes_did() {
                     json!({"allowed": false})
                 }
             };
-            assert_eq!(answer, exchange["body"]["status"], "{case}: {}", sent["spec"]);
+            assert_eq!(status, exchange["body"]["status"], "{case}: {}", sent["spec"]);
             reviews += 1;
         }
     }
@@ -92,28 +92,28 @@ fn resource(
     }
 }
 
-/// A7.3: what a refusal says.
+/// A7.3: a refusal names the user, the verb, the resource and the namespace.
 #[test]
 fn refusals_say_who_may_not_do_what_where() {
     let bob = User { name: "bob".to_owned(), groups: vec![], ..User::default() };
-    let says = |verb: &str, target| {
+    let message = |verb: &str, target| {
         RequestAttributes { verb: verb.to_owned(), target }.forbidden(&bob, None).message
     };
     assert_eq!(
-        says("list", resource("", "pods", None, Some("default"), None)),
+        message("list", resource("", "pods", None, Some("default"), None)),
         "pods is forbidden: User \"bob\" cannot list resource \"pods\" in API group \"\" in the namespace \"default\""
     );
     assert_eq!(
-        says("get", resource("apps", "deployments", Some("scale"), Some("default"), Some("d"))),
+        message("get", resource("apps", "deployments", Some("scale"), Some("default"), Some("d"))),
         "deployments.apps \"d\" is forbidden: User \"bob\" cannot get resource \"deployments/scale\" in API group \
          \"apps\" in the namespace \"default\""
     );
     assert_eq!(
-        says("list", resource("", "nodes", None, None, None)),
+        message("list", resource("", "nodes", None, None, None)),
         "nodes is forbidden: User \"bob\" cannot list resource \"nodes\" in API group \"\" at the cluster scope"
     );
     assert_eq!(
-        says("get", RequestTarget::Path("/metrics".to_owned())),
+        message("get", RequestTarget::Path("/metrics".to_owned())),
         "forbidden: User \"bob\" cannot get path \"/metrics\""
     );
 }
@@ -122,14 +122,17 @@ fn rule(value: &Value) -> AccessRule {
     AccessRule::parse(value)
 }
 
-/// A7.9: wildcards, parts of resources, names.
+/// A7.9: wildcards, subresources, and names.
 #[test]
 fn rules_match_by_verb_group_resource_and_name() {
     let scale = rule(&json!({"verbs": ["get"], "apiGroups": ["*"], "resources": ["*/scale", "pods/*"]}));
     let get = |target| RequestAttributes { verb: "get".to_owned(), target };
     assert!(scale.allows(&get(resource("apps", "deployments", Some("scale"), None, None))));
     assert!(!scale.allows(&get(resource("apps", "deployments", None, None, None))));
-    assert!(!scale.allows(&get(resource("", "pods", Some("log"), None, None))), "pods/* is nothing special");
+    assert!(
+        !scale.allows(&get(resource("", "pods", Some("log"), None, None))),
+        "pods/* has no special meaning"
+    );
     let everything = rule(&json!({"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}));
     assert!(everything.allows(&get(resource("", "pods", Some("log"), None, None))));
     let named =
@@ -141,7 +144,7 @@ fn rules_match_by_verb_group_resource_and_name() {
     assert!(!paths.allows(&get(RequestTarget::Path("/versions".to_owned()))));
 }
 
-/// A7.9: who grants rights must hold them; what is missing is named one by one.
+/// A7.9: a user must hold the rules of a role that the user writes; each missing rule is returned.
 #[test]
 fn rights_cannot_be_granted_without_having_them() {
     let mut policy = Policy::default();
@@ -154,7 +157,7 @@ fn rights_cannot_be_granted_without_having_them() {
     let missing =
         |namespace: &str, wanted: &Value| policy.missing(&mallory, Some(namespace), &[rule(wanted)]).len();
     assert_eq!(missing("n", &held), 0);
-    assert_eq!(missing("other", &held), 2, "rights of one namespace are none in another");
+    assert_eq!(missing("other", &held), 2, "rules of one namespace do not apply in another");
     assert_eq!(
         missing(
             "n",
@@ -165,16 +168,16 @@ fn rights_cannot_be_granted_without_having_them() {
     assert_eq!(
         missing("n", &json!({"verbs": ["*"], "apiGroups": [""], "resources": ["pods"]})),
         1,
-        "all verbs are more than two"
+        "`*` requires all verbs"
     );
     let named = json!({"verbs": ["get"], "apiGroups": [""], "resources": ["pods"], "resourceNames": ["a"]});
-    assert_eq!(missing("n", &named), 0, "one pod is less than all pods");
+    assert_eq!(missing("n", &named), 0, "a rule for all pods covers one pod");
     let master =
         User { name: "admin".to_owned(), groups: vec!["system:masters".to_owned()], ..User::default() };
     assert_eq!(policy.missing(&master, None, &[rule(&held)]), []);
 }
 
-/// A7.1: service accounts are users of a certain name.
+/// A7.1: a service account is a user with a name of its namespace and name.
 #[test]
 fn service_accounts_are_bound_by_namespace_and_name() {
     let mut policy = Policy::default();
@@ -211,7 +214,7 @@ fn named(name: &str) -> User {
     User { name: name.to_owned(), groups: vec!["system:authenticated".to_owned()], ..User::default() }
 }
 
-/// What a person is told who writes this, or nothing.
+/// Returns the refusal of a write by this user, if it is refused.
 fn escalation(
     policy: &Policy,
     user: &str,
@@ -225,7 +228,7 @@ fn escalation(
     escalation.check(old, new).err().map(|refusal| format!("{} {}", refusal.code, refusal.message))
 }
 
-/// A7.9: what is missing is told with the verbs of one resource together.
+/// A7.9: missing rules are reported with the verbs of one resource together.
 #[test]
 fn a_role_beyond_ones_own_rights_is_refused_with_what_is_missing() {
     let mut policy = Policy::default();
@@ -235,17 +238,21 @@ fn a_role_beyond_ones_own_rights_is_refused_with_what_is_missing() {
         {"verbs": ["get"], "nonResourceURLs": ["/logs"]},
     ]);
     let role = json!({"metadata": {"name": "r"}, "rules": rules});
-    let told = "403 clusterroles.rbac.authorization.k8s.io \"r\" is forbidden: user \"eve\" (groups=[\"system:authenticated\"]) is \
+    let message = "403 clusterroles.rbac.authorization.k8s.io \"r\" is forbidden: user \"eve\" (groups=[\"system:authenticated\"]) is \
                 attempting to grant RBAC permissions not currently held:\n\
                 {APIGroups:[\"\"], Resources:[\"pods\"], Verbs:[\"list\" \"watch\"]}\n\
                 {APIGroups:[\"\"], Resources:[\"secrets\"], Verbs:[\"get\" \"list\" \"watch\"]}\n\
                 {NonResourceURLs:[\"/logs\"], Verbs:[\"get\"]}";
-    assert_eq!(escalation(&policy, "eve", "clusterroles", None, &role).unwrap(), told);
+    assert_eq!(escalation(&policy, "eve", "clusterroles", None, &role).unwrap(), message);
     let fewer = json!({"metadata": {"name": "r"}, "rules": [{"verbs": ["get"], "apiGroups": [""], "resources": ["pods"]}]});
     assert_eq!(escalation(&policy, "eve", "clusterroles", None, &fewer), None);
     let mut owned = role.clone();
     owned["metadata"]["finalizers"] = json!(["f"]);
-    assert_eq!(escalation(&policy, "eve", "clusterroles", Some(&role), &owned), None, "housekeeping");
+    assert_eq!(
+        escalation(&policy, "eve", "clusterroles", Some(&role), &owned),
+        None,
+        "finalizers grant nothing"
+    );
     owned["metadata"]["labels"] = json!({"a": "b"});
     assert!(escalation(&policy, "eve", "clusterroles", Some(&role), &owned).is_some());
 }
@@ -256,15 +263,15 @@ fn only_users_with_all_rights_may_aggregate() {
     let mut policy = Policy::default();
     bind(&mut policy, "eve", &[json!({"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]})]);
     let role = json!({"metadata": {"name": "r"}, "aggregationRule": {"clusterRoleSelectors": []}});
-    let told = "403 clusterroles.rbac.authorization.k8s.io \"r\" is forbidden: must have cluster-admin privileges to use an \
+    let message = "403 clusterroles.rbac.authorization.k8s.io \"r\" is forbidden: must have cluster-admin privileges to use an \
                 aggregationRule";
     assert!(escalation(&policy, "eve", "clusterroles", None, &role).is_none(), "`*` includes escalate");
     let all = json!({"verbs": ["get"], "apiGroups": ["*"], "resources": ["*"]});
     bind(&mut policy, "eve", &[all]);
-    assert_eq!(escalation(&policy, "eve", "clusterroles", None, &role).unwrap(), told);
+    assert_eq!(escalation(&policy, "eve", "clusterroles", None, &role).unwrap(), message);
 }
 
-/// A7.9: the verbs `escalate` and `bind` are the ways around.
+/// A7.9: the verbs `escalate` and `bind` replace holding the rules.
 #[test]
 fn who_may_escalate_or_bind_need_not_hold() {
     let mut policy = Policy::default();
@@ -279,16 +286,16 @@ fn who_may_escalate_or_bind_need_not_hold() {
     let binding =
         |role: &str| json!({"metadata": {"name": "b"}, "roleRef": {"kind": "ClusterRole", "name": role}});
     assert_eq!(escalation(&policy, "ann", "rolebindings", None, &binding("strong")), None);
-    let told = escalation(&policy, "eve", "rolebindings", None, &binding("strong")).unwrap();
+    let message = escalation(&policy, "eve", "rolebindings", None, &binding("strong")).unwrap();
     assert!(
-        told.starts_with("403 rolebindings.rbac.authorization.k8s.io \"b\" is forbidden: user \"eve\""),
-        "{told}"
+        message.starts_with("403 rolebindings.rbac.authorization.k8s.io \"b\" is forbidden: user \"eve\""),
+        "{message}"
     );
-    let told = escalation(&policy, "eve", "rolebindings", None, &binding("nowhere")).unwrap();
-    assert_eq!(told, "404 clusterroles.rbac.authorization.k8s.io \"nowhere\" not found");
+    let message = escalation(&policy, "eve", "rolebindings", None, &binding("nowhere")).unwrap();
+    assert_eq!(message, "404 clusterroles.rbac.authorization.k8s.io \"nowhere\" not found");
 }
 
-/// A7.3, A7.9: a binding to a role that is not there allows nothing, and the refusal says so.
+/// A7.3, A7.9: a binding to a role that does not exist allows nothing, and the refusal has that reason.
 #[test]
 fn a_binding_to_nothing_is_the_reason_of_a_refusal() {
     let mut policy = Policy::default();
@@ -300,9 +307,9 @@ fn a_binding_to_nothing_is_the_reason_of_a_refusal() {
     let reason = "RBAC: clusterrole.rbac.authorization.k8s.io \"bob\" not found";
     let verdict = policy.authorize(&named("bob"), &request);
     assert_eq!(verdict, Verdict::Denied(Some(reason.to_owned())));
-    let told = request.forbidden(&named("bob"), Some(reason)).message;
+    let message = request.forbidden(&named("bob"), Some(reason)).message;
     assert!(
-        told.ends_with(
+        message.ends_with(
             "in the namespace \"n\": RBAC: clusterrole.rbac.authorization.k8s.io \"bob\" not found"
         )
     );

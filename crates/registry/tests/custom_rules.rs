@@ -1,4 +1,4 @@
-//! Rules that schemas of custom kinds write as expressions, and what objects hear that break them.
+//! CEL rules in schemas of custom kinds, and the errors of objects that break them.
 
 #[path = "custom_rules/real.rs"]
 mod real;
@@ -10,7 +10,7 @@ use gantry_primitives::FieldError;
 use gantry_registry::validation::custom_objects;
 use gantry_schema::custom::StructuralSchema;
 
-/// A kind whose spec looks like that.
+/// The schema of a kind whose `spec` has this schema.
 fn with_spec(spec: &Value) -> StructuralSchema {
     StructuralSchema::read(&json!({"type": "object", "properties": {"spec": spec}}))
 }
@@ -19,12 +19,12 @@ fn texts(errors: &[FieldError]) -> Vec<String> {
     errors.iter().map(ToString::to_string).collect()
 }
 
-/// What a new object hears.
+/// Returns the errors in a new object.
 fn created(structure: &StructuralSchema, spec: &Value) -> Vec<String> {
     texts(&custom_objects::create(structure, &json!({"metadata": {"name": "one"}, "spec": spec}), None))
 }
 
-/// What a changed object hears.
+/// Returns the errors in a changed object.
 fn changed(structure: &StructuralSchema, old: &Value, new: &Value) -> Vec<String> {
     let object = |spec: &Value| json!({"metadata": {"name": "one"}, "spec": spec});
     texts(&custom_objects::update(structure, &object(old), &object(new), None).errors)

@@ -1,11 +1,11 @@
-//! What is wrong with objects of custom kinds, in Kubernetes' words: a schema of `spec`, a value, what is said.
+//! Errors in objects of custom kinds, with Kubernetes' messages: tables of schemas, values and the errors in them.
 
 use gantry_json::{Value, json};
 use gantry_primitives::Refusal;
 use gantry_registry::validation::custom_objects;
 use gantry_schema::custom::{Scaling, StructuralSchema};
 
-/// The structure of objects of which the spec is like this.
+/// The schema of a kind whose `spec` has this schema.
 fn with_spec(spec: &Value) -> StructuralSchema {
     StructuralSchema::read(&json!({"type": "object", "properties": {"spec": spec}}))
 }
@@ -14,7 +14,7 @@ fn texts(errors: &[gantry_primitives::FieldError]) -> Vec<String> {
     errors.iter().map(ToString::to_string).collect()
 }
 
-/// Judges each value as the `spec.x` of an object, where `x` is like the schema.
+/// Validates each value as the `spec.x` of an object, where `x` has the schema.
 fn check(table: &[(Value, Value, &[&str])]) {
     for (schema, value, expected) in table {
         let structure = with_spec(&json!({"type": "object", "properties": {"x": schema}}));
@@ -23,7 +23,7 @@ fn check(table: &[(Value, Value, &[&str])]) {
     }
 }
 
-/// Appendix E: a value of the wrong type is refused, and the cause says that it is the type.
+/// Appendix E: a value of the wrong type is refused, with a cause whose reason is the type.
 #[test]
 fn values_have_types() {
     check(&[
@@ -96,7 +96,7 @@ fn values_have_types() {
     );
 }
 
-/// Appendix E: a number or a text, as the percentages and ports of Kubernetes are.
+/// Appendix E: an integer or a string, as the percentages and ports of Kubernetes are.
 #[test]
 fn numbers_may_be_texts() {
     let port = json!({"x-kubernetes-int-or-string": true, "anyOf": [{"type": "integer"}, {"type": "string"}],
@@ -121,7 +121,7 @@ fn numbers_may_be_texts() {
     ]);
 }
 
-/// Appendix E: what must be there, what it may be, and how many of it.
+/// Appendix E: required fields, allowed values, formats, and limits of length and number.
 #[test]
 fn values_are_there_and_within_limits() {
     let text = json!({"type": "string", "minLength": 2, "maxLength": 3, "pattern": "^[a-z]*$"});
@@ -183,7 +183,7 @@ fn values_are_there_and_within_limits() {
     ]);
 }
 
-/// Appendix E: what a spec itself must hold is said of the spec, and what the object must hold, of the object.
+/// Appendix E: errors about the object itself have no path, and those about its fields have the field.
 #[test]
 fn the_root_has_no_name() {
     let structure =
@@ -200,7 +200,7 @@ fn the_root_has_no_name() {
     );
 }
 
-/// Appendix E: ranges of numbers; whole ones are compared as such.
+/// Appendix E: ranges of numbers; integers are compared as integers.
 #[test]
 fn numbers_are_in_range() {
     let range = json!({"type": "integer", "minimum": 1, "maximum": 10});
@@ -248,7 +248,7 @@ fn numbers_are_in_range() {
     ]);
 }
 
-/// Appendix E: of several schemas any, one, all or none must match; the closest says what is missing.
+/// Appendix E: of several schemas any, one, all or none must match; the errors of the closest one are included.
 #[test]
 fn schemas_combine() {
     let is = |word: &str| json!({"properties": {"kind": {"enum": [word]}}, "required": [word]});
@@ -311,8 +311,8 @@ fn schemas_combine() {
     ]);
 }
 
-/// Appendix E: what was wrong before and did not change is not held against a change; elements of a list are known
-/// again by their keys only.
+/// Appendix E: errors in unchanged values are ratcheted; elements of a list are correlated with old ones by their keys
+/// only.
 #[test]
 fn what_did_not_change_is_not_held_against_a_change() {
     let structure = with_spec(&json!({"type": "object", "required": ["size"], "properties": {
@@ -357,7 +357,7 @@ fn what_did_not_change_is_not_held_against_a_change() {
     assert_eq!(texts(&errors.errors), ["spec.set[1]: Duplicate value: \"b\""]);
 }
 
-/// Appendix E: a write to the status is judged by the status, in sentences that start there.
+/// Appendix E: a write to the status is validated by the schema of the status, and messages start at the status.
 #[test]
 fn a_status_is_judged_by_itself() {
     let structure = StructuralSchema::read(&json!({"type": "object", "properties": {
@@ -365,7 +365,7 @@ fn a_status_is_judged_by_itself() {
         "status": {"type": "object", "required": ["phase"], "properties": {"ready": {"type": "integer"}},
             "anyOf": [{"required": ["ready"]}]},
     }}));
-    let judged = |new: Value| {
+    let errors = |new: Value| {
         texts(
             &custom_objects::update_status(
                 &structure,
@@ -376,16 +376,16 @@ fn a_status_is_judged_by_itself() {
             .errors,
         )
     };
-    assert_eq!(judged(json!({"phase": "a", "ready": 1})), Vec::<String>::new());
+    assert_eq!(errors(json!({"phase": "a", "ready": 1})), Vec::<String>::new());
     assert_eq!(
-        judged(json!({"ready": "a"})),
+        errors(json!({"ready": "a"})),
         [
             "status.ready: Invalid value: \"string\": ready in body must be of type integer: \"string\"",
             "status.phase: Required value",
         ]
     );
     assert_eq!(
-        judged(json!({"phase": "a"})),
+        errors(json!({"phase": "a"})),
         [
             "status: Invalid value: \"\": \"\" must validate at least one schema (anyOf)",
             "status.ready: Required value",
@@ -394,7 +394,7 @@ fn a_status_is_judged_by_itself() {
     assert!(custom_objects::update_status(&structure, &json!({}), &json!({}), None).errors.is_empty());
 }
 
-/// Appendix E: of an object that is wrong otherwise, expressions are not evaluated, and it hears of that.
+/// Appendix E: rules are not evaluated if the object has other errors, and an error reports that.
 #[test]
 fn expressions_wait_until_the_rest_is_right() {
     let rule = json!([{"rule": "self > 1"}]);
@@ -416,7 +416,7 @@ fn expressions_wait_until_the_rest_is_right() {
     );
 }
 
-/// Appendix E: what an object says of its replicas is judged after its schema and before its rules, of which it hears last.
+/// Appendix E: replicas are validated after the schema and before the rules, and the error about the rules is last.
 #[test]
 fn replicas_are_judged_between_schema_and_rules() {
     let count = json!({"type": "integer", "x-kubernetes-validations": [{"rule": "self > 1"}]});

@@ -1,4 +1,4 @@
-//! Defaults, against what Kubernetes 1.37 made of the objects it was given.
+//! Defaults, compared with the objects that Kubernetes 1.37 returned.
 
 #![expect(
     clippy::unwrap_used,
@@ -12,7 +12,7 @@ use gantry_registry::defaults;
 use gantry_schema::kinds::{Kind, kinds};
 use proptest::prelude::*;
 
-/// What is allocated or decided elsewhere, or written only when objects are encoded.
+/// Fields that are allocated or computed elsewhere, or added when objects are encoded.
 const NOT_OURS: [&str; 4] = ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"];
 
 /// O1.1: a created object has every default of its kind.
@@ -58,13 +58,13 @@ fn created_objects_get_the_defaults_recorded() {
     assert!(replayed > 40, "{replayed}");
 }
 
-/// O1.1: requests follow limits in a pod, and quality of service follows both.
+/// O1.1: requests default to limits in a pod, and the QoS class depends on both.
 #[test]
 fn quality_of_service_follows_requests_and_limits() {
     for exchange in recorded("pod_quality_of_service") {
         let mut pod = exchange["send"].clone();
         if pod["metadata"]["name"] == "exact" {
-            // Quantities come in normal form from decoding.
+            // Decoding brings quantities to the canonical form.
             pod["spec"]["containers"][0]["resources"]["requests"] = json!({"cpu": "1", "memory": "1Gi"});
         }
         let kind = kind_of(&exchange);
@@ -79,7 +79,7 @@ fn quality_of_service_follows_requests_and_limits() {
     }
 }
 
-/// O1.1: the tag of an image decides when it is pulled.
+/// O1.1: the tag of an image determines its pull policy.
 #[test]
 fn pull_policies_follow_the_tag() {
     let exchange = &recorded("image_pull_policy")[0];
@@ -90,7 +90,7 @@ fn pull_policies_follow_the_tag() {
     assert_eq!(json!(policies), exchange["body"]);
 }
 
-/// O1.1: on the host network a pod's ports are the host's; a template is left alone.
+/// O1.1: on the host network a pod's ports are the host's; a template is not changed.
 #[test]
 fn host_ports_follow_container_ports_in_pods_only() {
     let exchanges = recorded("pod_host_network");
@@ -131,7 +131,7 @@ fn only_rolling_updates_have_limits() {
     );
 }
 
-/// O1.1: zero is kept where zero means something, and empty words are as good as none.
+/// O1.1: zero is kept where it is a valid value, and an empty string counts as absent.
 #[test]
 fn zero_is_kept_where_it_differs_from_nothing() {
     let deployments = kinds().kind("apps", "v1", "Deployment").unwrap();
@@ -160,7 +160,7 @@ fn a_negative_grace_period_becomes_one_in_pods() {
     assert_eq!(set["spec"]["template"]["spec"]["terminationGracePeriodSeconds"], -1);
 }
 
-/// An autoscaler that says how it behaves gets the rest of the rules.
+/// The `behavior` of an autoscaler gets the defaults of absent rules.
 #[test]
 fn behaviour_is_completed_when_it_is_given() {
     let autoscalers = kinds().kind("autoscaling", "v2", "HorizontalPodAutoscaler").unwrap();
@@ -178,7 +178,7 @@ fn behaviour_is_completed_when_it_is_given() {
     );
 }
 
-/// What containers get by default follows from what they may have at most.
+/// The default limits and requests of containers are the maximum of a LimitRange.
 #[test]
 fn limit_ranges_default_from_the_maximum() {
     let mut range =
@@ -189,7 +189,7 @@ fn limit_ranges_default_from_the_maximum() {
     assert_eq!(limit["defaultRequest"], json!({"cpu": "2", "memory": "1Mi"}));
 }
 
-/// A pod that waits for gates says so from the start.
+/// A pod with scheduling gates starts with the condition for them.
 #[test]
 fn gated_pods_start_with_a_condition() {
     let mut pod = json!({"spec": {"schedulingGates": [{"name": "x"}]}, "status": {"phase": "Running"}});
@@ -199,7 +199,7 @@ fn gated_pods_start_with_a_condition() {
 }
 
 proptest! {
-    /// Defaults may be applied any number of times, to anything.
+    /// Defaulting any value is idempotent.
     #[test]
     fn defaulting_twice_is_defaulting_once(index in 0..kinds().all().count(), spec in json_value()) {
         let kind = kinds().all().nth(index).unwrap();
@@ -211,7 +211,7 @@ proptest! {
     }
 }
 
-/// Values whose field names are ones that matter.
+/// Values with names of fields that have defaults.
 fn json_value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -293,7 +293,7 @@ fn compare(case: &str, exchange: &Value) {
     assert_eq!(ours, theirs, "{case} {}", exchange["request"]);
 }
 
-/// Leaves out what other parts of the server write, and what says nothing.
+/// Removes fields that other parts of the server set, and empty values.
 fn settle(ours: &mut Value, theirs: &mut Value, kind: &Kind) {
     for value in [&mut *ours, &mut *theirs] {
         let object = value.as_object_mut().unwrap();
@@ -323,14 +323,14 @@ fn prune(value: &mut Value) {
     match value {
         Value::Object(map) => {
             map.values_mut().for_each(prune);
-            map.retain(|_, value| !says_nothing(value));
+            map.retain(|_, value| !is_empty_value(value));
         }
         Value::Array(list) => list.iter_mut().for_each(prune),
         _ => {}
     }
 }
 
-fn says_nothing(value: &Value) -> bool {
+fn is_empty_value(value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::Bool(flag) => !flag,

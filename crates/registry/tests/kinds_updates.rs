@@ -1,4 +1,4 @@
-//! Changed objects and statuses, judged as Kubernetes 1.37 judged them.
+//! Validation of changed objects and statuses, compared with Kubernetes 1.37.
 
 #![expect(
     clippy::unwrap_used,
@@ -13,7 +13,7 @@ use gantry_registry::validation::{self, ValidationReport};
 use gantry_registry::{admission, defaults};
 use gantry_schema::kinds::{Kind, kinds};
 
-/// O3.1, O3.2, A2.19, A2.20: what cannot change is refused with the words recorded.
+/// O3.1, O3.2, A2.19, A2.20: changes of immutable fields are refused with the recorded messages.
 #[test]
 fn immutable_fields_are_refused_as_recorded() {
     assert_eq!(replay("validation.updates_of_immutable_fields"), 5);
@@ -25,7 +25,7 @@ fn immutable_fields_are_refused_as_recorded() {
     assert_eq!(replay("writes.owner_reference_update"), 2);
 }
 
-/// O1.1: changing the strategy needs the limits of a rolling update taken out.
+/// O1.1: a change of the strategy must remove the limits of a rolling update.
 #[test]
 fn a_strategy_changes_as_recorded() {
     assert_eq!(replay("objects.deployment_recreate"), 3);
@@ -38,7 +38,7 @@ fn pods_change_as_recorded() {
     assert_eq!(replay("pods.ephemeral_containers"), 4);
 }
 
-/// O3.4: counters add up; a status that does not is refused.
+/// O3.4: a status whose counters are inconsistent is refused.
 #[test]
 fn statuses_are_judged_as_recorded() {
     assert_eq!(replay("writes.status_of_replicasets"), 6);
@@ -46,14 +46,14 @@ fn statuses_are_judged_as_recorded() {
     assert_eq!(replay("namespaces.finalize"), 3);
 }
 
-/// O3.2: once an object is being deleted, nothing new can hold it.
+/// O3.2: no finalizer can be added to an object that is being deleted.
 #[test]
 fn no_finalizer_is_added_to_what_is_going() {
     let maps = kinds().kind("", "v1", "ConfigMap").unwrap();
-    let going = |finalizers: Value| json!({"metadata": {"name": "a", "deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": finalizers}});
-    let old = going(json!(["example.com/f"]));
+    let deleted = |finalizers: Value| json!({"metadata": {"name": "a", "deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": finalizers}});
+    let old = deleted(json!(["example.com/f"]));
     let found =
-        validation::update(maps, &old, &going(json!(["example.com/f", "example.com/g", "example.com/a"])));
+        validation::update(maps, &old, &deleted(json!(["example.com/f", "example.com/g", "example.com/a"])));
     assert_eq!(
         texts(&found),
         [
@@ -61,7 +61,7 @@ fn no_finalizer_is_added_to_what_is_going() {
           finalizers []string{\"example.com/a\", \"example.com/g\"}"
         ]
     );
-    assert_eq!(validation::update(maps, &old, &going(json!([]))), ValidationReport::default());
+    assert_eq!(validation::update(maps, &old, &deleted(json!([]))), ValidationReport::default());
 }
 
 /// O3.4: only a Service of type LoadBalancer has addresses in its status.
@@ -70,30 +70,30 @@ fn a_service_without_a_load_balancer_reports_no_addresses() {
     let services = kinds().kind("", "v1", "Service").unwrap();
     let service = |kind: &str, address: &str| json!({"metadata": {"name": "s"}, "spec": {"type": kind}, "status": {"loadBalancer": {"ingress": [{"ip": address}]}}});
     let old = json!({"metadata": {"name": "s"}});
-    let judged =
+    let errors =
         |kind: &str, address: &str| texts(&validation::status(services, &old, &service(kind, address)));
     assert_eq!(
-        judged("ClusterIP", "1.2.3.4"),
+        errors("ClusterIP", "1.2.3.4"),
         ["status.loadBalancer.ingress: Forbidden: may only be used when `spec.type` is 'LoadBalancer'"]
     );
-    assert_eq!(judged("LoadBalancer", "1.2.3.4"), [""; 0]);
-    assert_eq!(judged("LoadBalancer", "x").len(), 1);
+    assert_eq!(errors("LoadBalancer", "1.2.3.4"), [""; 0]);
+    assert_eq!(errors("LoadBalancer", "x").len(), 1);
 }
 
 /// O3.4: the types of a pod's conditions are qualified names, and it has one address of each family.
 #[test]
 fn the_status_of_a_pod_has_names_for_conditions_and_one_address_a_family() {
     let pods = kinds().kind("", "v1", "Pod").unwrap();
-    let judged = |status: Value| {
+    let errors = |status: Value| {
         let pod = |status: Value| json!({"metadata": {"name": "p"}, "spec": {}, "status": status});
         texts(&validation::status(pods, &pod(json!({})), &pod(status)))
     };
-    assert_eq!(judged(json!({"conditions": [{"type": "Ready"}, {"type": "example.com/x"}]})), [""; 0]);
-    let unnamed = judged(json!({"conditions": [{"type": "Ready"}, {"type": ""}]}));
+    assert_eq!(errors(json!({"conditions": [{"type": "Ready"}, {"type": "example.com/x"}]})), [""; 0]);
+    let unnamed = errors(json!({"conditions": [{"type": "Ready"}, {"type": ""}]}));
     assert_eq!(unnamed[0], "status.conditions[1].Type: Invalid value: \"\": name part must be non-empty");
-    assert_eq!(judged(json!({"podIPs": [{"ip": "10.0.0.1"}, {"ip": "fd00::1"}]})), [""; 0]);
+    assert_eq!(errors(json!({"podIPs": [{"ip": "10.0.0.1"}, {"ip": "fd00::1"}]})), [""; 0]);
     assert_eq!(
-        judged(json!({"podIPs": [{"ip": "10.0.0.1"}, {"ip": "10.0.0.2"}]})),
+        errors(json!({"podIPs": [{"ip": "10.0.0.1"}, {"ip": "10.0.0.2"}]})),
         [
             "status.podIPs: Invalid value: [{\"IP\":\"10.0.0.1\"},{\"IP\":\"10.0.0.2\"}]: may specify no more than one IP for \
           each IP family"
@@ -101,7 +101,7 @@ fn the_status_of_a_pod_has_names_for_conditions_and_one_address_a_family() {
     );
 }
 
-/// O3.4: the count of collisions never goes back.
+/// O3.4: the count of collisions does not decrease.
 #[test]
 fn collisions_are_never_forgotten() {
     let deployments = kinds().kind("apps", "v1", "Deployment").unwrap();
@@ -111,7 +111,7 @@ fn collisions_are_never_forgotten() {
     assert_eq!(texts(&validation::status(deployments, &counted(1), &counted(2))), [""; 0]);
 }
 
-/// O4.3: a scale below zero is refused as recorded, whatever is scaled.
+/// O4.3: a negative scale is refused as recorded, for any kind.
 #[test]
 fn nothing_scales_below_zero() {
     let mut refused = 0;
@@ -125,7 +125,7 @@ fn nothing_scales_below_zero() {
     assert_eq!(validation::scale(&json!({"spec": {"replicas": 0}})), ValidationReport::default());
 }
 
-/// A2.20: of a StatefulSet's spec only some fields may change.
+/// A2.20: only some fields of the spec of a StatefulSet may change.
 #[test]
 fn most_of_a_stateful_set_stays() {
     let sets = kinds().kind("apps", "v1", "StatefulSet").unwrap();
@@ -148,7 +148,7 @@ fn most_of_a_stateful_set_stays() {
     );
 }
 
-/// A2.20: classes of priority and storage, revisions and claims keep what others rely on.
+/// A2.20: immutable fields of PriorityClasses, StorageClasses, ControllerRevisions and claims.
 #[test]
 fn classes_and_revisions_stay() {
     let errors = |group: &str, kind: &str, old: Value, new: Value| {
@@ -177,7 +177,7 @@ fn classes_and_revisions_stay() {
     assert!(shared[0].starts_with("spec: Forbidden: spec is immutable after creation"), "{shared:?}");
 }
 
-/// O3.5: a pod that waits for gates may lose them, and choose its node more narrowly.
+/// O3.5: scheduling gates of a pod may be removed, and its node selector may become more specific.
 #[test]
 fn gated_pods_may_become_choosier() {
     let pods = kinds().kind("", "v1", "Pod").unwrap();
@@ -200,7 +200,7 @@ fn gated_pods_may_become_choosier() {
     );
 }
 
-/// O2.3: a warning is given for what is new, not again for what was there.
+/// O2.3: an update gets warnings only about new problems.
 #[test]
 fn old_oddities_are_not_warned_about_again() {
     let deployments = kinds().kind("apps", "v1", "Deployment").unwrap();
@@ -224,10 +224,10 @@ fn old_oddities_are_not_warned_about_again() {
     );
 }
 
-/// Replays a conversation; gives the number of updates that were judged.
+/// Replays recorded requests; returns the number of updates that were validated.
 fn replay(case: &str) -> usize {
     let mut stored: Map = Map::new();
-    let mut judged = 0;
+    let mut validated = 0;
     for exchange in recorded(case) {
         let Some(request) = exchange["request"].as_str() else { continue };
         let (verb, url) = request.split_once(' ').unwrap();
@@ -252,7 +252,7 @@ fn replay(case: &str) -> usize {
             "ephemeralcontainers" => validation::ephemeral_containers(kind, &old, &new),
             other => panic!("{other}"),
         };
-        judged += 1;
+        validated += 1;
         if exchange["status"] == 200 {
             assert_eq!(found.errors, [], "{case}: {request} {}", exchange["send"]);
             stored.insert(key, new);
@@ -261,7 +261,7 @@ fn replay(case: &str) -> usize {
             assert_eq!(masked(&status), exchange["body"], "{case}: {request} {}", exchange["send"]);
         }
     }
-    judged
+    validated
 }
 
 /// The object after a write, as the server prepares it for validation.
@@ -282,7 +282,7 @@ fn changed(old: &Value, verb: &str, exchange: &Value, kind: &Kind, subresource: 
     }
     finish(kind, &mut new);
     if kind.kind == "Service" && new["spec"]["clusterIP"] == json!("<allocated>") {
-        // What the recording hides is another address than the one that was given.
+        // The recording hides this address, which is another one than the allocated one.
         new["spec"]["clusterIP"] = json!("10.200.200.200");
         new["spec"]["clusterIPs"] = json!(["10.200.200.200"]);
     }
@@ -301,7 +301,7 @@ fn patched(old: &Value, exchange: &Value) -> Value {
     new
 }
 
-/// Merge patch; a strategic one merges containers by name, new ones first.
+/// Applies a merge patch; a strategic one merges containers by name, new ones first.
 fn merge(target: &mut Value, patch: &Value, strategic: bool) {
     let Value::Object(fields) = patch else {
         *target = patch.clone();
@@ -352,7 +352,7 @@ fn finish(kind: &Kind, object: &mut Value) {
     }
 }
 
-/// Takes out what the recordings take out: differences, and the whole template of a job.
+/// Removes what the recordings leave out: differences, and the whole template of a job.
 fn masked(status: &Value) -> Value {
     let cut = |text: &str| {
         let mut text = text.to_owned();

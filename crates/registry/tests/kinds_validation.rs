@@ -1,4 +1,4 @@
-//! New objects, judged as Kubernetes 1.37 judged them.
+//! Validation of new objects, compared with Kubernetes 1.37.
 
 #![expect(
     clippy::unwrap_used,
@@ -11,14 +11,14 @@ use gantry_primitives::Refusal;
 use gantry_registry::{admission, defaults, validation};
 use gantry_schema::kinds::{Kind, kinds};
 
-/// O2.1, O2.6, A2.13, A2.14, O6.6, O7.1, O7.2, O7.3: one wrong object each, refused with the words recorded.
+/// O2.1, O2.6, A2.13, A2.14, O6.6, O7.1, O7.2, O7.3: wrong objects are refused with the recorded Status.
 #[test]
 fn wrong_objects_are_refused_as_recorded() {
     let mut refused = 0;
     for case in recorded_cases() {
         for exchange in recorded(&case) {
             if is_create(&exchange) && exchange["status"] == 422 {
-                assert_eq!(judged(&exchange), unmasked(&exchange["body"]), "{case}");
+                assert_eq!(refusal_status(&exchange), unmasked(&exchange["body"]), "{case}");
                 refused += 1;
             }
         }
@@ -26,7 +26,7 @@ fn wrong_objects_are_refused_as_recorded() {
     assert!(refused > 80, "{refused}");
 }
 
-/// O2.3: what is odd is accepted, with the warnings recorded.
+/// O2.3: unusual objects are accepted with the recorded warnings.
 #[test]
 fn odd_objects_are_accepted_with_the_warnings_recorded() {
     let mut warned = 0;
@@ -51,7 +51,7 @@ fn odd_objects_are_accepted_with_the_warnings_recorded() {
     assert!(warned > 8, "{warned}");
 }
 
-/// Appendix A: addresses of services are addresses, and ports of nodes are for services that have some.
+/// Appendix A: addresses of a Service are valid, and node ports are allowed only for types that have them.
 #[test]
 fn services_name_addresses_and_ports_that_make_sense() {
     let wrong = |spec: Value| {
@@ -92,7 +92,7 @@ fn services_name_addresses_and_ports_that_make_sense() {
     );
 }
 
-/// 2.6 quota: a quota limits what it knows, by amounts that can be.
+/// 2.6 quota: a quota limits known resources, by valid amounts.
 #[test]
 fn quotas_limit_what_they_know() {
     let kind = kinds().kind("", "v1", "ResourceQuota").unwrap();
@@ -123,7 +123,7 @@ fn owners_named_twice_are_folded_as_recorded() {
     assert_eq!(bare, json!({"metadata": {}}));
 }
 
-/// A2.14: labels are named without their keys, and those of a template have no metadata in their place.
+/// A2.14: errors in labels have no key in their path, and those in a template no `metadata`.
 #[test]
 fn places_are_named_as_kubernetes_names_them() {
     let object = json!({
@@ -149,7 +149,7 @@ fn places_are_named_as_kubernetes_names_them() {
     );
 }
 
-/// O2.6: an unknown restart policy is refused twice in a template, first for what it is.
+/// O2.6: an unknown restart policy in a template is refused twice: as an unknown value and as a forbidden one.
 #[test]
 fn an_unknown_restart_policy_is_refused_for_two_reasons() {
     let spec = json!({"restartPolicy": "Foo", "containers": [{"name": "c", "image": "x"}]});
@@ -166,7 +166,7 @@ fn an_unknown_restart_policy_is_refused_for_two_reasons() {
     );
 }
 
-/// O2.6: a strategy may come with limits that make no sense for it, and mixed zeros are zeros.
+/// O2.6: the limits of a rollout are validated together, and a percentage of zero is zero.
 #[test]
 fn limits_of_a_rollout_are_looked_at_together() {
     let texts = |strategy: Value| {
@@ -198,7 +198,7 @@ fn limits_of_a_rollout_are_looked_at_together() {
     );
 }
 
-/// A volume that is wrong cannot be mounted either.
+/// A volume with errors is not found by mounts.
 #[test]
 fn volumes_and_mounts_belong_together() {
     let mut object = deployment();
@@ -222,7 +222,7 @@ fn volumes_and_mounts_belong_together() {
     );
 }
 
-/// Init containers that end have no probes, and their names are unique.
+/// Init containers that are not restarted have no probes, and their names are unique.
 #[test]
 fn init_containers_have_rules_of_their_own() {
     let mut object = deployment();
@@ -241,7 +241,7 @@ fn init_containers_have_rules_of_their_own() {
     );
 }
 
-/// A namespaced name that does not fit, and a cluster-scoped object in a namespace.
+/// An invalid namespace of a namespaced object, and a cluster-scoped object in a namespace.
 #[test]
 fn namespaces_are_checked_where_there_are_any() {
     let map = json!({"metadata": {"name": "a", "namespace": "A"}});
@@ -250,7 +250,7 @@ fn namespaces_are_checked_where_there_are_any() {
     assert_eq!(texts_of("", "Node", node), ["metadata.namespace: Forbidden: not allowed on this type"]);
 }
 
-/// Nothing a client can send makes validation panic.
+/// Validation panics for no value that a client can send.
 #[test]
 fn shapes_that_make_no_sense_are_survived() {
     for kind in kinds().all() {
@@ -290,17 +290,17 @@ fn fields_of(group: &str, kind: &str, mut object: Value) -> Vec<String> {
     validation::create(kind, &object).errors.into_iter().map(|error| error.field).collect()
 }
 
-/// The whole Status for a recorded request.
-fn judged(exchange: &Value) -> Value {
+/// Returns the Status that refuses a recorded request.
+fn refusal_status(exchange: &Value) -> Value {
     let (kind, object) = decoded(exchange);
     let found = validation::create(kind, &object);
-    // Both groups of events are judged as the old one.
+    // Events of both groups are validated as events of the core group.
     let group = if kind.kind == "Event" { "" } else { kind.group };
     let name = object["metadata"]["name"].as_str().unwrap_or("");
     Refusal::invalid(kind.kind, group, name, &found.errors).status()
 }
 
-/// The object as it comes to validation: decoded, defaulted, with a name and the namespace of the URL.
+/// Returns the object as it is validated: decoded, with defaults, a name and the namespace of the URL.
 fn decoded(exchange: &Value) -> (&'static Kind, Value) {
     let kind = kind_of(exchange);
     let mut object = unmasked(&exchange["send"]);
@@ -316,14 +316,14 @@ fn decoded(exchange: &Value) -> (&'static Kind, Value) {
         metadata.insert("name".to_owned(), json!(name));
     }
     if exchange["request"].as_str().unwrap().contains("/namespaces/") {
-        // The name that stands for the case's namespace in the recordings is no valid one.
+        // The placeholder of the namespace in the recordings is not a valid name.
         metadata.insert("namespace".to_owned(), json!("ns"));
     }
     let text = object.to_string().replace("\"NS", "\"ns");
     (kind, gantry_json::from_str(&text).unwrap())
 }
 
-/// Writes `<300 times x>` out again.
+/// Expands `<300 times x>`.
 fn unmasked(value: &Value) -> Value {
     let mut text = value.to_string();
     while let Some((before, rest)) = text.split_once(" times ").map(|(a, b)| (a.to_owned(), b.to_owned())) {

@@ -1,4 +1,4 @@
-//! Small core kinds and the metadata of all kinds, judged in the words and the order that Kubernetes 1.37 has.
+//! Small core kinds and the metadata of all kinds, validated with the messages and in the order of Kubernetes 1.37.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -19,7 +19,7 @@ fn texts(errors: &[gantry_primitives::FieldError]) -> Vec<String> {
     errors.iter().map(ToString::to_string).collect()
 }
 
-/// What is wrong with a new object, prepared as the server prepares it.
+/// Returns the errors in a new object, prepared as by the server.
 fn wrong(kind: &Kind, mut object: Value) -> Vec<String> {
     object["metadata"]["name"] = json!("a");
     defaults::apply(kind, &mut object);
@@ -27,7 +27,7 @@ fn wrong(kind: &Kind, mut object: Value) -> Vec<String> {
     texts(&validation::create(kind, &object).errors)
 }
 
-/// What is wrong with a change.
+/// Returns the errors in a change.
 fn wrong_change(kind: &Kind, old: &Value, new: &Value) -> Vec<String> {
     let (mut old, mut new) = (old.clone(), new.clone());
     for object in [&mut old, &mut new] {
@@ -46,7 +46,7 @@ fn service(fields: &Value) -> Value {
     service
 }
 
-/// O7.1: what is wrong with the addresses of a service is told before and without anything else.
+/// O7.1: errors in the addresses of a service are reported alone, before all others.
 #[test]
 fn addresses_of_services_are_judged_first_and_alone() {
     let cases = [
@@ -138,7 +138,7 @@ fn services_are_judged_field_by_field() {
     }
 }
 
-/// O7.1: an address stays, and a change of the first address alone is one of all of them.
+/// O7.1: an address is immutable, and a change of the first address changes the list of addresses.
 #[test]
 fn the_address_of_a_service_stays() {
     let kind = kind("", "Service");
@@ -150,7 +150,7 @@ fn the_address_of_a_service_stays() {
     assert_eq!(wrong_change(kind, &old, &changed("a")), [why]);
 }
 
-/// O7.1, A2.20: services and nodes that use what is deprecated are stored with a warning.
+/// O7.1, A2.20: services and nodes with deprecated fields are accepted with a warning.
 #[test]
 fn deprecated_fields_are_warned_of() {
     let warnings = |kind: &Kind, mut object: Value| {
@@ -172,7 +172,7 @@ fn deprecated_fields_are_warned_of() {
     );
 }
 
-/// O7.3: roles and bindings; what must be there is looked for last.
+/// O7.3: roles and bindings; required fields are reported last.
 #[test]
 fn roles_and_bindings_are_judged_in_order() {
     let role = json!({
@@ -206,7 +206,7 @@ fn roles_and_bindings_are_judged_in_order() {
     );
 }
 
-/// A2.20: the ranges of a node are ranges, and who provides it stays.
+/// A2.20: the pod CIDRs of a node are valid, and its provider id is immutable.
 #[test]
 fn nodes_are_judged_field_by_field() {
     let node = kind("", "Node");
@@ -253,7 +253,7 @@ fn keys_are_reported_once_and_in_order() {
     assert!(found[1].starts_with("data[é]: "), "{found:?}");
 }
 
-/// A2.13: of changed metadata, finalizers that nothing knows come last; some kinds take any.
+/// A2.13: in changed metadata, unknown finalizers are reported last; some kinds accept any.
 #[test]
 fn metadata_is_judged_in_order() {
     let old = json!({"metadata": {"uid": "u"}});
@@ -272,7 +272,7 @@ fn metadata_is_judged_in_order() {
     assert!(found[0].contains("a valid label key must consist of"), "{found:?}");
 }
 
-/// A2.4: fields of features that are off are not kept, nor is more of an account's secrets than their names.
+/// A2.4: fields of disabled features are not stored, and only the names of an account's secrets are.
 #[test]
 fn what_is_not_served_is_not_kept() {
     let stamp = Stamp { uid: "u", now: Timestamp::parse("2026-01-01T00:00:00Z").unwrap(), name_suffix: "" };
@@ -288,7 +288,7 @@ fn what_is_not_served_is_not_kept() {
     assert_eq!(created(kind("", "ServiceAccount"), account)["secrets"], json!([{"name": "a"}, {}]));
 }
 
-/// As on Kubernetes: an update is not taken for one that removes what an older version stored.
+/// As on Kubernetes, an update does not remove disabled fields that an older version stored.
 #[test]
 fn what_an_older_version_stored_is_kept() {
     let pod = |image: &str, signal: Value| {
@@ -310,7 +310,7 @@ fn what_an_older_version_stored_is_kept() {
     assert_eq!(updated(&without, pod("i:2", signal)), Value::Null);
 }
 
-/// A2.5: only the server counts generations, and another uid than the stored one is seen by validation.
+/// A2.5: only the server sets generations, and validation gets a changed uid.
 #[test]
 fn generations_and_uids_of_clients_are_not_kept() {
     let stored = json!({"metadata": {"name": "a", "uid": "u"}});
@@ -318,7 +318,7 @@ fn generations_and_uids_of_clients_are_not_kept() {
     let update = |object: Value| lifecycle::update(&stored, object, Part::Main, kind("", "ConfigMap"));
     assert_eq!(update(sent(json!({"name": "a", "generation": 7}))), Updated::Unchanged);
     let Updated::Store(other) = update(sent(json!({"name": "a", "uid": "x"}))) else {
-        panic!("it is another")
+        panic!("the uid differs")
     };
     assert_eq!(other["metadata"]["uid"], "x");
 }

@@ -1,4 +1,4 @@
-//! The life of objects: created, changed, deleted.
+//! Creation, update and deletion of objects.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -38,7 +38,7 @@ fn stamp(suffix: &str) -> Stamp<'_> {
     Stamp { uid: "new-uid", now: NOON, name_suffix: suffix }
 }
 
-/// A2.9, A2.5, O4.4: what only the server knows is set, whatever the client wrote.
+/// A2.9, A2.5, O4.4: metadata that only the server sets is set, whatever the client sent.
 #[test]
 fn a_new_object_is_stamped() {
     let sent = with(web(), "/metadata/deletionTimestamp", json!("2020-01-01T00:00:00Z"));
@@ -47,7 +47,7 @@ fn a_new_object_is_stamped() {
     assert_eq!(stored["metadata"]["creationTimestamp"], "2026-01-01T12:00:00Z");
     assert_eq!(stored["metadata"]["generation"], 1);
     assert_eq!(stored["metadata"].get("deletionTimestamp"), None);
-    assert_eq!(stored.get("status"), None, "A2.6: a status is not posted");
+    assert_eq!(stored.get("status"), None, "A2.6: the sent status is dropped");
     assert_eq!(
         create(json!({"metadata": {"generation": 9}}), kind("configmaps"), &stamp(""))["metadata"]["generation"],
         9
@@ -55,7 +55,7 @@ fn a_new_object_is_stamped() {
     assert_eq!(
         create(json!({"status": 1}), kind("configmaps"), &stamp(""))["status"],
         1,
-        "who has no /status keeps it"
+        "kinds without /status keep it"
     );
     assert_eq!(
         create(json!("nonsense"), kind("configmaps"), &stamp(""))["metadata"]["uid"],
@@ -64,7 +64,7 @@ fn a_new_object_is_stamped() {
     );
 }
 
-/// A2.11, O4.5: a name is made of a beginning and an end, and only if none was given.
+/// A2.11, O4.5: a name is generated from a prefix and a suffix, and only if none is given.
 #[test]
 fn names_are_generated() {
     let made = create(json!({"metadata": {"generateName": "web-"}}), kind("pods"), &stamp("x2b4z"));
@@ -76,7 +76,7 @@ fn names_are_generated() {
         create(json!({"metadata": {"generateName": "web-", "name": "mine"}}), kind("pods"), &stamp("x2b4z"));
     assert_eq!(named["metadata"]["name"], "mine");
     assert_eq!(generated_name(&"a".repeat(80), "x2b4z"), format!("{}x2b4z", "a".repeat(58)));
-    assert!(generated_name(&"é".repeat(80), "x2b4z").len() <= 63, "no name is cut within a character");
+    assert!(generated_name(&"é".repeat(80), "x2b4z").len() <= 63, "a name is not cut within a character");
 }
 
 fn stored(updated: Updated) -> Value {
@@ -86,7 +86,7 @@ fn stored(updated: Updated) -> Value {
     }
 }
 
-/// A2.4, A2.19: what clients may not change is put back, and then there may be nothing left to write.
+/// A2.4, A2.19: fields that clients may not change are restored; if nothing else changed, nothing is written.
 #[test]
 fn an_update_that_changes_nothing_is_none() {
     assert_eq!(update(&web(), web(), Part::Main, kind("deployments")), Updated::Unchanged);
@@ -101,7 +101,7 @@ fn an_update_that_changes_nothing_is_none() {
     assert_eq!(update(&web(), other_spec, Part::Status, kind("deployments")), Updated::Unchanged, "A2.6");
 }
 
-/// A2.5, O4.1, O4.2: the generation counts what was asked for.
+/// A2.5, O4.1, O4.2: the generation counts changes of the desired state.
 #[test]
 fn the_generation_counts_what_was_asked_for() {
     let after = |change: (&str, Value), part, kind: &Kind| {
@@ -127,10 +127,10 @@ fn the_generation_counts_what_was_asked_for() {
     let Updated::Store(object) = update(&web(), emptied, Part::Main, kind("deployments")) else {
         panic!("it differs")
     };
-    assert_eq!(object["metadata"]["generation"], 3, "none and empty are the same");
+    assert_eq!(object["metadata"]["generation"], 3, "absent and empty annotations are equal");
 }
 
-/// A2.6: a status write keeps the spec, on Deployments the labels, on pods the owners; other metadata goes along.
+/// A2.6: a status write keeps the spec, on Deployments the labels, on pods the owners; it writes other metadata.
 #[test]
 fn a_status_write_keeps_the_rest() {
     let mut sent = with(web(), "/status", json!({"replicas": 4}));
@@ -162,23 +162,23 @@ fn deleting(grace: i64, finalizers: &[&str]) -> Value {
     object
 }
 
-/// A2.21, O6.5: the update that takes the last finalizer off removes the object.
+/// A2.21, O6.5: the update that removes the last finalizer removes the object.
 #[test]
 fn the_last_finalizer_takes_the_object_with_it() {
     let held = deleting(0, &["example.com/f"]);
     let mut freed = held.clone();
     freed["metadata"].as_object_mut().unwrap().remove("finalizers");
     let Updated::Remove(shown) = update(&held, freed.clone(), Part::Main, kind("deployments")) else {
-        panic!("it goes")
+        panic!("it is removed")
     };
-    assert_eq!(shown["metadata"]["resourceVersion"], "7", "the client is shown the old version");
+    assert_eq!(shown["metadata"]["resourceVersion"], "7", "the response has the old version");
     let given_time = with(held.clone(), "/metadata/deletionGracePeriodSeconds", json!(30));
     assert!(matches!(update(&given_time, freed.clone(), Part::Main, kind("pods")), Updated::Store(_)));
     let alive = with(web(), "/metadata/finalizers", json!(["example.com/f"]));
     assert!(matches!(update(&alive, freed, Part::Main, kind("deployments")), Updated::Store(_)));
 }
 
-/// A2.27, A2.28, O6.1 to O6.4: finalizers follow what becomes of the dependents.
+/// A2.27, A2.28, O6.1 to O6.4: finalizers follow the propagation policy.
 #[test]
 fn finalizers_follow_the_policy() {
     let after =
@@ -192,27 +192,23 @@ fn finalizers_follow_the_policy() {
     assert_eq!(after(&web(), foreground.clone()), r#"["foregroundDeletion"]"#);
     assert_eq!(after(&web(), json!({"orphanDependents": true})), r#"["orphan"]"#);
     let held = with(web(), "/metadata/finalizers", json!(["a", "orphan", "b"]));
-    assert_eq!(
-        after(&held, json!({})),
-        r#"["a","orphan","b"]"#,
-        "what was asked before holds, and its order"
-    );
+    assert_eq!(after(&held, json!({})), r#"["a","orphan","b"]"#, "an earlier policy and the order are kept");
     assert_eq!(after(&held, foreground), r#"["a","b","foregroundDeletion"]"#);
     let waiting = deleting(0, &["foregroundDeletion"]);
     assert_eq!(after(&waiting, json!({"propagationPolicy": "Background"})), "Remove(None)", "O6.2");
-    assert_eq!(after(&waiting, json!({})), "Unchanged", "asked again");
+    assert_eq!(after(&waiting, json!({})), "Unchanged", "a repeated request");
     assert_eq!(after(&waiting, orphan), r#"["orphan"]"#);
     let event = kind("events");
     let ignored = delete(&web(), &options(&json!({"propagationPolicy": "Orphan"})), event, NOON);
     assert_eq!(ignored, Deletion::Remove(None), "events ignore propagation");
 }
 
-/// O6.4, A2.5: the first time counts as a change, the second does not.
+/// O6.4, A2.5: the first DELETE of an object with finalizers changes it, the second does not.
 #[test]
 fn lingering_is_written_down_once() {
     let held = with(web(), "/metadata/finalizers", json!(["example.com/f"]));
     let Deletion::Linger(object) = delete(&held, &options(&json!({})), kind("deployments"), NOON) else {
-        panic!("it lingers")
+        panic!("its finalizer holds it")
     };
     assert_eq!(object["metadata"]["deletionTimestamp"], "2026-01-01T12:00:00Z");
     assert_eq!(object["metadata"]["deletionGracePeriodSeconds"], 0);
@@ -238,7 +234,7 @@ fn end_of(deletion: &Deletion) -> (String, i64, bool) {
     (at, metadata["deletionGracePeriodSeconds"].as_i64().unwrap(), gone)
 }
 
-/// O6.8, O6.9, O6.10: how long a pod is given.
+/// O6.8, O6.9, O6.10: the grace period of a pod.
 #[test]
 fn a_pod_that_runs_is_given_time() {
     let end = |pod: &Value, wanted: Value| end_of(&delete(pod, &options(&wanted), kind("pods"), NOON));
@@ -260,20 +256,20 @@ fn a_leaving_pod_can_be_hurried() {
     let Deletion::Linger(leaving) =
         delete(&pod("n1", "Running"), &options(&json!({"gracePeriodSeconds": 600})), kind("pods"), NOON)
     else {
-        panic!("it is given time")
+        panic!("it has a grace period")
     };
     let end = |wanted: Value, now: Timestamp| delete(&leaving, &options(&wanted), kind("pods"), now);
     assert_eq!(end(json!({}), NOON), Deletion::Unchanged);
     assert_eq!(end(json!({"gracePeriodSeconds": 700}), NOON), Deletion::Unchanged);
-    let hurried = end_of(&end(json!({"gracePeriodSeconds": 300}), NOON.plus(10)));
-    assert_eq!(hurried, (NOON.plus(300).to_string(), 300, false));
+    let shortened = end_of(&end(json!({"gracePeriodSeconds": 300}), NOON.plus(10)));
+    assert_eq!(shortened, (NOON.plus(300).to_string(), 300, false));
     let past = end_of(&end(json!({"gracePeriodSeconds": 5}), NOON.plus(100)));
     assert_eq!(past, (NOON.plus(100).to_string(), 1, false), "not into the past");
     let now = end_of(&end(json!({"gracePeriodSeconds": 0}), NOON.plus(100)));
     assert_eq!(now, (NOON.plus(100).to_string(), 0, true));
 }
 
-/// A2.26: what makes no sense is refused.
+/// A2.26: invalid options are refused.
 #[test]
 fn nonsense_options_are_refused() {
     let message = |value: Value| DeleteOptions::parse(&value).unwrap_err().message;
@@ -289,7 +285,7 @@ fn nonsense_options_are_refused() {
     assert!(options(&json!({"orphanDependents": false})).legacy_background, "A2.29");
 }
 
-/// O6.2, O6.11, A2.28: a pod whose time is over is held by its finalizers alone, and those follow the last policy.
+/// O6.2, O6.11, A2.28: after its grace period a pod is held by finalizers only, which follow the last policy.
 #[test]
 fn a_held_pod_is_not_given_time_again() {
     let held = with(pod("n1", "Running"), "/metadata/finalizers", json!(["foregroundDeletion"]));
@@ -320,7 +316,7 @@ fn the_beginning_of_a_deletion_counts_as_a_generation() {
             other => panic!("{other:?}"),
         }
     };
-    assert_eq!(after(web(), "configmaps"), 4, "a client may have given it one");
+    assert_eq!(after(web(), "configmaps"), 4, "a client may have set one");
     assert_eq!(after(json!({"metadata": {"name": "a"}}), "configmaps"), Value::Null);
 }
 
@@ -348,7 +344,7 @@ fn a_namespace_is_deleted_in_two_steps() {
     assert_eq!(delete(&free, &options(&json!({})), kind("namespaces"), NOON), Deletion::Remove(None));
 }
 
-/// A6.3, A6.5: only `finalize` takes a namespace's own finalizers, and then it goes if nothing else holds it.
+/// A6.3, A6.5: only `finalize` removes finalizers of a namespace's spec, and the namespace once no others hold it.
 #[test]
 fn a_namespace_goes_when_both_lists_are_empty() {
     let kind = kind("namespaces");

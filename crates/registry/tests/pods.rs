@@ -1,4 +1,4 @@
-//! What only pods have: bindings, evictions, and what their nodes may leave out.
+//! Rules of pods: bindings, evictions, and status fields that nodes may leave out.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -27,7 +27,7 @@ fn budget(selector: &Value, allowed: i64, healthy: i64, needed: i64) -> Value {
     })
 }
 
-/// A8.1: what a pod is bound to has the name of a node.
+/// A8.1: the target of a binding has a valid name of a node.
 #[test]
 fn a_binding_names_a_node_by_a_name_that_nodes_can_have() {
     let to = |name: &str| binding::check(&json!({"target": {"kind": "Node", "name": name}}));
@@ -38,7 +38,7 @@ fn a_binding_names_a_node_by_a_name_that_nodes_can_have() {
     );
 }
 
-/// A8.1: the time of the condition is when it became true.
+/// A8.1: the transition time of the condition is the time of the binding.
 #[test]
 fn a_bound_pod_is_scheduled_since_then() {
     let mut waiting = running(true);
@@ -51,33 +51,36 @@ fn a_bound_pod_is_scheduled_since_then() {
         "type": "PodScheduled", "status": "True", "lastProbeTime": null, "lastTransitionTime": "2026-01-01T12:00:00Z",
     }]);
     assert_eq!(bound["status"]["conditions"], scheduled);
-    assert!(binding::bind(&bound, &json!({"target": {"name": "n2"}}), NOON).is_err(), "A8.2: once");
+    assert!(
+        binding::bind(&bound, &json!({"target": {"name": "n2"}}), NOON).is_err(),
+        "A8.2: a pod is bound once"
+    );
 }
 
-/// A8.7: an empty selector selects every pod, an absent one none, and so does an invalid one.
+/// A8.7: an empty selector selects every pod, an absent or invalid one none.
 #[test]
 fn a_budget_guards_whom_it_selects() {
     let pod = running(true);
-    let judged = |selector: Value| check(&pod, &[budget(&selector, 1, 3, 2)]).unwrap();
-    assert_eq!(judged(json!({})), EvictionCost::Spends("pdb".to_owned()));
-    assert_eq!(judged(json!({"matchLabels": {"app": "web"}})), EvictionCost::Spends("pdb".to_owned()));
-    assert_eq!(judged(json!({"matchLabels": {"app": "other"}})), EvictionCost::Free);
-    assert_eq!(judged(Value::Null), EvictionCost::Free);
-    assert_eq!(judged(json!({"matchExpressions": [{"key": "app", "operator": "Foo"}]})), EvictionCost::Free);
+    let cost = |selector: Value| check(&pod, &[budget(&selector, 1, 3, 2)]).unwrap();
+    assert_eq!(cost(json!({})), EvictionCost::Spends("pdb".to_owned()));
+    assert_eq!(cost(json!({"matchLabels": {"app": "web"}})), EvictionCost::Spends("pdb".to_owned()));
+    assert_eq!(cost(json!({"matchLabels": {"app": "other"}})), EvictionCost::Free);
+    assert_eq!(cost(Value::Null), EvictionCost::Free);
+    assert_eq!(cost(json!({"matchExpressions": [{"key": "app", "operator": "Foo"}]})), EvictionCost::Free);
 }
 
-/// A8.7: who does not run is free, but one that still might has to be the one that was judged.
+/// A8.7: evicting a pod that does not run is free; if it might run again, only at the version that was checked.
 #[test]
 fn a_pod_that_might_run_is_free_as_it_is() {
     let budgets = [budget(&json!({}), 0, 1, 2)];
-    let judged = |pod: &Value| check(pod, &budgets).unwrap();
+    let cost = |pod: &Value| check(pod, &budgets).unwrap();
     let mut pod = running(false);
     for phase in ["Succeeded", "Failed"] {
         pod["status"]["phase"] = json!(phase);
-        assert_eq!(judged(&pod), EvictionCost::Free);
+        assert_eq!(cost(&pod), EvictionCost::Free);
     }
     pod["status"]["phase"] = json!("Pending");
-    assert_eq!(judged(&pod), EvictionCost::FreeAt { version: "7".to_owned(), budget: None });
+    assert_eq!(cost(&pod), EvictionCost::FreeAt { version: "7".to_owned(), budget: None });
     let healthy = [budget(&json!({}), 0, 2, 2)];
     let spared = EvictionCost::FreeAt { version: "7".to_owned(), budget: Some("pdb".to_owned()) };
     assert_eq!(check(&running(false), &healthy).unwrap(), spared);
@@ -90,7 +93,7 @@ fn a_pod_that_might_run_is_free_as_it_is() {
     );
 }
 
-/// A8.7, A8.8: spending is written down, and the last one closes the budget.
+/// A8.7, A8.8: a disruption is recorded in the budget, and the last allowed one changes its condition.
 #[test]
 fn what_is_spent_is_written_down() {
     let twice = budget(&json!({}), 2, 4, 2);
@@ -107,14 +110,14 @@ fn what_is_spent_is_written_down() {
     assert_eq!(spend(&negative, "a", NOON).unwrap_err().code, 403);
 }
 
-/// A8.7: a pod that is being disrupted already is not marked again.
+/// A8.7: a pod that is marked as disrupted is not marked again.
 #[test]
 fn a_mark_is_made_once() {
     let marked = mark(&running(true), NOON);
     assert_eq!(mark(&marked, NOON.plus(60)), marked);
 }
 
-/// A8.4, A8.3: a node that knows nothing of generations and promises takes none away.
+/// A8.4, A8.3: a status without the QoS class and observed generations does not remove them.
 #[test]
 fn what_a_node_leaves_out_of_a_status_stays() {
     let mut stored = running(true);
@@ -126,7 +129,7 @@ fn what_a_node_leaves_out_of_a_status_stays() {
     let Updated::Store(object) =
         update(&stored, sent, Part::Status, kinds().resource("", "v1", "pods").unwrap())
     else {
-        panic!("it differs")
+        panic!("the status differs")
     };
     assert_eq!(
         (&object["status"]["qosClass"], &object["status"]["observedGeneration"]),

@@ -5,7 +5,7 @@
 //! [`RequestAttributes::forbidden`] is the 403 for them.
 //! [`EscalationCheck::check`] refuses roles and bindings that grant more than their writer holds.
 //!
-//! Not here: authentication, which results in a [`User`], and the aggregation of ClusterRoles, which is a controller's.
+//! Not here: authentication, which results in a [`User`], and the aggregation of ClusterRoles, which a controller does.
 
 mod escalation;
 pub mod node;

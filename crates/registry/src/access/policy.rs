@@ -164,7 +164,7 @@ impl Policy {
             .ok_or_else(|| format!("{}.{} \"{name}\" not found", kind.to_lowercase(), super::GROUP))
     }
 
-    /// Returns what is granted to the user: by ClusterRoleBindings first, then by RoleBindings of the namespace.
+    /// Returns the rules granted to the user: by ClusterRoleBindings first, then by RoleBindings of the namespace.
     fn grants<'a>(&'a self, user: &'a User, namespace: Option<&'a str>) -> impl Iterator<Item = Grant<'a>> {
         let cluster = self.cluster_bindings.values().map(|binding| (binding, None));
         let local = namespace.and_then(|namespace| self.bindings.get(namespace));

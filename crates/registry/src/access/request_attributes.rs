@@ -11,11 +11,11 @@ use crate::{Details, Refusal};
 pub struct RequestAttributes {
     /// `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`, or a special verb.
     pub verb: String,
-    /// What the request is for.
+    /// The objects or the path that the request is for.
     pub target: RequestTarget,
 }
 
-/// What a request is for.
+/// The objects or the path that a request is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RequestTarget {
     /// Objects of the API.
@@ -36,7 +36,7 @@ pub enum RequestTarget {
 }
 
 impl RequestAttributes {
-    /// Returns the 403 for this request; `why` is the reason that the decision gives.
+    /// Returns the 403 for this request; `why` is the reason of the decision.
     pub fn forbidden(&self, user: &User, why: Option<&str>) -> Refusal {
         let (user, verb) = (&user.name, &self.verb);
         let (message, details) = match &self.target {
@@ -181,10 +181,10 @@ mod tests {
         assert_eq!(attributes("GET", "/apis/apps/v1/deployments"), "list apps:deployments - -");
         let old_watch = "/api/v1/watch/namespaces/shop/pods/p";
         assert_eq!(attributes("GET", old_watch), "watch :pods shop p");
-        assert_eq!(attributes("DELETE", old_watch), "delete :pods shop p", "who may watch may not delete");
+        assert_eq!(attributes("DELETE", old_watch), "delete :pods shop p", "a DELETE is not a watch");
     }
 
-    /// A0.7: a list of one name is about that name.
+    /// A0.7: a list with a field selector for one name has that name in its attributes.
     #[test]
     fn a_list_by_name_is_about_that_name() {
         let list = |selector: &str| attributes("GET", &format!("/api/v1/pods?fieldSelector={selector}"));
@@ -202,7 +202,7 @@ mod tests {
         );
     }
 
-    /// A7.3: a namespace is inside itself.
+    /// A7.3: the namespace of a request for a Namespace is its own name.
     #[test]
     fn a_namespace_is_inside_itself() {
         assert_eq!(attributes("DELETE", "/api/v1/namespaces/shop"), "delete :namespaces shop shop");
@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(attributes("GET", "/api/v1/namespaces"), "list :namespaces - -");
     }
 
-    /// A0.7, A7.3: what is no object is a path, and the verb is the method.
+    /// A0.7, A7.3: a path outside the resources is authorized as a path, with the method as verb.
     #[test]
     fn other_paths_are_paths() {
         assert_eq!(attributes("GET", "/metrics"), "get /metrics");

@@ -1,7 +1,7 @@
 //! Admission: sets fields of objects and rejects objects, depending on other objects.
 //!
-//! The functions take the object and what the caller has looked up: accounts, classes, quotas. They run after field
-//! ownership is recorded, because no manager owns what they add. Errors complete a sentence that begins with
+//! The functions take the object, and others that the caller looked up: accounts, classes, quotas. They run after field
+//! ownership is recorded, because no manager owns the fields they add. Errors complete a sentence that begins with
 //! `pods "web" is forbidden:`.
 //!
 //! [`admit_create`] and [`admit_update`] are the parts that need no other objects; each other file is one rule.
@@ -20,7 +20,7 @@ use crate::strategies;
 
 pub use services::{AddressRange, Claim, ServiceRanges};
 
-/// Why a request is forbidden: the end of a sentence.
+/// The reason why a request is forbidden; it completes a sentence.
 pub type Denied = String;
 
 /// A check of a new object that depends on other objects, which the caller looks up.
@@ -38,12 +38,12 @@ pub enum AdmissionCheck {
     RuntimeClass,
 }
 
-/// Adds to a new object, stamped and named, what depends on no other object.
+/// Sets fields of a new object that depend on no other object; its name, uid and times are set.
 pub fn admit_create(kind: &Kind, object: &mut Value) {
     (strategies::of(kind).admit)(None, object);
 }
 
-/// Adds to a changed object what depends on no other object.
+/// Sets fields of a changed object that depend on no other object.
 pub fn admit_update(kind: &Kind, stored: &Value, object: &mut Value) {
     (strategies::of(kind).admit)(Some(stored), object);
 }

@@ -17,7 +17,7 @@ pub fn name(pod: &Value) -> Option<&str> {
     pod["spec"]["runtimeClassName"].as_str()
 }
 
-/// Sets what the class of a pod says; `class` is the one with the [`name`] of the pod's, `None` if it does not exist.
+/// Sets the fields that the class of a pod defines; `class` is the class of this [`name`], `None` if it does not exist.
 pub fn admit(pod: &mut Value, class: Option<&Value>) -> Result<(), Denied> {
     let Some(name) = name(pod) else {
         return if has_overhead(pod) { Err(NO_OVERHEAD.to_owned()) } else { Ok(()) };

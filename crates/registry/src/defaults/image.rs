@@ -71,7 +71,7 @@ fn is_digest(digest: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// O1.1: the tag decides, a port is no tag, and `latest` moves even when pinned.
+    /// O1.1: the tag decides, a port is not a tag, and `latest` is always pulled even with a digest.
     #[test]
     fn moving_tags_are_always_pulled() {
         for image in [

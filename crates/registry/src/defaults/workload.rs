@@ -19,7 +19,7 @@ pub(crate) fn default_labels(object: &mut Object, labels: Value) {
     }
 }
 
-/// Sets the labels of an object without any to those of its template: it is read with them, however it was stored.
+/// Sets the labels of an object without any to those of its template. It is read with them, even if stored without.
 pub(crate) fn label_by_template(object: &mut Value) {
     let Value::Object(object) = object else { return };
     if let Some(labels) = object.get("spec").and_then(Value::as_object).and_then(template_labels) {

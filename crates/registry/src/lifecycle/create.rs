@@ -7,14 +7,14 @@ use crate::Timestamp;
 use crate::kinds::{Generation, Kind};
 use crate::strategies;
 
-/// What the server assigns to a new object.
+/// The values that the server assigns to a new object.
 #[derive(Clone, Debug)]
 pub struct Stamp<'a> {
-    /// Its uid.
+    /// The uid.
     pub uid: &'a str,
-    /// When it was created.
+    /// The creation time.
     pub now: Timestamp,
-    /// The suffix of its name, if the client wants a generated one.
+    /// The suffix of the name, if the client wants a generated one.
     pub name_suffix: &'a str,
 }
 

@@ -22,7 +22,7 @@ mod tests {
 
     use super::*;
 
-    /// A8.9: every write of an event extends its life; its own times do not matter.
+    /// A8.9: every write of an event restarts its lifetime; the times in its content are ignored.
     #[test]
     fn an_event_lives_as_long_as_it_is_written() {
         let created = Timestamp::from_secs(10_000);
@@ -30,6 +30,6 @@ mod tests {
             "creationTimestamp": created.to_string(), "managedFields": [{"time": created.plus(600).to_string()}]}});
         assert!(!is_expired(&event, created.plus(4199), 3600));
         assert!(is_expired(&event, created.plus(4200), 3600));
-        assert!(!is_expired(&json!({}), created, 0), "what has no age does not grow old");
+        assert!(!is_expired(&json!({}), created, 0), "an object without times does not expire");
     }
 }

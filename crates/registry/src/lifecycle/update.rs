@@ -1,4 +1,4 @@
-//! Updates of objects: restores what clients may not change, and increments the generation.
+//! Updates of objects: restores fields that clients may not change, and increments the generation.
 
 use gantry_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::pods;
 use crate::strategies::{self, KindStrategy};
 
 gantry_formats::text_enum! {
-    /// Which part of an object a request writes.
+    /// The part of an object that a request writes.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Part {
         /// The object, but not its status.
@@ -105,7 +105,7 @@ pub(crate) fn keep_all_but_managed_fields(stored: &Value, object: &mut Value) {
     };
 }
 
-/// Restores what a write to this part does not change.
+/// Restores the fields that a write to this part does not change.
 fn keep_other_part(stored: &Value, object: &mut Value, part: Part, kind: &Kind) {
     match part {
         Part::Main if !kind.has_status() => {}
@@ -117,7 +117,7 @@ fn keep_other_part(stored: &Value, object: &mut Value, part: Part, kind: &Kind) 
         }
         Part::EphemeralContainers => *object = pods::parts::with_ephemeral_containers(stored, object),
         Part::Resize => *object = pods::parts::with_resources(stored, object),
-        // Its strategy does so.
+        // The strategy of the kind does this.
         Part::Approval => {}
     }
 }

@@ -13,7 +13,7 @@ use crate::Timestamp;
 use crate::selector::LabelSelector;
 use crate::{Cause, Details, Refusal};
 
-/// What an eviction costs.
+/// The effect of an eviction on the disruption budgets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EvictionCost {
     /// Nothing: no budget applies to the pod.

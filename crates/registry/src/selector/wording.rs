@@ -35,7 +35,7 @@ mod tests {
         assert_eq!(key_error(&prefixed).unwrap(), "prefix part must be no more than 253 characters");
     }
 
-    /// A4.7: values may be empty, but not anything.
+    /// A4.7: a value may be empty; otherwise it must be a valid label value.
     #[test]
     fn values_may_be_empty() {
         for good in ["", "web", "1.2_3-a"] {

@@ -1,4 +1,4 @@
-//! Custom resources: their definition has their rules.
+//! The strategy of custom resources: their rules are in their definition.
 
 use gantry_json::Value;
 

@@ -72,7 +72,7 @@ fn set_defaults(set: &mut Object) {
         default(rolling, "maxUnavailable", 1);
         default(rolling, "maxSurge", 0);
     } else if let Some(rolling) = child(spec, "updateStrategy").and_then(|it| child(it, "rollingUpdate")) {
-        // Limits of another strategy are numbers all the same.
+        // The limits of another strategy have defaults, too.
         default(rolling, "maxUnavailable", 0);
         default(rolling, "maxSurge", 0);
     }

@@ -1,4 +1,4 @@
-//! What each kind does differently: a [`KindStrategy`] per kind, one file per kind or family.
+//! The differences between kinds: a [`KindStrategy`] per kind, one file per kind or family.
 //!
 //! A strategy is a set of plain functions that the rest of the crate calls at fixed points: [`defaults`](crate::defaults),
 //! [`lifecycle`](crate::lifecycle), [`admission`](crate::admission), [`validation`](crate::validation),
@@ -62,7 +62,7 @@ use crate::validation::error_list::ErrorList;
 /// Decides on a request to delete an object, whose preconditions hold.
 type DeleteRule = fn(&Value, &DeleteOptions, &Kind, Timestamp) -> Deletion;
 
-/// What a kind does differently. In all functions, `old` is the stored object, `None` for a new one.
+/// The rules of a kind. In all functions, `old` is the stored object, `None` for a new one.
 pub struct KindStrategy {
     /// Sets absent fields to their defaults. Part of every decode, so it is idempotent.
     pub(crate) defaults: fn(&mut Object),
@@ -73,13 +73,13 @@ pub struct KindStrategy {
     /// Prepares an object for being stored: drops fields that are not stored and restores those that the written part
     /// does not contain.
     pub(crate) prepare: fn(Part, old: Option<&Value>, new: &mut Value),
-    /// Adds what the server itself sets, as far as it depends on no other object. No manager owns these fields.
+    /// Sets fields that the server adds, as far as they depend on no other object. No manager owns them.
     pub(crate) admit: fn(old: Option<&Value>, new: &mut Value),
     /// Reports errors that are returned alone, before anything else is validated.
     pub(crate) validate_first: fn(&mut ErrorList, old: Option<&Value>, new: &Value),
     /// Validates a new or changed object; its metadata has been validated.
     pub(crate) validate: fn(&mut ErrorList, &Kind, old: Option<&Value>, new: &Value),
-    /// Reports what an update may not change, after what [`validate`](Self::validate) reports.
+    /// Reports changes that an update may not make, after the errors of [`validate`](Self::validate).
     pub(crate) validate_change: fn(&mut ErrorList, old: &Value, new: &Value),
     /// Validates a write to the subresource `status`.
     pub(crate) validate_status: fn(&mut ErrorList, &Kind, old: &Value, new: &Value),
@@ -97,7 +97,7 @@ pub struct KindStrategy {
     pub admission_checks: &'static [AdmissionCheck],
     /// Sets default resources from the limits of LimitRanges, and reports resources outside of them.
     pub(crate) limit: fn(&mut Vec<Denied>, limits: &[&Value], new: &mut Value),
-    /// What objects use of the quotas of their namespace.
+    /// How objects count towards the quotas of their namespace.
     pub(crate) quota: QuotaRules,
     /// Whether objects have cluster IPs and node ports that are allocated.
     pub allocates_addresses: bool,

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
     use crate::Timestamp;
 
-    /// Appendix C: priority classes.
+    /// Appendix C: the row of a PriorityClass.
     #[test]
     fn a_class_shows_its_value_and_policy() {
         let urgent = json!({"metadata": {"name": "urgent"}, "value": 10, "preemptionPolicy": "Never"});

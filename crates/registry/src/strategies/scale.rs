@@ -22,7 +22,7 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_secs(1_767_225_900);
 
-    /// Appendix C: scale of anything.
+    /// Appendix C: the row of a Scale.
     #[test]
     fn a_scale_shows_wanted_and_there() {
         let scale_object =

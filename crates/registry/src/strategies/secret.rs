@@ -59,7 +59,7 @@ fn set_defaults(secret: &mut Object) {
     }
 }
 
-/// Validates the keys and size of a Secret, and what its type requires.
+/// Validates the keys and size of a Secret, and the keys that its type requires.
 fn validate(errors: &mut ErrorList, object: &Value) {
     let at = Path::new("data");
     let mut bytes = 0_usize;

@@ -62,7 +62,7 @@ fn validate_resource(errors: &mut ErrorList, resource: &Value) {
     }
 }
 
-/// Validates a status: its version stays, and it succeeds or fails for good.
+/// Validates a status: its resource version and the conditions of success and failure are final once set.
 fn validate_status(errors: &mut ErrorList, old: &Value, new: &Value) {
     let at = Path::new("status");
     let version = text(new, "resourceVersion");

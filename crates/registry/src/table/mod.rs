@@ -36,7 +36,7 @@ pub enum Printer<'k> {
 #[derive(Clone, Copy)]
 pub struct Rows {
     pub(crate) columns: &'static [TableColumn],
-    /// Returns all cells of an object, for kinds whose columns share what they are computed from; the columns have the headings only.
+    /// Returns all cells of an object, for kinds whose cells are computed together; the columns have only headings.
     pub(crate) whole: Option<fn(&Value, Timestamp) -> Vec<Value>>,
     /// The conditions of a row, which clients use to style it.
     pub(crate) conditions: fn(&Value) -> Option<Value>,
@@ -71,7 +71,7 @@ pub enum Version {
     V1Beta1,
 }
 
-/// How much of an object its row includes.
+/// The part of an object that its row includes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IncludeObject {
     /// Nothing.
@@ -85,9 +85,9 @@ pub enum IncludeObject {
 /// Whether a Table has column definitions: on a watch only the first one does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Headings {
-    /// It has them.
+    /// The Table has column definitions.
     Shown,
-    /// The client has them.
+    /// The Table has none: the client got them before.
     Known,
 }
 
@@ -96,7 +96,7 @@ pub enum Headings {
 pub struct Layout {
     /// The version of the Table.
     pub version: Version,
-    /// What each row includes.
+    /// The part of an object that each row includes.
     pub include: IncludeObject,
     /// Whether there are column definitions.
     pub headings: Headings,

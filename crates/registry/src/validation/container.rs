@@ -27,7 +27,7 @@ const NOT_IN_EPHEMERAL: [&str; 9] = [
 ];
 const PROBES: [&str; 3] = ["livenessProbe", "readinessProbe", "startupProbe"];
 
-/// What the validation of a container needs to know of its pod.
+/// The parts of a pod that the validation of its containers uses.
 #[derive(Clone, Copy)]
 struct PodContext<'a> {
     spec: &'a Value,
@@ -149,7 +149,7 @@ fn is_set_in(container: &Value, field: &str) -> bool {
     }
 }
 
-/// Validates what all containers have in common.
+/// Validates the fields that all containers have.
 fn any(errors: &mut ErrorList, at: &Path<'_>, container: &Value, pod: PodContext<'_>) {
     let name = text(container, "name");
     errors.required_text(&at.child("name"), name, label);

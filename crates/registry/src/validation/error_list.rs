@@ -47,7 +47,7 @@ pub(crate) fn is_set(value: &Value, field: &str) -> bool {
 }
 
 impl ErrorList {
-    /// An empty list, for an object whose maps were sent with their keys in this order.
+    /// An empty list, for an object with maps whose keys were sent in this order.
     pub(crate) fn in_order(order: &KeyOrder) -> Self {
         Self { order: order.clone(), ..Self::default() }
     }

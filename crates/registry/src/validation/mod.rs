@@ -1,8 +1,8 @@
 //! Validation of objects, and warnings about valid ones.
 //!
-//! Objects are decoded and have their defaults. All errors are reported at once, in Kubernetes' order and words. Decoding
-//! has reported unknown fields and wrong types; admission reports what depends on other objects. The rules of one kind are in
-//! its [strategy](crate::strategies); here are those that several kinds share.
+//! Objects are decoded and have their defaults. All errors are reported at once, in Kubernetes' order and wording.
+//! Decoding has reported unknown fields and wrong types; admission reports what depends on other objects. The rules of
+//! one kind are in its [strategy](crate::strategies); here are those that several kinds share.
 
 pub(crate) mod addresses;
 pub(crate) mod config;
@@ -55,7 +55,7 @@ pub(crate) use gantry_schema::semantically_equal;
 pub struct ValidationReport {
     /// Why the object cannot be stored; empty if it can.
     pub errors: Vec<FieldError>,
-    /// What the client is warned about.
+    /// Warnings for the client.
     pub warnings: Vec<String>,
 }
 
@@ -64,7 +64,7 @@ pub fn create(kind: &Kind, object: &Value) -> ValidationReport {
     create_in_order(kind, object, &KeyOrder::default())
 }
 
-/// Validates a new object whose maps were sent with their keys in this order.
+/// Validates a new object with maps whose keys were sent in this order.
 pub fn create_in_order(kind: &Kind, object: &Value, order: &KeyOrder) -> ValidationReport {
     main(kind, None, object, order)
 }
@@ -95,14 +95,14 @@ fn main(kind: &Kind, old: Option<&Value>, new: &Value, order: &KeyOrder) -> Vali
     errors.into()
 }
 
-/// Whether a Service is valid as far as its addresses are concerned, so that addresses can be allocated to it.
+/// Whether the addresses of a Service are valid, so that addresses can be allocated to it.
 pub fn is_addressable(kind: &Kind, service: &Value) -> bool {
     let mut errors = ErrorList::default();
     (strategies::of(kind).validate_first)(&mut errors, None, service);
     errors.all.is_empty()
 }
 
-/// Validates a write to one part of an object, whose maps were sent with their keys in this order.
+/// Validates a write to one part of an object with maps whose keys were sent in this order.
 pub fn part(part: Part, kind: &Kind, old: &Value, new: &Value, order: &KeyOrder) -> ValidationReport {
     match part {
         Part::Main => main(kind, Some(old), new, order),

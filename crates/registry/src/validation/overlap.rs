@@ -60,7 +60,7 @@ fn projected(source: &Value) -> Vec<File<'_>> {
 
 fn warn(warnings: &mut Vec<String>, volume: &str, files: &[File<'_>]) {
     let mut earlier = Directory::default();
-    // Once a response is full, no more warnings are made for it.
+    // No more warnings are made than a response shows.
     let (mut chars, mut shown_chars) = (0, 0);
     for (index, file) in files.iter().enumerate() {
         if chars <= SHOWN_CHARS_MAX || shown_chars <= SHOWN_CHARS_MAX {
@@ -76,7 +76,8 @@ fn warn(warnings: &mut Vec<String>, volume: &str, files: &[File<'_>]) {
     }
 }
 
-/// The warning about a file and those that it meets. What would not be shown is only counted, so that it stays distinct.
+/// Formats the warning about a file and the files it overlaps. Files beyond the shown length are counted, not listed,
+/// so that the warning stays distinct.
 fn described<'f>(volume: &str, file: &File<'_>, met: impl ExactSizeIterator<Item = &'f File<'f>>) -> String {
     let mut text = format!("{volume}: overlapping paths: ");
     let all = met.len();
@@ -157,7 +158,7 @@ mod tests {
         assert_eq!(warnings_about(&["", "/x", "x"]), [r#""/x" with """#]);
     }
 
-    /// A volume of the size of the largest body takes no time to speak of.
+    /// The warnings about as many paths as fit into a request are computed in a short time.
     #[test]
     fn very_many_and_very_long_paths_are_compared() {
         assert!(warnings_about(&vec!["same"; 50_000]).len() >= 16);

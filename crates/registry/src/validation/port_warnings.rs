@@ -1,7 +1,7 @@
 //! Warns about ports of containers that are the same, overlap, or are ambiguous on the host.
 //!
-//! Ports are indexed, so that a pod with very many takes no longer than it must; and no more warnings are made than a
-//! response shows.
+//! Ports are indexed, so that a pod with very many ports is validated in a short time; and no more warnings are made
+//! than a response shows.
 
 use std::collections::BTreeMap;
 
@@ -41,12 +41,12 @@ impl<'p> PortWarnings<'p> {
         Self { at, by_number: BTreeMap::new(), made: 0 }
     }
 
-    /// Forgets the containers so far.
+    /// Removes all ports so far.
     pub(super) fn forget(&mut self) {
         self.by_number.clear();
     }
 
-    /// Adds the ports of a container, and warns about those that it or an earlier one has already.
+    /// Adds the ports of a container, and warns about ports that it or an earlier one already has.
     pub(super) fn add(&mut self, warnings: &mut Vec<String>, container: usize, ports: &'p [Value]) {
         for (index, port) in ports.iter().enumerate() {
             let same =
@@ -95,7 +95,7 @@ impl<'v> SamePorts<'v> {
             self.without_host_port.push(position);
         }
         self.by_host.entry(host).or_default().push(position);
-        // A port is ambiguous with those of which only one has an address.
+        // Ports on the same host port are ambiguous if exactly one of them has an address.
         self.by_host_port.entry((host.0, host.1.is_empty())).or_default().push(position);
     }
 }
@@ -106,7 +106,7 @@ mod tests {
 
     use super::*;
 
-    /// The warnings are those of a comparison of each port with all earlier ones.
+    /// The warnings are the same as by comparing each port with all earlier ones.
     #[test]
     fn warnings_are_in_the_order_of_ports() {
         for seed in 0..200 {

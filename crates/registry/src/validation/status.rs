@@ -7,7 +7,7 @@ use gantry_json::{Value, json};
 use super::error_list::{ErrorList, Path, is_set, number, text};
 use super::names::{condition_reason, qualified_name};
 
-/// The counters of a kind: those that are not negative, and those of them that are at most `replicas`.
+/// The counters of a kind: all that are not negative, and which of them are at most `replicas`.
 pub(crate) struct Counters {
     pub(crate) counted: &'static [&'static str],
     pub(crate) at_most_replicas: &'static [&'static str],

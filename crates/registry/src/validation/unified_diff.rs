@@ -152,7 +152,7 @@ fn write_plain(out: &mut String, value: &Value, depth: usize) {
     }
 }
 
-/// A step of the edit script: these lines become those.
+/// A step of the edit script: old lines, and the new lines that equal or replace them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Step {
     is_equal: bool,

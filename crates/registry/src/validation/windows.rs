@@ -1,4 +1,4 @@
-//! Validates fields of pods that only Windows has, or that it does not have.
+//! Validates fields that only pods on Windows can have, and fields that they cannot have.
 
 use gantry_json::{Value, json};
 

@@ -1,10 +1,10 @@
-//! Rules as definitions in the field write them.
+//! Rules as in widely used definitions.
 
 use gantry_json::{Value, json};
 
 use super::{changed, created, with_spec};
 
-/// Appendix E: exactly one, at most one, all or none of several fields: how gateways and certificates say it.
+/// Appendix E: exactly one or at most one of several fields, as in definitions of gateways and certificates.
 #[test]
 fn one_of_several_fields() {
     let structure = with_spec(&json!({"type": "object", "properties": {
@@ -113,7 +113,7 @@ fn listeners_are_distinct_and_have_what_they_need() {
     }
 }
 
-/// Appendix E: fields that stay as they are, are set once, or only grow.
+/// Appendix E: fields that are immutable, stay set once set, or only grow.
 #[test]
 fn fields_that_change_in_one_way_only() {
     let structure = with_spec(&json!({"type": "object", "properties": {
@@ -149,7 +149,7 @@ fn fields_that_change_in_one_way_only() {
     );
 }
 
-/// Appendix E: the examples that the documentation of Kubernetes is made of, each with what obeys and what does not.
+/// Appendix E: examples of Kubernetes' documentation, with an object that obeys each rule and one that breaks it.
 #[test]
 fn everyday_rules_hold_and_break() {
     let text = json!({"type": "string"});

@@ -1,4 +1,4 @@
-//! What is said, and when a rule is evaluated at all.
+//! The messages of broken rules, and when rules are evaluated.
 
 use gantry_json::{Value, json};
 use gantry_registry::validation::custom_objects;
@@ -13,7 +13,7 @@ fn ruled(rule: &Value) -> Value {
     }, "x-kubernetes-validations": [rule]})
 }
 
-/// Appendix E: a broken rule is told by its message, or by itself; as an error of the kind and in the place it asks for.
+/// Appendix E: a broken rule is reported with its message or its expression, and with its `reason` and `fieldPath`.
 #[test]
 fn a_broken_rule_says_what_it_wants() {
     let rule = "self.a <= self.b";
@@ -28,7 +28,7 @@ fn a_broken_rule_says_what_it_wants() {
             json!({"rule": rule, "message": "plain", "messageExpression": "' ' + string(self.a) + ' '"}),
             "spec: Invalid value: 2",
         ),
-        // A message that makes no sense is none.
+        // A message that is empty, has line breaks or cannot be evaluated is ignored.
         (json!({"rule": rule, "message": "plain", "messageExpression": "''"}), "spec: Invalid value: plain"),
         (
             json!({"rule": rule, "message": "plain", "messageExpression": "'a\\nb'"}),
@@ -55,7 +55,7 @@ fn a_broken_rule_says_what_it_wants() {
     }
 }
 
-/// Appendix E: what is wrong with a number or a text shows it; lists, maps and elements are named by their place.
+/// Appendix E: an error in a scalar shows its value; one in a list or an object has only the path.
 #[test]
 fn rules_stand_at_any_depth() {
     let positive = json!([{"rule": "self > 0", "message": "must be positive"}]);
@@ -82,16 +82,16 @@ fn rules_stand_at_any_depth() {
     );
 }
 
-/// Appendix E: at its root an object has a name, whatever its schema says; the rest of its metadata is not seen.
+/// Appendix E: a rule at the root can use the name of the object, which the schema does not declare.
 #[test]
 fn an_object_knows_its_name() {
     let structure = StructuralSchema::read(&json!({"type": "object",
         "x-kubernetes-validations": [{"rule": "self.metadata.name.startsWith('web')", "message": "needs another name"}]}));
-    let judged = |name: &str| {
+    let errors = |name: &str| {
         texts(&custom_objects::create(&structure, &json!({"kind": "A", "metadata": {"name": name}}), None))
     };
-    assert_eq!(judged("one"), ["<nil>: Invalid value: needs another name"]);
-    assert!(judged("web-1").is_empty());
+    assert_eq!(errors("one"), ["<nil>: Invalid value: needs another name"]);
+    assert!(errors("web-1").is_empty());
 }
 
 /// Appendix E: a rule that cannot be evaluated is an error too.
@@ -119,7 +119,7 @@ fn errors_while_evaluating_are_reported() {
     }
 }
 
-/// Appendix E: a rule about what was before is evaluated where that is known.
+/// Appendix E: a rule with `oldSelf` is evaluated only where there is an old value to compare with.
 #[test]
 fn transitions_need_something_to_come_from() {
     let immutable = json!([{"rule": "self == oldSelf", "message": "must not change"}]);
@@ -171,7 +171,7 @@ fn a_transition_may_ask_whether_there_was_anything() {
     );
 }
 
-/// Appendix E: what broke a rule before and did not change is excused, unless the rule is about the change.
+/// Appendix E: an unchanged value that broke a rule before is ratcheted, unless the rule uses `oldSelf`.
 #[test]
 fn what_did_not_change_is_excused() {
     let even = json!([{"rule": "self % 2 == 0", "message": "must be even"}]);
@@ -200,24 +200,24 @@ fn what_did_not_change_is_excused() {
     }
 }
 
-/// Appendix E: what is excused is told in a warning.
+/// Appendix E: ratcheted errors are returned separately, for warnings.
 #[test]
 fn what_is_excused_is_still_told() {
     let structure = with_spec(
         &json!({"type": "object", "properties": {"m": {"type": "integer"}, "n": {"type": "integer",
         "x-kubernetes-validations": [{"rule": "self % 2 == 0", "message": "must be even"}]}}}),
     );
-    let judged = custom_objects::update(
+    let result = custom_objects::update(
         &structure,
         &json!({"spec": {"n": 1}}),
         &json!({"spec": {"n": 1, "m": 1}}),
         None,
     );
-    assert_eq!(texts(&judged.ratcheted), ["spec.n: Invalid value: 1: must be even"]);
-    assert!(judged.errors.is_empty());
+    assert_eq!(texts(&result.ratcheted), ["spec.n: Invalid value: 1: must be even"]);
+    assert!(result.errors.is_empty());
 }
 
-/// Appendix E: a write to the status evaluates all rules, and those of the spec are as they were.
+/// Appendix E: a write to the status evaluates the rules of the status and of the object.
 #[test]
 fn a_status_obeys_rules_too() {
     let structure = StructuralSchema::read(&json!({"type": "object",
@@ -240,7 +240,7 @@ fn a_status_obeys_rules_too() {
     );
 }
 
-/// Appendix E: rules that cost too much end, and so do all others.
+/// Appendix E: a rule that costs too much is aborted, and no more rules are evaluated.
 #[test]
 fn costs_are_bounded() {
     let list = json!({"type": "array", "items": {"type": "integer"}, "x-kubernetes-validations": [

@@ -1,4 +1,4 @@
-//! A definition that is fine, and how to spoil it.
+//! A valid definition, and functions that change and validate it.
 
 use gantry_json::{Value, json};
 use gantry_primitives::Timestamp;
@@ -12,7 +12,7 @@ pub(crate) fn kind() -> &'static Kind {
     kinds().kind("apiextensions.k8s.io", "v1", "CustomResourceDefinition").unwrap()
 }
 
-/// Widgets of a shop, as little of them as is needed.
+/// A minimal definition.
 pub(crate) fn widgets() -> Value {
     json!({
         "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
@@ -25,12 +25,12 @@ pub(crate) fn widgets() -> Value {
     })
 }
 
-/// A version in which objects are stored.
+/// A version that is served and stored.
 pub(crate) fn version(name: &str, schema: &Value) -> Value {
     json!({"name": name, "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}})
 }
 
-/// The object with something else in one place; `null` takes it away.
+/// Returns the object with this value at the pointer.
 pub(crate) fn with(mut object: Value, pointer: &str, value: Value) -> Value {
     let (parent, field) = pointer.rsplit_once('/').unwrap();
     let parent = object.pointer_mut(parent).unwrap_or_else(|| panic!("no {parent}"));
@@ -41,7 +41,7 @@ pub(crate) fn with(mut object: Value, pointer: &str, value: Value) -> Value {
     object
 }
 
-/// The definition as it is stored when it is posted.
+/// Returns the definition as a POST stores it.
 pub(crate) fn posted(definition: &Value) -> Value {
     let stamp = lifecycle::Stamp { uid: "u", now: NOON, name_suffix: "" };
     let gvk = Gvk::new("apiextensions.k8s.io", "v1", "CustomResourceDefinition");
@@ -52,7 +52,7 @@ pub(crate) fn posted(definition: &Value) -> Value {
     object
 }
 
-/// Why it cannot be posted.
+/// Returns the errors that refuse the definition.
 pub(crate) fn refused(definition: &Value) -> Vec<String> {
     let found = validation::create(kind(), &posted(definition));
     found.errors.iter().map(ToString::to_string).collect()

@@ -6,7 +6,7 @@ use gantry_registry::validation;
 
 use crate::fixture::{NOON, kind, posted, refused, version, widgets, with};
 
-/// Appendix E: names follow from others, nothing converts, and the first status knows only what is stored.
+/// Appendix E: a new definition has default names, no conversion, and a status with only the stored version.
 #[test]
 fn a_new_definition_is_filled_in() {
     let stored = posted(&with(widgets(), "/status", json!({"storedVersions": ["v9"], "conditions": []})));
@@ -26,7 +26,7 @@ fn a_new_definition_is_filled_in() {
     assert_eq!(converting["spec"]["conversion"]["webhook"]["clientConfig"]["service"]["port"], 443);
 }
 
-/// Appendix E: in which versions objects may be stored is remembered; changes of the spec are counted.
+/// Appendix E: all versions in which objects may be stored are recorded; a change of the spec counts as a generation.
 #[test]
 fn a_change_of_the_stored_version_is_remembered() {
     let stored = posted(&widgets());
@@ -47,7 +47,7 @@ fn a_change_of_the_stored_version_is_remembered() {
     assert_eq!(again["metadata"]["generation"], 2);
 }
 
-/// Appendix E: the first request to delete a definition leaves it with a finalizer and says so, whatever it asks.
+/// Appendix E: the first DELETE of a definition sets a finalizer and a condition, whatever its options.
 #[test]
 fn a_definition_waits_for_its_objects() {
     let stored = posted(&widgets());
@@ -66,5 +66,5 @@ fn a_definition_waits_for_its_objects() {
         }])
     );
     let plain = DeleteOptions::default();
-    assert!(!matches!(delete(&ending, &plain, kind(), NOON), Deletion::Remove(_)), "it is held");
+    assert!(!matches!(delete(&ending, &plain, kind(), NOON), Deletion::Remove(_)), "its finalizer holds it");
 }

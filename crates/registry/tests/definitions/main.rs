@@ -1,4 +1,4 @@
-//! Definitions of custom kinds: what they mean where they say nothing, which are refused, and what becomes of them.
+//! Definitions of custom kinds: their defaults, validation and lifecycle.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 

@@ -1,4 +1,4 @@
-//! Whose names are whose, which kinds are served, and when a definition may go.
+//! Conflicts of names, which kinds are served, and when the finalizer of a definition is removed.
 
 use gantry_json::{Value, json};
 use gantry_primitives::Timestamp;
@@ -10,21 +10,21 @@ use crate::fixture::{NOON, kind, posted, widgets, with};
 
 const LATER: Timestamp = NOON.plus(60);
 
-/// A definition with the status that it should have beside others.
+/// Returns a definition with its status, given the other definitions.
 fn settled(definition: &Value, others: &[&Value]) -> Value {
     let status = settle(definition, others, NOON).unwrap_or_else(|| definition["status"].clone());
     with(definition.clone(), "/status", status)
 }
 
-/// What is said in a condition: whether it holds, why, in words.
-fn said(definition: &Value, condition: &str) -> [String; 3] {
+/// Returns status, reason and message of a condition.
+fn condition_of(definition: &Value, condition: &str) -> [String; 3] {
     let all = definition["status"]["conditions"].as_array().unwrap();
     let found =
         all.iter().find(|found| found["type"] == condition).unwrap_or_else(|| panic!("no {condition}"));
     ["status", "reason", "message"].map(|field| found[field].as_str().unwrap().to_owned())
 }
 
-/// The same shop, other goods, some of the names.
+/// A definition in the group of the widgets, with these names.
 fn gadgets(names: &Value) -> Value {
     let plural = names["plural"].as_str().unwrap();
     let definition = with(widgets(), "/metadata/name", json!(format!("{plural}.shop.example.com")));
@@ -48,7 +48,7 @@ fn free_names_are_accepted_and_the_kind_is_served() {
         ])
     );
     assert_eq!(done["status"]["storedVersions"], json!(["v1"]));
-    assert_eq!(settle(&done, &[&done], LATER), None, "asking again changes nothing");
+    assert_eq!(settle(&done, &[&done], LATER), None, "a second run changes nothing");
 }
 
 /// Appendix E: a name that is in use is refused, and the condition reports the last conflict.
@@ -80,52 +80,62 @@ fn names_that_are_taken_are_refused_with_their_reason() {
     ];
     for (names, reason, message) in table {
         let other = settled(&gadgets(&names), &[&widgets]);
-        assert_eq!(said(&other, "NamesAccepted"), ["False", reason, message]);
-        assert_eq!(said(&other, "Established"), ["False", "NotAccepted", "not all names are accepted"]);
+        assert_eq!(condition_of(&other, "NamesAccepted"), ["False", reason, message]);
+        assert_eq!(
+            condition_of(&other, "Established"),
+            ["False", "NotAccepted", "not all names are accepted"]
+        );
         assert_eq!(settle(&other, &[&widgets], LATER), None, "{reason}");
     }
     let elsewhere = with(posted(&crate::fixture::widgets()), "/spec/group", json!("other.example.com"));
-    assert_eq!(said(&settled(&elsewhere, &[&widgets]), "NamesAccepted")[0], "True", "groups are apart");
+    assert_eq!(
+        condition_of(&settled(&elsewhere, &[&widgets]), "NamesAccepted")[0],
+        "True",
+        "groups do not share names"
+    );
 }
 
-/// Appendix E: when the names become free, the kind is served; its time is that of the change.
+/// Appendix E: when the names become free, the kind is served; the transition time is that of the change.
 #[test]
 fn a_definition_gets_its_names_when_they_become_free() {
     let widgets = settled(&posted(&widgets()), &[]);
     let waiting =
         settled(&gadgets(&json!({"plural": "gadgets", "kind": "Gadget", "shortNames": ["wd"]})), &[&widgets]);
-    assert_eq!(waiting["status"]["acceptedNames"]["plural"], "gadgets", "it gets what is free");
+    assert_eq!(
+        waiting["status"]["acceptedNames"]["plural"], "gadgets",
+        "names without conflicts are accepted"
+    );
     assert_eq!(waiting["status"]["acceptedNames"].get("shortNames"), None);
     let status = settle(&waiting, &[], LATER).unwrap();
     let served = with(waiting, "/status", status);
-    assert_eq!(said(&served, "Established")[0], "True");
+    assert_eq!(condition_of(&served, "Established")[0], "True");
     assert_eq!(served["status"]["conditions"][1]["lastTransitionTime"], "2026-01-01T12:01:00Z");
 }
 
-/// Appendix E: a kind that is served stays so, under its old names, when it asks for names that are taken.
+/// Appendix E: a served kind stays served under its old names if new names are in use.
 #[test]
 fn what_is_served_keeps_its_names() {
     let widgets = settled(&posted(&widgets()), &[]);
     let gadgets = settled(&gadgets(&json!({"plural": "gadgets", "kind": "Gadget"})), &[&widgets]);
     let greedy = with(gadgets, "/spec/names/shortNames", json!(["wd"]));
-    let told = settled(&greedy, &[&widgets, &greedy]);
-    assert_eq!(said(&told, "NamesAccepted")[1], "ShortNamesConflict");
-    assert_eq!(said(&told, "Established")[0], "True");
-    assert_eq!(told["status"]["acceptedNames"]["plural"], "gadgets");
+    let conflicting = settled(&greedy, &[&widgets, &greedy]);
+    assert_eq!(condition_of(&conflicting, "NamesAccepted")[1], "ShortNamesConflict");
+    assert_eq!(condition_of(&conflicting, "Established")[0], "True");
+    assert_eq!(conflicting["status"]["acceptedNames"]["plural"], "gadgets");
 }
 
-/// Appendix E: kinds that are always served keep their names, and their groups want an approval.
+/// Appendix E: built-in kinds keep their names, and groups of Kubernetes require an approval.
 #[test]
 fn groups_of_kubernetes_are_guarded() {
     assert!(kinds().kind("networking.k8s.io", "v1", "Ingress").is_some());
     let names = json!({"plural": "ingresses", "kind": "Ingress"});
     let ingresses = with(gadgets(&names), "/spec/group", json!("networking.k8s.io"));
     let refused = settled(&ingresses, &[]);
-    assert_eq!(said(&refused, "NamesAccepted")[1], "ListKindConflict");
+    assert_eq!(condition_of(&refused, "NamesAccepted")[1], "ListKindConflict");
     let approved = |annotation: &str| {
         let annotations = json!({"api-approved.kubernetes.io": annotation});
         let definition = with(posted(&widgets()), "/spec/group", json!("shop.k8s.io"));
-        said(
+        condition_of(
             &settled(&with(definition, "/metadata/annotations", annotations), &[]),
             "KubernetesAPIApprovalPolicyConformant",
         )
@@ -149,16 +159,16 @@ fn a_bundle_without_certificates_keeps_a_kind_from_being_served() {
     };
     let waiting = settled(&posted(&with(widgets(), "/spec/conversion", conversion("Cg=="))), &[]);
     assert_eq!(
-        said(&waiting, "Established"),
+        condition_of(&waiting, "Established"),
         ["False", "InvalidCABundle", "The conversion webhook CABundle is invalid"]
     );
     // "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n"
     let bundle = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1BQT0KLS0tLS1FTkQgQ0VSVElGSUNBVEUtLS0tLQo=";
     let trusted = with(waiting, "/spec/conversion", conversion(bundle));
-    assert_eq!(said(&settled(&trusted, &[]), "Established")[0], "True");
+    assert_eq!(condition_of(&settled(&trusted, &[]), "Established")[0], "True");
 }
 
-/// Appendix E: objects are deleted first; when none is left, the definition is let go.
+/// Appendix E: the finalizer of a definition is removed when no objects remain.
 #[test]
 fn a_definition_is_let_go_when_its_objects_are_gone() {
     let served = settled(&posted(&widgets()), &[]);
@@ -173,18 +183,24 @@ fn a_definition_is_let_go_when_its_objects_are_gone() {
     );
     let Ending::Wait(waiting) = end(&deleted, 3, LATER) else { panic!() };
     assert_eq!(
-        said(&waiting, "Terminating"),
+        condition_of(&waiting, "Terminating"),
         ["True", "InstanceDeletionInProgress", "CustomResource deletion is in progress"]
     );
-    assert_eq!(end(&waiting, 2, LATER), Ending::Nothing, "it was said");
+    assert_eq!(end(&waiting, 2, LATER), Ending::Nothing, "the condition is set already");
     let Ending::Release(free) = end(&waiting, 0, LATER) else { panic!() };
-    assert_eq!(said(&free, "Terminating"), ["False", "InstanceDeletionCompleted", "removed all instances"]);
+    assert_eq!(
+        condition_of(&free, "Terminating"),
+        ["False", "InstanceDeletionCompleted", "removed all instances"]
+    );
     assert_eq!(free["metadata"]["finalizers"], json!(["example.com/other"]));
-    assert_eq!(end(&free, 0, LATER), Ending::Nothing, "others hold it");
+    assert_eq!(end(&free, 0, LATER), Ending::Nothing, "another finalizer holds it");
     let Deletion::Linger(new) = delete(&posted(&widgets()), &DeleteOptions::default(), kind(), NOON) else {
         panic!()
     };
     let Ending::Release(never) = end(&new, 0, LATER) else { panic!() };
-    assert_eq!(said(&never, "Terminating"), ["False", "NeverEstablished", "resource was never established"]);
+    assert_eq!(
+        condition_of(&never, "Terminating"),
+        ["False", "NeverEstablished", "resource was never established"]
+    );
     assert_eq!(never["metadata"].get("finalizers"), None);
 }

@@ -6,24 +6,24 @@ use crate::fixture::{refused, version, widgets, with};
 
 const ROOT: &str = "spec.validation.openAPIV3Schema";
 
-/// What is told of a schema, without where every schema stands.
-fn told(schema: &Value) -> Vec<String> {
+/// Returns the errors in a schema, with paths that start at its root.
+fn schema_errors(schema: &Value) -> Vec<String> {
     let refused = refused(&with(widgets(), "/spec/versions", json!([version("v1", schema)])));
     refused.into_iter().map(|text| text.strip_prefix(ROOT).unwrap_or(&text).to_owned()).collect()
 }
 
-/// What is told of the schema of one member.
+/// Returns the errors in the schema of one member, with paths that start there.
 fn member(schema: &Value) -> Vec<String> {
-    let told = told(&json!({"type": "object", "properties": {"a": schema}}));
-    told.into_iter().map(|text| text.strip_prefix(".properties[a]").unwrap_or(&text).to_owned()).collect()
+    let errors = schema_errors(&json!({"type": "object", "properties": {"a": schema}}));
+    errors.into_iter().map(|text| text.strip_prefix(".properties[a]").unwrap_or(&text).to_owned()).collect()
 }
 
-/// Appendix E: everything that is declared has a type, at the root an object.
+/// Appendix E: every declared value has a type, and the root is an object.
 #[test]
 fn everything_has_a_type() {
-    assert_eq!(told(&json!({})), [".type: Required value: must not be empty at the root"]);
+    assert_eq!(schema_errors(&json!({})), [".type: Required value: must not be empty at the root"]);
     assert_eq!(
-        told(&json!({"type": "string"})),
+        schema_errors(&json!({"type": "string"})),
         [".type: Invalid value: \"string\": must be object at the root"]
     );
     assert_eq!(member(&json!({})), [".type: Required value: must not be empty for specified object fields"]);
@@ -49,7 +49,7 @@ fn everything_has_a_type() {
     }
 }
 
-/// Appendix E: what of OpenAPI is not supported is refused by its place.
+/// Appendix E: unsupported fields of OpenAPI are refused with their paths.
 #[test]
 fn some_of_openapi_is_not_supported() {
     for field in ["id", "$ref"] {
@@ -89,14 +89,14 @@ fn some_of_openapi_is_not_supported() {
     );
 }
 
-/// Appendix E: what stands under a junctor restricts what is declared, and says nothing else.
+/// Appendix E: schemas under a junctor only restrict fields that are declared elsewhere.
 #[test]
 fn junctors_only_restrict() {
     let schema = json!({"type": "object", "properties": {"a": {"type": "string"}},
         "anyOf": [{"required": ["a"]}, {"properties": {"b": {"minLength": 1}}}],
         "not": {"properties": {"a": {"type": "string", "description": "x", "nullable": true}, "metadata": {}}}});
     assert_eq!(
-        told(&schema),
+        schema_errors(&schema),
         [
             ".not.properties[a].description: Forbidden: must be empty to be structural".to_owned(),
             ".not.properties[a].nullable: Forbidden: must be false to be structural".to_owned(),
@@ -110,12 +110,12 @@ fn junctors_only_restrict() {
     );
 }
 
-/// Appendix E: metadata is what it is; resources in resources say what they are.
+/// Appendix E: the root does not redefine metadata; an embedded resource is an object with declared fields.
 #[test]
 fn metadata_is_not_redefined() {
     let only =
         "must not specify anything other than name and generateName, but metadata is implicitly specified";
-    let root = |properties: Value| told(&json!({"type": "object", "properties": properties}));
+    let root = |properties: Value| schema_errors(&json!({"type": "object", "properties": properties}));
     assert_eq!(
         root(
             json!({"metadata": {"type": "object", "properties": {"name": {"type": "string", "maxLength": 9}}}})
@@ -145,7 +145,9 @@ fn metadata_is_not_redefined() {
         ]
     );
     assert_eq!(
-        told(&json!({"type": "object", "additionalProperties": {"type": "string"}, "nullable": true})),
+        schema_errors(
+            &json!({"type": "object", "additionalProperties": {"type": "string"}, "nullable": true})
+        ),
         [
             ".nullable: Forbidden: nullable cannot be true at the root",
             ".additionalProperties: Forbidden: must not be used at the root",
@@ -153,7 +155,7 @@ fn metadata_is_not_redefined() {
     );
 }
 
-/// Appendix E: lists and objects merge as what they are; elements of maps always have their keys.
+/// Appendix E: list and map types fit the type of the value; keys of elements are required or have defaults.
 #[test]
 fn lists_merge_as_what_they_are() {
     let list = |list: &str, keys: Value, items: Value| {
@@ -213,7 +215,7 @@ fn lists_merge_as_what_they_are() {
     );
 }
 
-/// Appendix E: a default is declared, and is what the schema asks for.
+/// Appendix E: a default has declared fields only, and is valid by the schema and its rules.
 #[test]
 fn defaults_are_what_they_stand_for() {
     assert_eq!(
@@ -263,14 +265,14 @@ fn defaults_are_what_they_stand_for() {
             "type 'int' does not support field selection\n | self.nope > 5\n | ....^"
         )]
     );
-    let told = member(&json!({"type": "string", "pattern": "a("}));
+    let errors = member(&json!({"type": "string", "pattern": "a("}));
     assert!(
-        told[0]
+        errors[0]
             .starts_with(".pattern: Invalid value: \"a(\": must be a valid regular expression, but isn't: ")
     );
 }
 
-/// Appendix E: rules say something.
+/// Appendix E: a rule is not empty, and its message, reason and path are valid.
 #[test]
 fn rules_say_something() {
     let rule = |rule: Value| {
@@ -303,7 +305,7 @@ fn rules_say_something() {
     );
 }
 
-/// Appendix E: rules are expressions about what the schema declares, and evaluate to true or false.
+/// Appendix E: a rule compiles with the declared fields and evaluates to a boolean.
 #[test]
 fn rules_make_sense() {
     let rule = |rule: Value| {
@@ -361,7 +363,7 @@ fn rules_make_sense() {
     );
 }
 
-/// Appendix E: what was before is known of elements with keys only, and expressions see what is described.
+/// Appendix E: `oldSelf` requires elements with keys, and a rule requires a schema with a type.
 #[test]
 fn rules_are_about_what_can_be_known() {
     let element = |rule: &str| {
@@ -394,24 +396,24 @@ fn rules_are_about_what_can_be_known() {
     );
 }
 
-/// Appendix E: if the status is a part by itself, the root says nothing that would be lost with it.
+/// Appendix E: with the status as a subresource, only some fields are allowed at the root.
 #[test]
 fn a_root_with_a_status_is_plain() {
     let mut version = version("v1", &json!({"type": "object", "maxProperties": 3}));
     version["subresources"] = json!({"status": {}});
-    let told = refused(&with(widgets(), "/spec/versions", json!([version])));
-    assert_eq!(told.len(), 1);
+    let errors = refused(&with(widgets(), "/spec/versions", json!([version])));
+    assert_eq!(errors.len(), 1);
     let shown =
         r#"{"ID":"","Schema":"","Ref":null,"Description":"","Type":"object","Nullable":false,"Format":"","#;
-    assert!(told[0].starts_with(&format!("{ROOT}: Invalid value: {shown}")), "{told:?}");
+    assert!(errors[0].starts_with(&format!("{ROOT}: Invalid value: {shown}")), "{errors:?}");
     let why = "only [Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength \
                MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs \
                Example XPreserveUnknownFields XValidations] fields are allowed at the root of the schema if the \
                status subresource is enabled";
-    assert!(told[0].contains(r#""MaxProperties":3,"#) && told[0].ends_with(why), "{told:?}");
+    assert!(errors[0].contains(r#""MaxProperties":3,"#) && errors[0].ends_with(why), "{errors:?}");
 }
 
-/// Appendix E: versions with schemas of their own are told by their own places.
+/// Appendix E: if versions have different schemas, errors have the path of the version.
 #[test]
 fn schemas_of_their_own_are_reported_in_their_version() {
     let other = with(version("v2", &json!({})), "/storage", json!(false));

@@ -1,4 +1,4 @@
-//! Definitions that are refused for what stands around their schemas.
+//! Definitions that are refused for fields other than their schemas.
 
 use gantry_json::{Value, json};
 use gantry_registry::validation;
@@ -9,16 +9,16 @@ const LABEL: &str = "a DNS-1035 label must consist of lower case alphanumeric ch
                      alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', \
                      regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 
-/// Spoils the widgets in one place and says what is told.
-fn told(pointer: &str, value: Value) -> Vec<String> {
+/// Returns the errors in the widgets with this value at the pointer.
+fn errors_with(pointer: &str, value: Value) -> Vec<String> {
     refused(&with(widgets(), pointer, value))
 }
 
-/// Appendix E: names must be names, and the definition is called after them.
+/// Appendix E: names must be valid, and the name of the definition consists of the plural and the group.
 #[test]
 fn names_are_names() {
     assert_eq!(
-        told("/metadata/name", json!("gadgets.shop.example.com")),
+        errors_with("/metadata/name", json!("gadgets.shop.example.com")),
         [
             r#"metadata.name: Invalid value: "gadgets.shop.example.com": must be spec.names.plural+"."+spec.group"#
         ]
@@ -54,7 +54,7 @@ fn names_are_names() {
     );
 }
 
-/// Appendix E: a group is a domain, and a scope is one of two.
+/// Appendix E: a group is a domain, and a scope is known.
 #[test]
 fn a_group_is_a_domain_and_a_scope_is_known() {
     let group = |group: &str| {
@@ -66,10 +66,10 @@ fn a_group_is_a_domain_and_a_scope_is_known() {
         [r#"spec.group: Invalid value: "shop": should be a domain with at least one dot"#]
     );
     assert_eq!(
-        told("/spec/scope", json!("Galaxy")),
+        errors_with("/spec/scope", json!("Galaxy")),
         [r#"spec.scope: Unsupported value: "Galaxy": supported values: "Cluster", "Namespaced""#]
     );
-    assert_eq!(told("/spec/scope", json!("")), ["spec.scope: Required value"]);
+    assert_eq!(errors_with("/spec/scope", json!("")), ["spec.scope: Required value"]);
     assert_eq!(
         group("shop.k8s.io"),
         [concat!(
@@ -78,7 +78,7 @@ fn a_group_is_a_domain_and_a_scope_is_known() {
         )]
     );
     assert_eq!(
-        told("/spec/preserveUnknownFields", json!(true)),
+        errors_with("/spec/preserveUnknownFields", json!(true)),
         [concat!(
             "spec.preserveUnknownFields: Invalid value: true: cannot set to true, set ",
             "x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"
@@ -86,7 +86,7 @@ fn a_group_is_a_domain_and_a_scope_is_known() {
     );
 }
 
-/// Appendix E: versions are told apart, one of them is stored, and each has a schema.
+/// Appendix E: versions have unique names and schemas, and exactly one is the storage version.
 #[test]
 fn versions_are_distinguished_and_one_is_stored() {
     let shown = |storage: bool| {
@@ -96,7 +96,7 @@ fn versions_are_distinguished_and_one_is_stored() {
     };
     let not_stored = with(version("v1", &json!({"type": "object"})), "/storage", json!(false));
     assert_eq!(
-        told("/spec/versions", json!([not_stored])),
+        errors_with("/spec/versions", json!([not_stored])),
         [
             format!(
                 "spec.versions: Invalid value: [{}]: must have exactly one version marked as storage version",
@@ -107,7 +107,7 @@ fn versions_are_distinguished_and_one_is_stored() {
     );
     let twice = json!([version("v1", &json!({"type": "object"})), not_stored]);
     assert_eq!(
-        told("/spec/versions", twice),
+        errors_with("/spec/versions", twice),
         [format!(
             "spec.versions: Invalid value: [{},{}]: must contain unique version names",
             shown(true),
@@ -115,26 +115,26 @@ fn versions_are_distinguished_and_one_is_stored() {
         )]
     );
     assert_eq!(
-        told("/spec/versions/0/name", json!("V1")),
+        errors_with("/spec/versions/0/name", json!("V1")),
         [
             format!("spec.versions[0].name: Invalid value: \"V1\": {LABEL}"),
             format!("spec.version: Invalid value: \"V1\": {LABEL}"),
         ]
     );
     assert_eq!(
-        told("/spec/versions/0/schema", json!(null)),
+        errors_with("/spec/versions/0/schema", json!(null)),
         ["spec.versions[0].schema.openAPIV3Schema: Required value"]
     );
 }
 
-/// Appendix E: a warning is for versions that are deprecated, and fits on a line.
+/// Appendix E: only deprecated versions have a warning, of one line.
 #[test]
 fn a_deprecation_is_reported_in_one_line() {
     let warns = |deprecated: bool, warning: &str| {
         let mut version = version("v1", &json!({"type": "object"}));
         version["deprecated"] = json!(deprecated);
         version["deprecationWarning"] = json!(warning);
-        told("/spec/versions/0", version)
+        errors_with("/spec/versions/0", version)
     };
     let at = "spec.versions[0].deprecationWarning: Invalid value:";
     assert_eq!(warns(true, "use v2"), Vec::<String>::new());
@@ -146,13 +146,13 @@ fn a_deprecation_is_reported_in_one_line() {
     assert_eq!(warns(true, "a\tb"), [format!("{at} \"a\\tb\": {why}")]);
 }
 
-/// Appendix E: columns and scales are found by paths; what all versions share is told in one place.
+/// Appendix E: columns and scales have valid paths; fields that all versions share are reported at the top level.
 #[test]
 fn columns_and_scales_have_paths() {
     let column = json!([{"type": "text", "format": "x", "jsonPath": "spec"}, {"name": "a"}]);
     let types = "must be one of boolean,date,integer,number,string";
     assert_eq!(
-        told("/spec/versions/0/additionalPrinterColumns", column),
+        errors_with("/spec/versions/0/additionalPrinterColumns", column),
         [
             "spec.additionalPrinterColumns[0].name: Required value".to_owned(),
             format!("spec.additionalPrinterColumns[0].type: Invalid value: \"text\": {types}"),
@@ -169,7 +169,7 @@ fn columns_and_scales_have_paths() {
     let scale =
         json!({"scale": {"specReplicasPath": ".status.replicas", "labelSelectorPath": ".metadata.x"}});
     assert_eq!(
-        told("/spec/versions/0/subresources", scale),
+        errors_with("/spec/versions/0/subresources", scale),
         [
             "spec.subresources.scale.specReplicasPath: Invalid value: \".status.replicas\": should be a json path \
              under .spec",
@@ -181,11 +181,11 @@ fn columns_and_scales_have_paths() {
     let mut other = with(version("v2", &json!({"type": "object"})), "/storage", json!(false));
     other["additionalPrinterColumns"] = json!([{"name": "A", "type": "string", "jsonPath": "x"}]);
     let both = json!([version("v1", &json!({"type": "object"})), other]);
-    let told = told("/spec/versions", both);
-    assert!(told[0].starts_with("spec.versions[1].additionalPrinterColumns[0].JSONPath"), "{told:?}");
+    let errors = errors_with("/spec/versions", both);
+    assert!(errors[0].starts_with("spec.versions[1].additionalPrinterColumns[0].JSONPath"), "{errors:?}");
 }
 
-/// Appendix E: lists can be narrowed by fields that are declared, plain, and not of the metadata.
+/// Appendix E: selectable fields are declared, scalar, and not in the metadata.
 #[test]
 fn selectable_fields_are_declared() {
     let schema = json!({"type": "object", "properties": {
@@ -194,7 +194,7 @@ fn selectable_fields_are_declared() {
     let select = |paths: &[&str]| {
         let mut version = version("v1", &schema);
         version["selectableFields"] = paths.iter().map(|path| json!({"jsonPath": path})).collect();
-        told("/spec/versions", json!([version]))
+        errors_with("/spec/versions", json!([version]))
     };
     assert_eq!(select(&[".spec.size"]), Vec::<String>::new());
     let at = |index: usize, path: &str| {
@@ -228,7 +228,7 @@ fn selectable_fields_are_declared() {
 /// Appendix E: a conversion webhook has a URL or a service.
 #[test]
 fn converters_can_be_reached() {
-    let converts = |conversion: Value| told("/spec/conversion", conversion);
+    let converts = |conversion: Value| errors_with("/spec/conversion", conversion);
     let webhook = |config: Value, reviews: Value| {
         converts(json!({"strategy": "Webhook",
             "webhook": {"clientConfig": config, "conversionReviewVersions": reviews}}))
@@ -285,14 +285,14 @@ fn converters_can_be_reached() {
     );
 }
 
-/// Appendix E: unknown formats are warned of, and the definition is accepted.
+/// Appendix E: an unknown format gets a warning, and the definition is accepted.
 #[test]
 fn unknown_formats_are_warned_of() {
     let schema = json!({"type": "object", "properties": {
         "a": {"type": "string", "format": "date-time"}, "b": {"type": "string", "format": "colour"},
         "c": {"type": "integer", "format": "int32"}, "d": {"type": "number", "format": "int32"}}});
     let definition = posted(&with(widgets(), "/spec/versions", json!([version("v1", &schema)])));
-    let judged = validation::create(kind(), &definition);
-    assert_eq!(judged.errors, []);
-    assert_eq!(judged.warnings, [r#"unrecognized format "colour""#, r#"unrecognized format "int32""#]);
+    let report = validation::create(kind(), &definition);
+    assert_eq!(report.errors, []);
+    assert_eq!(report.warnings, [r#"unrecognized format "colour""#, r#"unrecognized format "int32""#]);
 }

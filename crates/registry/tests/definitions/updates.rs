@@ -17,7 +17,7 @@ fn served() -> Value {
     with(new, "/status", status)
 }
 
-/// Appendix E: what objects are stored under never changes; what they are, not once they can be stored.
+/// Appendix E: group and plural are immutable; scope and kind, too, once the definition is established.
 #[test]
 fn what_is_served_stays_what_it_is() {
     let immutable = "field is immutable";
@@ -44,7 +44,7 @@ fn what_is_served_stays_what_it_is() {
     assert_eq!(changed(&served, "/spec/names/shortNames", json!(["w"])), Vec::<String>::new());
 }
 
-/// Appendix E: a version in which objects may be stored stays.
+/// Appendix E: a version in which objects may be stored cannot be removed.
 #[test]
 fn a_version_in_which_objects_are_stored_stays() {
     let versions = json!([version("v2", &json!({"type": "object"}))]);
@@ -61,7 +61,7 @@ fn a_version_in_which_objects_are_stored_stays() {
     );
 }
 
-/// Appendix E: an approval that is missing and stays so is let be; one that is taken away is not.
+/// Appendix E: an approval that was missing before is not required; one that was there may not be removed.
 #[test]
 fn an_approval_is_not_taken_away() {
     let guarded = with(served(), "/spec/group", json!("shop.k8s.io"));
@@ -74,7 +74,7 @@ fn an_approval_is_not_taken_away() {
     );
 }
 
-/// Appendix E: a kind that is served does not lose the certificates of who converts it.
+/// Appendix E: an established definition cannot get a webhook with an invalid CA bundle.
 #[test]
 fn a_good_bundle_is_not_replaced_by_a_bad_one() {
     let conversion = json!({"strategy": "Webhook", "webhook": {"conversionReviewVersions": ["v1"],
@@ -89,15 +89,15 @@ fn a_good_bundle_is_not_replaced_by_a_bad_one() {
     assert_eq!(changed(&posted(&widgets()), "/spec/conversion", conversion), Vec::<String>::new());
 }
 
-/// Appendix E: names that are given must be names too.
+/// Appendix E: accepted names in a status must be valid, too.
 #[test]
 fn a_status_holds_names() {
     let old = served();
     let new = with(old.clone(), "/status/acceptedNames/plural", json!("Widgets"));
-    let told = validation::status(kind(), &old, &new).errors;
+    let errors = validation::status(kind(), &old, &new).errors;
     assert!(
-        told[0].to_string().starts_with("status.acceptedNames.plural: Invalid value: \"Widgets\""),
-        "{told:?}"
+        errors[0].to_string().starts_with("status.acceptedNames.plural: Invalid value: \"Widgets\""),
+        "{errors:?}"
     );
     assert_eq!(validation::status(kind(), &old, &old).errors, []);
 }

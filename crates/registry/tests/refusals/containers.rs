@@ -1,10 +1,10 @@
-//! Containers: what they are shown, when they restart, what they may do.
+//! Containers: environment variables, restart policies, resources and security contexts.
 
 use gantry_json::{Value, json};
 
 use super::{NONE, SUBDOMAIN, of_container, of_pod, of_volume};
 
-/// O2.6: what a variable or a file shows of its pod must be there to be shown.
+/// O2.6: a variable or a file can expose only known fields and resources of a pod.
 #[test]
 fn only_what_is_there_is_shown_to_containers() {
     let variable = |from: Value| of_container(json!({"env": [{"name": "A", "valueFrom": from}]}));
@@ -55,7 +55,7 @@ fn only_what_is_there_is_shown_to_containers() {
     );
 }
 
-/// O2.6: what is done at the end fits into the time there is for it.
+/// O2.6: a sleep in a `preStop` hook is not longer than the grace period.
 #[test]
 fn a_sleep_ends_before_the_pod_does() {
     assert_eq!(
@@ -75,7 +75,7 @@ fn a_sleep_ends_before_the_pod_does() {
     );
 }
 
-/// O2.6: containers may have a policy of their own, of three.
+/// O2.6: containers can have one of three restart policies, and rules.
 #[test]
 fn containers_restart_by_known_policies() {
     let at = "spec.containers[0]";
@@ -110,7 +110,7 @@ fn containers_restart_by_known_policies() {
     );
 }
 
-/// O2.6: claims on devices are the pod's, and pages of memory need memory.
+/// O2.6: containers can use only the claims of their pod, and huge pages require CPU or memory.
 #[test]
 fn containers_claim_what_the_pod_has() {
     assert_eq!(
@@ -125,7 +125,7 @@ fn containers_claim_what_the_pod_has() {
     );
 }
 
-/// O2.6: who containers run as, and what they may do to the kernel.
+/// O2.6: security contexts, sysctls, host namespaces, and names of hosts.
 #[test]
 fn contexts_do_not_contradict_themselves() {
     let escalation = json!({"privileged": true, "allowPrivilegeEscalation": false});

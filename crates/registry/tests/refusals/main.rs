@@ -1,4 +1,4 @@
-//! Wrong values of many fields, each refused with Kubernetes' own words.
+//! Invalid values of many fields, each refused with Kubernetes' message.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -28,7 +28,7 @@ fn of_volume(source: Value) -> Vec<String> {
 
 fn of_pod(fields: Value) -> Vec<String> {
     let base = json!({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}});
-    judged("", "Pod", &with(base, "spec", fields))
+    errors_in("", "Pod", &with(base, "spec", fields))
 }
 
 fn with(mut object: Value, part: &str, fields: Value) -> Value {
@@ -39,7 +39,7 @@ fn with(mut object: Value, part: &str, fields: Value) -> Value {
     object
 }
 
-fn judged(group: &str, kind: &str, object: &Value) -> Vec<String> {
+fn errors_in(group: &str, kind: &str, object: &Value) -> Vec<String> {
     let kind = kinds().kind(group, "v1", kind).unwrap();
     let mut object = object.clone();
     object["metadata"]["namespace"] = json!("n");

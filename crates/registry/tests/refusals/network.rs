@@ -2,14 +2,14 @@
 
 use gantry_json::{Value, json};
 
-use super::{judged, with};
+use super::{errors_in, with};
 
-/// Appendix A: what only a balancer of load can have, and ports that stand twice.
+/// Appendix A: fields that only load balancers can have, duplicate ports, and external addresses.
 #[test]
 fn services_have_what_their_type_has() {
     let service = |spec: Value| {
         let base = json!({"metadata": {"name": "s"}, "spec": {"ports": [{"port": 80}]}});
-        judged("", "Service", &with(base, "spec", spec))
+        errors_in("", "Service", &with(base, "spec", spec))
     };
     assert_eq!(
         service(json!({"loadBalancerSourceRanges": ["x"], "loadBalancerClass": "x"})),
@@ -33,11 +33,11 @@ fn services_have_what_their_type_has() {
     );
 }
 
-/// Appendix A: what leads into a namespace, and who may come.
+/// Appendix A: the paths of Ingresses, the peers of NetworkPolicies, and the modes of claims.
 #[test]
 fn ways_in_lead_somewhere() {
     let ingress = |spec: Value| {
-        judged("networking.k8s.io", "Ingress", &json!({"metadata": {"name": "i"}, "spec": spec}))
+        errors_in("networking.k8s.io", "Ingress", &json!({"metadata": {"name": "i"}, "spec": spec}))
     };
     assert_eq!(
         ingress(json!({})),
@@ -53,7 +53,7 @@ fn ways_in_lead_somewhere() {
         ]
     );
     let policy = |spec: Value| {
-        judged("networking.k8s.io", "NetworkPolicy", &json!({"metadata": {"name": "p"}, "spec": spec}))
+        errors_in("networking.k8s.io", "NetworkPolicy", &json!({"metadata": {"name": "p"}, "spec": spec}))
     };
     assert_eq!(
         policy(json!({"policyTypes": ["Foo"], "ingress": [{"from": [{}], "ports": [{"endPort": 5}]}]})),
@@ -65,7 +65,7 @@ fn ways_in_lead_somewhere() {
     );
     let claim = json!({"metadata": {"name": "c"}, "spec": {"accessModes": ["Foo"], "resources": {"requests": {"storage": "-1"}}}});
     assert_eq!(
-        judged("", "PersistentVolumeClaim", &claim),
+        errors_in("", "PersistentVolumeClaim", &claim),
         [
             "spec.accessModes: Unsupported value: \"Foo\": supported values: \"ReadOnlyMany\", \"ReadWriteMany\", \"ReadWriteOnce\", \"ReadWriteOncePod\"",
             "spec.resources[storage]: Invalid value: \"-1\": must be greater than zero",

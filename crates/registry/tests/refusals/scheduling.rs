@@ -1,4 +1,4 @@
-//! Where pods may go, and what nodes say about it.
+//! Scheduling constraints of pods, and taints of nodes.
 
 use gantry_json::{Value, json};
 use gantry_registry::validation;
@@ -6,7 +6,7 @@ use gantry_schema::kinds::kinds;
 
 use super::{LABEL, of_pod};
 
-/// O2.6: where a pod may run is asked for in known words.
+/// O2.6: tolerations, spread constraints and node affinity have known operators and values.
 #[test]
 fn places_are_asked_for_in_known_words() {
     let at = "spec.tolerations[0]";
@@ -58,7 +58,7 @@ fn places_are_asked_for_in_known_words() {
     );
 }
 
-/// O2.6: names in a term are those of namespaces.
+/// O2.6: the namespaces of an affinity term are valid names.
 #[test]
 fn a_term_names_namespaces() {
     let term = json!({"topologyKey": "zone", "namespaces": ["A_"], "matchLabelKeys": ["a"]});
@@ -73,7 +73,7 @@ fn a_term_names_namespaces() {
     );
 }
 
-/// A2.20: what a node's pods are given stays, and a taint stands once.
+/// A2.20: the pod CIDRs of a node are immutable, and its taints are unique.
 #[test]
 fn nodes_have_each_taint_once_and_keep_their_addresses() {
     let node = |spec: Value| json!({"metadata": {"name": "n"}, "spec": spec});

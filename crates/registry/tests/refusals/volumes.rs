@@ -33,7 +33,7 @@ fn projected_volumes_do_not_collide() {
     );
 }
 
-/// O2.6: mounts that spread, or that cannot be written to, have conditions; devices are claims.
+/// O2.6: mounts with propagation or recursive read-only have requirements; devices are claims.
 #[test]
 fn mounts_and_devices_have_conditions() {
     let mounted = |mount: Value| {
@@ -71,7 +71,7 @@ fn mounts_and_devices_have_conditions() {
     );
 }
 
-/// A2.20: a claim grows once it has its volume, and never below what it was given.
+/// A2.20: a claim can grow once it is bound, and not shrink below its capacity.
 #[test]
 fn claims_grow_once_they_are_bound() {
     let kind = kinds().kind("", "v1", "PersistentVolumeClaim").unwrap();

@@ -4,9 +4,9 @@ use gantry_json::{Value, json};
 use gantry_registry::defaults;
 use gantry_schema::kinds::kinds;
 
-use super::{LABEL, NONE, judged, with};
+use super::{LABEL, NONE, errors_in, with};
 
-/// Appendix A: what only numbered pods can have, and names of time zones.
+/// Appendix A: fields that require indexed completion, and names of time zones.
 #[test]
 fn jobs_and_schedules_are_consistent() {
     let job = |spec: Value| {
@@ -14,7 +14,7 @@ fn jobs_and_schedules_are_consistent() {
         let selector = json!({"matchLabels": {"a": "b"}});
         let template = json!({"metadata": {"labels": {"a": "b"}}, "spec": pod});
         let base = json!({"manualSelector": true, "selector": selector, "template": template});
-        judged("batch", "Job", &with(json!({"metadata": {"name": "j"}, "spec": base}), "spec", spec))
+        errors_in("batch", "Job", &with(json!({"metadata": {"name": "j"}, "spec": base}), "spec", spec))
     };
     assert_eq!(
         job(json!({"completionMode": "Foo"})),
@@ -30,7 +30,7 @@ fn jobs_and_schedules_are_consistent() {
     let mut whole = json!({"spec": {"podFailurePolicy": {"rules": [{"onPodConditions": [{"type": "X"}]}]}}});
     defaults::apply(kinds().kind("batch", "v1", "Job").unwrap(), &mut whole);
     let rule = &whole["spec"]["podFailurePolicy"]["rules"][0];
-    assert_eq!(rule["onPodConditions"][0]["status"], "True", "a condition is looked for where it holds");
+    assert_eq!(rule["onPodConditions"][0]["status"], "True", "the default status is True");
     assert_eq!(
         job(json!({"podReplacementPolicy": "Foo"})),
         [
@@ -40,7 +40,7 @@ fn jobs_and_schedules_are_consistent() {
     let cron_job = |spec: Value| {
         let pod = json!({"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]});
         let base = json!({"schedule": "* * * * *", "jobTemplate": {"spec": {"template": {"spec": pod}}}});
-        judged("batch", "CronJob", &with(json!({"metadata": {"name": "j"}, "spec": base}), "spec", spec))
+        errors_in("batch", "CronJob", &with(json!({"metadata": {"name": "j"}, "spec": base}), "spec", spec))
     };
     assert_eq!(
         cron_job(json!({"schedule": "TZ=UTC 1 * * * *"})),
@@ -58,7 +58,7 @@ fn jobs_and_schedules_are_consistent() {
     );
 }
 
-/// Appendix A: sets that roll forward either surge or go without, and claims are mounted by their names.
+/// Appendix A: a rolling update of a DaemonSet has either a surge or unavailable pods; claims are mounted by name.
 #[test]
 fn sets_roll_by_one_rule_and_mount_their_claims() {
     let template = |mounts: Value| {
@@ -67,7 +67,7 @@ fn sets_roll_by_one_rule_and_mount_their_claims() {
     };
     let set = |kind: &str, fields: Value| {
         let base = json!({"selector": {"matchLabels": {"a": "b"}}, "template": template(json!([]))});
-        judged("apps", kind, &with(json!({"metadata": {"name": "s"}, "spec": base}), "spec", fields))
+        errors_in("apps", kind, &with(json!({"metadata": {"name": "s"}, "spec": base}), "spec", fields))
     };
     let rolling = |surge: u8, gone: u8| json!({"updateStrategy": {"rollingUpdate": {"maxSurge": surge, "maxUnavailable": gone}}});
     let at = "spec.updateStrategy.rollingUpdate";

@@ -1,4 +1,4 @@
-//! Changes to stored objects: what stays, and how Kubernetes 1.37 says so.
+//! Changes to stored objects: immutable fields, with the messages of Kubernetes 1.37.
 
 use gantry_json::{Value, json};
 use gantry_registry::{admission, defaults, validation};
@@ -6,7 +6,7 @@ use gantry_schema::kinds::kinds;
 
 use crate::change;
 
-/// What is wrong with a change, given as a merge patch.
+/// Returns the errors in a change, given as a merge patch.
 fn refused((group, kind): (&str, &str), mut old: Value, patch: &Value) -> Vec<String> {
     let kind = kinds().kind(group, "v1", kind).unwrap();
     old["metadata"] = json!({"name": "t", "uid": "u", "creationTimestamp": "2026-01-01T00:00:00Z"});
@@ -120,7 +120,7 @@ fn an_endpoint_slice_keeps_its_type_of_addresses() {
     );
 }
 
-/// The finalizers that protect storage in use, and one source of data under both its names.
+/// The finalizers that protect storage in use, and the same data source in both fields of a claim.
 #[test]
 fn new_storage_is_protected_and_names_its_source_of_data_twice() {
     let new = |kind: &str, mut object: Value| {

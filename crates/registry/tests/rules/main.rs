@@ -1,6 +1,6 @@
-//! Storage, limits and networks: wrong objects are refused as Kubernetes 1.37 refused them.
+//! Storage, limits and networks: invalid objects are refused as by Kubernetes 1.37.
 //!
-//! Each story is a valid object and a few changes to it, as merge patches, with the field errors that Kubernetes gave.
+//! Each story is a valid object and a few changes to it, as merge patches, with the errors that Kubernetes returned.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -16,101 +16,101 @@ const NETWORK: &str = include_str!("network.json");
 
 #[test]
 fn a_volume_has_one_source_some_room_and_known_modes() {
-    is_told(STORAGE, "a_volume_has_one_source_some_room_and_known_modes");
+    replay(STORAGE, "a_volume_has_one_source_some_room_and_known_modes");
 }
 
 #[test]
 fn each_storage_system_needs_its_own_fields() {
-    is_told(STORAGE, "each_storage_system_needs_its_own_fields");
+    replay(STORAGE, "each_storage_system_needs_its_own_fields");
 }
 
 #[test]
 fn a_claim_asks_for_room_of_a_known_mode() {
-    is_told(STORAGE, "a_claim_asks_for_room_of_a_known_mode");
+    replay(STORAGE, "a_claim_asks_for_room_of_a_known_mode");
 }
 
 #[test]
 fn a_class_has_a_provisioner_and_known_policies() {
-    is_told(STORAGE, "a_class_has_a_provisioner_and_known_policies");
+    replay(STORAGE, "a_class_has_a_provisioner_and_known_policies");
 }
 
 #[test]
 fn drivers_describe_themselves_in_known_words() {
-    is_told(STORAGE, "drivers_describe_themselves_in_known_words");
+    replay(STORAGE, "drivers_describe_themselves_in_known_words");
 }
 
 #[test]
 fn nodes_name_their_drivers_once() {
-    is_told(STORAGE, "nodes_name_their_drivers_once");
+    replay(STORAGE, "nodes_name_their_drivers_once");
 }
 
 #[test]
 fn an_attachment_names_one_volume_and_one_node() {
-    is_told(STORAGE, "an_attachment_names_one_volume_and_one_node");
+    replay(STORAGE, "an_attachment_names_one_volume_and_one_node");
 }
 
 #[test]
 fn a_capacity_is_of_a_class_and_not_negative() {
-    is_told(STORAGE, "a_capacity_is_of_a_class_and_not_negative");
+    replay(STORAGE, "a_capacity_is_of_a_class_and_not_negative");
 }
 
 #[test]
 fn a_limit_names_known_resources_once() {
-    is_told(LIMITS, "a_limit_names_known_resources_once");
+    replay(LIMITS, "a_limit_names_known_resources_once");
 }
 
 #[test]
 fn amounts_of_a_limit_agree_with_each_other() {
-    is_told(LIMITS, "amounts_of_a_limit_agree_with_each_other");
+    replay(LIMITS, "amounts_of_a_limit_agree_with_each_other");
 }
 
 #[test]
 fn a_quota_limits_known_resources_in_whole_numbers() {
-    is_told(LIMITS, "a_quota_limits_known_resources_in_whole_numbers");
+    replay(LIMITS, "a_quota_limits_known_resources_in_whole_numbers");
 }
 
 #[test]
 fn scopes_of_a_quota_apply_to_what_it_limits() {
-    is_told(LIMITS, "scopes_of_a_quota_apply_to_what_it_limits");
+    replay(LIMITS, "scopes_of_a_quota_apply_to_what_it_limits");
 }
 
 #[test]
 fn an_autoscaler_has_a_target_and_a_range() {
-    is_told(LIMITS, "an_autoscaler_has_a_target_and_a_range");
+    replay(LIMITS, "an_autoscaler_has_a_target_and_a_range");
 }
 
 #[test]
 fn a_metric_says_what_it_measures_and_aims_at() {
-    is_told(LIMITS, "a_metric_says_what_it_measures_and_aims_at");
+    replay(LIMITS, "a_metric_says_what_it_measures_and_aims_at");
 }
 
 #[test]
 fn scaling_rules_are_within_their_bounds() {
-    is_told(LIMITS, "scaling_rules_are_within_their_bounds");
+    replay(LIMITS, "scaling_rules_are_within_their_bounds");
 }
 
 #[test]
 fn an_ingress_sends_requests_to_services_that_can_exist() {
-    is_told(NETWORK, "an_ingress_sends_requests_to_services_that_can_exist");
+    replay(NETWORK, "an_ingress_sends_requests_to_services_that_can_exist");
 }
 
 #[test]
 fn a_network_policy_names_peers_and_ports() {
-    is_told(NETWORK, "a_network_policy_names_peers_and_ports");
+    replay(NETWORK, "a_network_policy_names_peers_and_ports");
 }
 
 #[test]
 fn an_endpoint_slice_holds_addresses_of_its_type() {
-    is_told(NETWORK, "an_endpoint_slice_holds_addresses_of_its_type");
+    replay(NETWORK, "an_endpoint_slice_holds_addresses_of_its_type");
 }
 
 #[test]
 fn endpoints_hold_addresses_and_named_ports() {
-    is_told(NETWORK, "endpoints_hold_addresses_and_named_ports");
+    replay(NETWORK, "endpoints_hold_addresses_and_named_ports");
 }
 
-/// Applies every change of a story to its valid object and compares what is found with what was recorded.
-fn is_told(stories: &str, name: &str) {
+/// Applies every change of a story to its valid object and compares the errors with the recorded ones.
+fn replay(stories: &str, name: &str) {
     let stories: Value = gantry_json::from_str(stories).unwrap();
     let story = &stories[name];
     let (kind, valid) = (&story["kind"], &story["valid"]);
@@ -124,7 +124,7 @@ fn is_told(stories: &str, name: &str) {
     }
 }
 
-/// What is wrong with a new object.
+/// Returns the errors in a new object.
 fn refused(kind: &Value, mut object: Value) -> Vec<String> {
     let [group, version, name] = [&kind[0], &kind[1], &kind[2]].map(|part| part.as_str().unwrap());
     let kind = kinds().kind(group, version, name).unwrap();

@@ -30,7 +30,7 @@ fn object(name: &str, rest: Value) -> Value {
     object
 }
 
-/// A4.8: name and namespace of everything.
+/// A4.8: the name and namespace of any kind.
 #[test]
 fn everything_has_a_name_and_a_namespace() {
     replay(recorded!("lists.field_selectors_everywhere"), &|_| {
@@ -87,7 +87,7 @@ fn some_other_kinds_have_fields_of_their_own() {
     assert!(replicas.matches(&json!({"status": {"replicas": 3}})) && !replicas.matches(&json!({})));
 }
 
-/// A4.8: Events, by the names of either group.
+/// A4.8: the fields of Events have the names of the requested group.
 #[test]
 fn events_are_selected_by_the_names_of_their_group() {
     replay(recorded!("events.selectors"), &|exchange| {
@@ -121,7 +121,7 @@ fn values_may_be_escaped() {
     assert_eq!(refused("a=b=c"), "invalid field selector: unescaped character in value: 61");
 }
 
-/// A4.8: what the deletion of a collection refuses.
+/// A4.8: the deletion of a collection refuses the same fields.
 #[test]
 fn a_kind_with_fields_of_its_own_has_other_words() {
     for exchange in recorded!("deletion.collection_bad_options") {
@@ -131,7 +131,7 @@ fn a_kind_with_fields_of_its_own_has_other_words() {
     }
 }
 
-/// A4.8, Appendix E: objects of a custom kind are selected by what its definition says, as text.
+/// A4.8, Appendix E: objects of a custom kind are selected by the fields of its definition, as strings.
 #[test]
 fn custom_kinds_have_the_fields_of_their_definition() {
     let version = json!({"selectableFields": [
@@ -174,7 +174,7 @@ fn custom_kinds_have_the_fields_of_their_definition() {
     assert_eq!(FieldPath::selectable(&json!({})), []);
 }
 
-/// A0.7: the name that an authorizer is asked about.
+/// A0.7: the name that is authorized.
 #[test]
 fn a_required_name_is_known() {
     let selector =
@@ -185,7 +185,7 @@ fn a_required_name_is_known() {
     assert_eq!(FieldSelector::for_name("b").required("metadata.name"), Some("b"));
 }
 
-/// A4.8: terms are judged in alphabetical order, so the first of those in that order is the one that is refused.
+/// A4.8: of several invalid terms the first in alphabetical order is refused.
 #[test]
 fn of_several_wrong_terms_the_first_in_alphabetical_order_is_refused() {
     let refused = |text: &str, kind: &str| {
@@ -210,7 +210,7 @@ fn a_term_that_says_nothing_selects_everything() {
     assert_eq!(refused.message, "field label not supported: ");
 }
 
-/// A4.8: Jobs refuse other fields in words of their own.
+/// A4.8: the error about a field of Jobs has a message of its own.
 #[test]
 fn jobs_name_themselves_when_they_refuse_a_field() {
     let refused = FieldSelector::parse("x=1", Selectable::of("batch", "Job")).unwrap_err();
@@ -225,7 +225,7 @@ fn escaped(value: &str) -> String {
 }
 
 proptest! {
-    /// A4.8: whatever a value is, it can be selected by.
+    /// A4.8: any value can be escaped in a selector.
     #[test]
     fn any_value_can_be_escaped(value in r"[a\\,=é ]{0,8}") {
         let selector = FieldSelector::parse(&format!("type={}", escaped(&value)), Selectable::of("", "Secret")).unwrap();

@@ -18,7 +18,7 @@ fn printed(text: &str) -> String {
     LabelSelector::parse(text).unwrap().to_string()
 }
 
-/// A4.7: every operator selects what it selected in Kubernetes.
+/// A4.7: every operator selects the same objects as Kubernetes.
 #[test]
 fn recorded_selectors_select_the_same() {
     let objects = [
@@ -39,7 +39,7 @@ fn recorded_selectors_select_the_same() {
     }
 }
 
-/// A4.7: what does not parse is refused in the same words.
+/// A4.7: invalid selectors are refused with the recorded Status.
 #[test]
 fn recorded_mistakes_are_refused_in_the_same_words() {
     for exchange in recorded!("lists.label_selector_errors") {
@@ -67,7 +67,7 @@ fn operators_can_be_keys_and_values() {
     assert_eq!(printed("!in"), "!in");
 }
 
-/// A4.7: what is said where.
+/// A4.7: the message depends on the position of the error.
 #[test]
 fn each_place_has_its_own_words() {
     assert_eq!(refused("a=b,"), "found '', expected: identifier after ','");
@@ -81,7 +81,7 @@ fn each_place_has_its_own_words() {
     );
 }
 
-/// A4.7: values are judged like labels, and each mistake is named.
+/// A4.7: values must be valid label values, and each error is reported.
 #[test]
 fn values_must_be_possible_labels() {
     let one = refused("a=-b");
@@ -148,14 +148,14 @@ fn requirement() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    /// A4.7: what is printed reads as the same selector.
+    /// A4.7: a printed selector parses to the same selector.
     #[test]
     fn a_printed_selector_is_the_same_selector(parts in prop::collection::vec(requirement(), 0..6)) {
         let selector = LabelSelector::parse(&parts.join(",")).unwrap();
         prop_assert_eq!(LabelSelector::parse(&selector.to_string()).unwrap(), selector);
     }
 
-    /// A4.7: anything can be typed.
+    /// A4.7: no input makes the parser panic, and a valid selector prints and parses to itself.
     #[test]
     fn no_text_is_too_strange(text in "[-a-z0-9=!<>(), é\\PC]{0,20}") {
         if let Ok(selector) = LabelSelector::parse(&text) {

@@ -1,4 +1,4 @@
-//! Selectors, list options and Tables against what Kubernetes answered, and against anything at all.
+//! Selectors, list options and Tables, compared with recordings of Kubernetes, and with random input.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking, in its helpers as well")]
 

@@ -23,7 +23,7 @@ fn watch(query: &[(&str, &str)]) -> WatchPlan {
     options(&query).unwrap().watch_plan().unwrap()
 }
 
-/// What is done with a recorded request until it is refused or planned.
+/// Parses the options of a recorded request and makes the plan.
 fn parse(exchange: &mut Exchange) -> Result<(), Refusal> {
     for (_, value) in &mut exchange.query {
         if value == "<continue>" {
@@ -34,7 +34,7 @@ fn parse(exchange: &mut Exchange) -> Result<(), Refusal> {
     if options.watch { options.watch_plan().map(drop) } else { options.list_plan().map(drop) }
 }
 
-/// A4.3, A4.4, A4.13: what is refused is refused in the same words, and what is not is not.
+/// A4.3, A4.4, A4.13: invalid options are refused with the recorded Status, and valid ones are accepted.
 #[test]
 fn recorded_options_are_judged_the_same() {
     let all = [
@@ -57,7 +57,7 @@ fn recorded_options_are_judged_the_same() {
     }
 }
 
-/// A4.5: a get is judged in other words than a list.
+/// A4.5: a get has other messages than a list.
 #[test]
 fn a_get_takes_a_version() {
     let recorded = recorded!("lists.get_with_version");
@@ -66,7 +66,7 @@ fn a_get_takes_a_version() {
     assert_eq!((get_version("").unwrap(), get_version("0").unwrap(), get_version("12").unwrap()), (0, 0, 12));
 }
 
-/// A4.2: a version that does not come in time.
+/// A4.2: a version that the store does not reach in time.
 #[test]
 fn a_version_in_the_future_times_out() {
     for exchange in recorded!("lists.version_in_the_future") {
@@ -79,7 +79,7 @@ fn a_version_in_the_future_times_out() {
     }
 }
 
-/// A4.2: which state a list shows.
+/// A4.2: the state that a list returns.
 #[test]
 fn a_list_shows_the_state_that_was_asked_for() {
     let version = ("resourceVersion", "12");
@@ -96,7 +96,7 @@ fn a_list_shows_the_state_that_was_asked_for() {
     assert_eq!(list(&[version, ("resourceVersionMatch", "Exact")]), ListPlan::Exactly(12));
 }
 
-/// A4.4: the next page.
+/// A4.4: the next page, and a page of a compacted version.
 #[test]
 fn a_page_goes_on_after_the_last_one() {
     let page = Continue::after(12, "/NS/b");
@@ -116,7 +116,7 @@ fn a_page_goes_on_after_the_last_one() {
     );
 }
 
-/// A4.2, A4.4: the metadata of a page; how many objects remain is not said of a selection.
+/// A4.2, A4.4: the metadata of a page; with selectors it has no number of remaining objects.
 #[test]
 fn a_page_says_what_it_leaves() {
     let rest = Rest { next: Continue::after(12, "/NS/b"), remaining: 3 };
@@ -130,7 +130,7 @@ fn a_page_says_what_it_leaves() {
     assert_eq!(metadata(&[("limit", "2"), ("fieldSelector", "metadata.name!=b")], Some(&rest)), selected);
 }
 
-/// A4.1, A4.2: no limit, and lists of any state, are one page.
+/// A4.1, A4.2: lists without a limit, and lists of any state, are not paged.
 #[test]
 fn a_page_has_a_size_only_if_asked_for() {
     let size = |query: &[(&str, &str)]| options(query).unwrap().page_size().map(u64::from);
@@ -142,7 +142,7 @@ fn a_page_has_a_size_only_if_asked_for() {
     assert_eq!(size(&[("limit", "2"), ("resourceVersion", "0"), ("continue", &token)]), Some(2));
 }
 
-/// A4.11, A4.13: where a watch begins.
+/// A4.11, A4.13: where a watch starts.
 #[test]
 fn a_watch_begins_where_it_was_asked_to() {
     let version = ("resourceVersion", "12");
@@ -158,7 +158,7 @@ fn a_watch_begins_where_it_was_asked_to() {
     assert_eq!(watch(&all), initial(12, true));
 }
 
-/// A4.2, A4.12: what is no longer remembered.
+/// A4.2, A4.12: errors about compacted versions.
 #[test]
 fn the_past_expires() {
     assert_eq!(expired_list().message, "The resourceVersion for the provided list is too old.");

@@ -5,7 +5,7 @@ use gantry_registry::table::{Version, is_a_list, not_a_list, partial, partial_li
 
 use crate::recording::recorded;
 
-/// A5.6: one object, and a list, reduced.
+/// A5.6: an object and a list, reduced to their metadata.
 #[test]
 fn objects_are_reduced_to_their_metadata() {
     let exchanges = recorded!("tables.partial_objects");
@@ -18,11 +18,11 @@ fn objects_are_reduced_to_their_metadata() {
     assert_eq!(
         empty["items"],
         Value::Null,
-        "Kubernetes says null, which the recording does not tell from []"
+        "Kubernetes returns null, which the recording does not distinguish from []"
     );
 }
 
-/// A5.6: subresources of another kind are reduced as well, and bookmarks are.
+/// A5.6: bookmarks and objects of other kinds are reduced as well.
 #[test]
 fn anything_with_metadata_is_reduced() {
     for event in &recorded!("watches.partial")[0].events {
@@ -31,7 +31,7 @@ fn anything_with_metadata_is_reduced() {
     }
 }
 
-/// A5.6: the form must fit.
+/// A5.6: an object has no list form, and a list no object form.
 #[test]
 fn a_list_is_not_an_object() {
     let exchanges = recorded!("tables.partial_mismatches");

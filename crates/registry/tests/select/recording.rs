@@ -1,16 +1,16 @@
-//! Reads recorded exchanges: what was asked, and the whole answer.
+//! Reads recorded exchanges: requests and their responses.
 
 use gantry_json::Value;
 
-/// One request and its answer.
+/// One request and its response.
 pub(crate) struct Exchange {
     /// The path without its query.
     pub(crate) path: String,
     /// The query, decoded.
     pub(crate) query: Vec<(String, String)>,
-    /// The answer's body, or what the recording picked of it.
+    /// The body of the response, or the part of it that was recorded.
     pub(crate) body: Value,
-    /// The answer's code.
+    /// The code of the response.
     pub(crate) status: u64,
     /// The events of a watch.
     pub(crate) events: Vec<Value>,
@@ -47,12 +47,12 @@ fn exchange(entry: &Value) -> Exchange {
 }
 
 impl Exchange {
-    /// A parameter's value, or nothing.
+    /// Returns the value of a parameter, or an empty string.
     pub(crate) fn parameter(&self, name: &str) -> &str {
         self.query.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value)
     }
 
-    /// The group and kind that the path leads to.
+    /// Returns the group and kind of the resource in the path.
     pub(crate) fn kind(&self) -> (&'static str, &'static str) {
         let resource = self.path.trim_end_matches("/a").rsplit('/').next().unwrap();
         match resource {

@@ -14,7 +14,7 @@ fn layout(include: &str) -> Layout {
     Layout { version: Version::V1, include, headings: Headings::Shown }
 }
 
-/// Takes out of a Table what recordings do not show: descriptions, ages and times.
+/// Removes from a Table what recordings mask: descriptions, ages and times.
 fn masked(mut table: Value) -> Value {
     for definition in table["columnDefinitions"].as_array_mut().into_iter().flatten() {
         definition.as_object_mut().unwrap().remove("description");
@@ -31,7 +31,7 @@ fn masked(mut table: Value) -> Value {
     table
 }
 
-/// The part of a Table that most recordings show.
+/// Returns the part of a Table that most recordings have.
 fn columns_and_rows(table: Value) -> Value {
     let mut table = masked(table);
     let short =
@@ -54,7 +54,7 @@ fn replay(name: &str, exchanges: &[Exchange]) {
     assert_eq!(columns_and_rows(table), exchange.body, "{name}");
 }
 
-/// Appendix C: the status of Pods in its everyday forms.
+/// Appendix C: the status of Pods in common states.
 #[test]
 fn pods_say_what_they_are_doing() {
     replay("pods", &recorded!("tables.pods"));
@@ -62,7 +62,7 @@ fn pods_say_what_they_are_doing() {
     replay("pods_terminating", &recorded!("tables.pods_terminating"));
 }
 
-/// Appendix C: everything that runs Pods.
+/// Appendix C: workloads.
 #[test]
 fn workloads_count_their_pods() {
     replay("deployments", &recorded!("tables.deployments"));
@@ -77,7 +77,7 @@ fn workloads_count_their_pods() {
     replay("horizontalpodautoscalers", &recorded!("tables.horizontalpodautoscalers"));
 }
 
-/// Appendix C: everything that has addresses.
+/// Appendix C: kinds with addresses.
 #[test]
 fn networks_show_addresses() {
     replay("services", &recorded!("tables.services"));
@@ -86,7 +86,7 @@ fn networks_show_addresses() {
     replay("networkpolicies", &recorded!("tables.networkpolicies"));
 }
 
-/// Appendix C: what the cluster is made of.
+/// Appendix C: kinds of the cluster and its configuration.
 #[test]
 fn the_cluster_shows_what_it_is_made_of() {
     replay("namespaces", &recorded!("tables.namespaces"));
@@ -120,7 +120,7 @@ fn lease(holder: Option<&str>) -> Value {
     json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata, "spec": spec})
 }
 
-/// A recorded body with the times that the fixture has.
+/// Returns a recorded body with the times of the fixture.
 fn with_times(body: &Value) -> Value {
     let text = body
         .to_string()
@@ -128,7 +128,7 @@ fn with_times(body: &Value) -> Value {
     gantry_json::from_str(&text).unwrap()
 }
 
-/// A5.1, A5.3: what goes with each row.
+/// A5.1, A5.3: each row has the object or its metadata, as requested by `includeObject`.
 #[test]
 fn a_row_brings_as_much_of_its_object_as_wanted() {
     let printer = Printer::of("coordination.k8s.io", "Lease");
@@ -157,7 +157,7 @@ fn the_older_version_has_the_same_shape() {
     assert_eq!(masked(table), with_times(&exchange.body));
 }
 
-/// A5.1: where a list goes on is in the Table's metadata.
+/// A5.1: the metadata of a Table has the continue token of its list.
 #[test]
 fn a_table_goes_on_like_its_list() {
     let exchange = &recorded!("tables.paged_tables")[0];
@@ -168,7 +168,7 @@ fn a_table_goes_on_like_its_list() {
     assert_eq!(masked(table), exchange.body);
 }
 
-/// A5.6: writes answer with a Table, too.
+/// A5.6: the response to a write is a Table of one row.
 #[test]
 fn a_write_answers_with_one_row() {
     let exchange = &recorded!("tables.table_errors")[2];
@@ -181,7 +181,7 @@ fn a_write_answers_with_one_row() {
     assert_eq!(table["metadata"], json!({}));
 }
 
-/// A5.4: on a watch, only the first Table says what its columns are.
+/// A5.4: on a watch, only the first Table has column definitions.
 #[test]
 fn a_watch_describes_its_columns_once() {
     let events = recorded!("watches.tables").remove(0).events;
@@ -277,7 +277,7 @@ fn a_custom_kind_has_the_columns_of_its_definition() {
     assert_eq!(table["rows"][0]["cells"], json!(["", null, null, null]));
 }
 
-/// A5.2: rows have all cells, whatever is in the object.
+/// A5.2: a row has all cells, whatever the object contains.
 #[test]
 fn every_row_is_complete() {
     let cases: Value = gantry_json::from_str(include_str!("objects.json")).unwrap();

@@ -3,15 +3,15 @@
 use gantry_json::{Value, json};
 use gantry_registry::validation;
 
-use super::{kind, object, told, wrong};
+use super::{kind, object, texts, wrong};
 
-/// The pods of a Job, which end.
+/// The template of a Job, whose pods do not restart.
 fn ending() -> Value {
     json!({"metadata": {"labels": {"a": "b"}},
         "spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i:1"}]}})
 }
 
-/// What is wrong with a Job that selects its pods itself.
+/// Returns the errors in a Job with a selector of its own.
 fn wrong_job(fields: &Value) -> Vec<String> {
     let mut spec =
         json!({"manualSelector": true, "selector": {"matchLabels": {"a": "b"}}, "template": ending()});
@@ -73,7 +73,7 @@ fn early_success_counts_indexes_that_exist() {
     );
 }
 
-/// A selector of its own must be asked for.
+/// A selector other than the generated one requires `manualSelector`.
 #[test]
 fn a_job_keeps_the_selector_that_was_generated_unless_it_says_otherwise() {
     let jobs = kind("batch", "jobs");
@@ -86,7 +86,7 @@ fn a_job_keeps_the_selector_that_was_generated_unless_it_says_otherwise() {
     ] {
         job["spec"]["template"]["metadata"]["labels"][label] = json!(value);
     }
-    let errors = told(&validation::create(jobs, &job).errors);
+    let errors = texts(&validation::create(jobs, &job).errors);
     assert_eq!(
         errors,
         ["spec.selector: Invalid value: {\"matchLabels\":{\"a\":\"b\"}}: `selector` not auto-generated"]
@@ -135,7 +135,7 @@ fn schedules_say_which_part_is_wrong() {
     assert_eq!(wrong_cron_job(&json!({"schedule": "@every 1h30m"})), Vec::<String>::new());
 }
 
-/// What is wrong with a status of an indexed Job of three that is written over another.
+/// Returns the errors in a new status of an indexed Job with three completions.
 fn wrong_status(old: Value, new: Value) -> Vec<String> {
     let kind = kind("batch", "jobs");
     let spec = json!({
@@ -146,7 +146,7 @@ fn wrong_status(old: Value, new: Value) -> Vec<String> {
         job["status"] = status;
         job
     };
-    told(&validation::status(kind, &job(old), &job(new)).errors)
+    texts(&validation::status(kind, &job(old), &job(new)).errors)
 }
 
 fn conditions(types: &[&str]) -> Value {
@@ -193,7 +193,7 @@ fn a_job_ends_by_the_rules() {
             "status.completionTime: Invalid value: \"2024-01-02T03:04:04Z\": must be equal to or after `startTime`",
         ]
     );
-    assert_eq!(wrong_status(times.clone(), times), [""; 0], "what was wrong before may stay");
+    assert_eq!(wrong_status(times.clone(), times), [""; 0], "an unchanged status is accepted");
     let failed = json!({"conditions": conditions(&["Failed"]), "startTime": "2024-01-02T03:04:05Z"});
     assert_eq!(
         wrong_status(none(), failed.clone()),
@@ -229,7 +229,7 @@ fn an_immutable_template_is_shown_as_go_prints_it() {
     let spec = json!({"manualSelector": true, "selector": {"matchLabels": {"a": "b"}}, "template": ending()});
     let (old, mut new) = (object(kind, &spec), object(kind, &spec));
     new["spec"]["template"]["spec"]["containers"][0]["image"] = json!("i:2");
-    let errors = told(&validation::update(kind, &old, &new).errors);
+    let errors = texts(&validation::update(kind, &old, &new).errors);
     let [shown] = &errors[..] else { panic!("{errors:?}") };
     for part in [
         "{\"labels\":{\"a\":\"b\"},\"Spec\":{\"Volumes\":null,",

@@ -1,4 +1,4 @@
-//! Pods and what makes them, judged as Kubernetes 1.37 judges them.
+//! Pods and workloads, validated as by Kubernetes 1.37.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -30,16 +30,16 @@ fn object(kind: &Kind, spec: &Value) -> Value {
     whole
 }
 
-fn told(errors: &[gantry_primitives::FieldError]) -> Vec<String> {
+fn texts(errors: &[gantry_primitives::FieldError]) -> Vec<String> {
     errors.iter().map(ToString::to_string).collect()
 }
 
-/// What is wrong with a new object.
+/// Returns the errors in a new object.
 fn wrong(kind: &Kind, spec: &Value) -> Vec<String> {
-    told(&validation::create(kind, &object(kind, spec)).errors)
+    texts(&validation::create(kind, &object(kind, spec)).errors)
 }
 
-/// What is wrong with a change of the spec.
+/// Returns the errors in a change of the spec.
 fn wrong_change(kind: &Kind, old: &Value, new: &Value) -> Vec<String> {
-    told(&validation::update(kind, &object(kind, old), &object(kind, new)).errors)
+    texts(&validation::update(kind, &object(kind, old), &object(kind, new)).errors)
 }

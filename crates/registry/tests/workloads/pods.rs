@@ -1,4 +1,4 @@
-//! Pods by themselves.
+//! Pods without a controller.
 
 use gantry_json::{Value, json};
 use gantry_primitives::Timestamp;
@@ -6,7 +6,7 @@ use gantry_registry::lifecycle::{Stamp, create};
 
 use super::{kind, object, wrong};
 
-/// What is wrong with a pod with these fields in its spec.
+/// Returns the errors in a pod with these fields in its spec.
 fn wrong_pod(fields: &Value) -> Vec<String> {
     let mut spec = json!({"containers": [{"name": "c", "image": "i:1"}]});
     for (field, value) in fields.as_object().unwrap() {
@@ -15,7 +15,7 @@ fn wrong_pod(fields: &Value) -> Vec<String> {
     wrong(kind("", "pods"), &spec)
 }
 
-/// What is wrong with the one container of a pod.
+/// Returns the errors in the only container of a pod.
 fn wrong_container(fields: &Value) -> Vec<String> {
     let mut container = json!({"name": "c", "image": "i:1"});
     for (field, value) in fields.as_object().unwrap() {
@@ -24,7 +24,7 @@ fn wrong_container(fields: &Value) -> Vec<String> {
     wrong_pod(&json!({"containers": [container]}))
 }
 
-/// The values stand in Kubernetes' order.
+/// The supported values are in Kubernetes' order.
 #[test]
 fn supported_values_are_listed_in_order() {
     for (field, words) in [
@@ -116,7 +116,7 @@ fn variables_from_files_name_a_volume_that_exists() {
     );
 }
 
-/// Fields of features that are off are taken and not kept.
+/// Fields of disabled features are accepted and not stored.
 #[test]
 fn fields_of_features_that_are_off_are_dropped() {
     let pods = kind("", "pods");

@@ -8,7 +8,7 @@ fn selecting(selector: &Value) -> Value {
     json!({"selector": selector, "template": template()})
 }
 
-/// A selector that is gone is missing, matches nothing, and was changed.
+/// A selector that an update removes is reported as required, as not matching the template, and as changed.
 #[test]
 fn a_selector_that_is_gone_is_refused_for_each_reason() {
     let old = selecting(&json!({"matchLabels": {"a": "b"}}));
@@ -19,7 +19,7 @@ fn a_selector_that_is_gone_is_refused_for_each_reason() {
         assert_eq!(errors, ["spec.selector: Required value", no_match, immutable], "{resource}");
     }
     let errors = wrong_change(kind("apps", "daemonsets"), &old, &selecting(&Value::Null));
-    assert_eq!(errors, [immutable, no_match], "a DaemonSet is not asked for a selector");
+    assert_eq!(errors, [immutable, no_match], "a DaemonSet requires no selector");
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn a_daemon_set_either_adds_pods_first_or_removes_them_first() {
     assert_eq!(limits(json!({"maxUnavailable": 0, "maxSurge": "10%"})), Vec::<String>::new());
 }
 
-/// Values are printed as Go prints its structures.
+/// Values are formatted as Go formats its structures.
 #[test]
 fn unknown_strategies_are_shown_whole() {
     let mut spec = selecting(&json!({"matchLabels": {"a": "b"}}));
@@ -89,7 +89,7 @@ fn unknown_strategies_are_shown_whole() {
     );
 }
 
-/// A revision to go back to is a number that is not negative.
+/// The revision of a rollback must not be negative.
 #[test]
 fn a_rollback_goes_to_no_negative_revision() {
     let deployment = kind("apps", "deployments");
@@ -97,12 +97,12 @@ fn a_rollback_goes_to_no_negative_revision() {
     object["metadata"]["annotations"] = json!({"deprecated.deployment.rollback.to": "-5"});
     let errors = gantry_registry::validation::create(deployment, &object).errors;
     assert_eq!(
-        super::told(&errors),
+        super::texts(&errors),
         ["spec.rollback.version: Invalid value: -5: must be greater than or equal to 0"]
     );
 }
 
-/// The pods of a StatefulSet get their names from it, so what the template says of them is not judged.
+/// The pods of a StatefulSet get their host names from it, so those of the template are not validated.
 #[test]
 fn the_host_names_in_a_stateful_sets_template_are_not_judged() {
     let mut spec = selecting(&json!({"matchLabels": {"a": "b"}}));

@@ -1,4 +1,4 @@
-//! What is told about pods that are odd.
+//! Warnings about pods.
 
 use gantry_json::{Value, json};
 use gantry_registry::validation;
@@ -14,7 +14,7 @@ fn deployment(replicas: i64, pod: &Value) -> Value {
     object(kind("apps", "deployments"), &spec)
 }
 
-/// The warning comes again whenever the generation counts a change, and not when it does not.
+/// An update repeats the warning exactly if it increments the generation.
 #[test]
 fn warnings_about_pods_are_repeated_on_every_change_of_the_spec() {
     let deployments = kind("apps", "deployments");
@@ -46,11 +46,11 @@ fn odd_pods_are_reported_in_order() {
         ],
         "affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "zone"}]}},
     });
-    let judged = validation::create(kind("apps", "deployments"), &deployment(1, &pod));
-    assert_eq!(judged.errors, []);
+    let report = validation::create(kind("apps", "deployments"), &deployment(1, &pod));
+    assert_eq!(report.errors, []);
     let at = "spec.template.spec";
     assert_eq!(
-        judged.warnings,
+        report.warnings,
         [
             format!("{at}.volumes[0].gitRepo: deprecated in v1.11, and disabled by default in v1.33+"),
             "volume \"s\" (Secret \"x\"): overlapping paths: \"p/q\" with \"p\"".to_owned(),

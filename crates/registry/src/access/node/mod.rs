@@ -1,7 +1,7 @@
-//! The permissions of nodes: what a kubelet may do by the name of its node and by the pods that are bound to it.
+//! The permissions of nodes, which depend on the name of the node and on the pods that are bound to it.
 //!
 //! A node is a user `system:node:NAME` in the group `system:nodes`. [`authorize`] decides like the Node authorizer of
-//! Kubernetes, and roles may allow more. What that authorizer leaves to admission is in [`restriction`].
+//! Kubernetes, and roles may allow more. The checks that this authorizer leaves to admission are in [`restriction`].
 
 mod node_object;
 mod references;
@@ -23,7 +23,7 @@ const LEASES: &str = "kube-node-lease";
 pub struct NodeRequest<'a> {
     /// The attributes.
     pub attributes: &'a RequestAttributes,
-    /// The value that its field selector requires for `spec.nodeName`.
+    /// The value that the field selector requires for `spec.nodeName`.
     pub selected_node: Option<&'a str>,
 }
 
@@ -129,7 +129,7 @@ impl DividedRequest<'_> {
         self.referenced(referenced)
     }
 
-    /// Slices of devices: those of the node, all at once. Nothing records which single slices are of which node.
+    /// A node may list, watch and delete all of its ResourceSlices. The node of a single slice is not known here.
     fn slices(&self, selected_node: Option<&str>) -> Result<(), String> {
         match self.verb {
             _ if !self.part.is_empty() => Err("cannot authorize ResourceSlice subresources".to_owned()),
@@ -182,7 +182,7 @@ impl DividedRequest<'_> {
         self.own_name(restriction::CSI_NODE_OF_OTHER)
     }
 
-    /// The name must be that of the node; that of a new object is checked with the object.
+    /// Requires the name of the node itself; the name of a new object is checked with the object.
     fn own_name(&self, why: &str) -> Result<(), String> {
         if self.verb == "create" || self.name == self.node { Ok(()) } else { Err(why.to_owned()) }
     }

@@ -1,4 +1,4 @@
-//! What a node may set and change in its own Node object: no label, taint or owner by which it would draw pods to itself.
+//! Which changes a node may make to its own Node object: no label, taint or owner that would attract pods.
 
 use std::collections::BTreeSet;
 
@@ -37,7 +37,7 @@ pub(super) fn check_create(node: &str, object: &Value) -> Result<(), String> {
     Err(format!("node \"{node}\" is not allowed to set the following labels: {}", labels.join(", ")))
 }
 
-/// Decides whether a node may change its Node object so; the error is the reason.
+/// Decides whether a node may make this change to its Node object; the error is the reason.
 pub(super) fn check_update(node: &str, stored: &Value, wanted: &Value) -> Result<(), String> {
     let config_source = &wanted["spec"]["configSource"];
     if !config_source.is_null() && *config_source != stored["spec"]["configSource"] {
@@ -124,7 +124,7 @@ mod tests {
             assert_eq!(check_create("n", &with_label(forbidden)), Err(why));
             let why = format!("is not allowed to modify labels: {forbidden}");
             assert_eq!(check_update("n", &plain, &with_label(forbidden)), Err(why.clone()));
-            assert_eq!(check_update("n", &with_label(forbidden), &plain), Err(why), "nor removes them");
+            assert_eq!(check_update("n", &with_label(forbidden), &plain), Err(why), "removal");
             assert_eq!(check_update("n", &with_label(forbidden), &with_label(forbidden)), Ok(()));
         }
         let both = json!({"metadata": {"labels": {"k8s.io/b": "", "k8s.io/a": ""}}});

@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use gantry_json::Value;
 
-/// The pods of all nodes and what they refer to. Clones share the parts of each node.
+/// The pods of all nodes and the objects they refer to. Clones share the parts of each node.
 #[derive(Clone, Debug, Default)]
 pub struct NodeGraph {
     pods: BTreeMap<String, Arc<Pods>>,
     volumes: Arc<BTreeMap<String, Volume>>,
-    /// The nodes of volume attachments.
+    /// The node of each volume attachment, by the name of the attachment.
     attachments: Arc<BTreeMap<String, String>>,
 }
 
-/// What the pods of one node refer to.
+/// The objects that the pods of one node refer to.
 #[derive(Clone, Debug, Default)]
 pub struct NodeReferences {
     node: String,
@@ -114,7 +114,7 @@ impl NodeGraph {
         }
     }
 
-    /// What the pods of this node refer to.
+    /// Returns the references of the pods of this node.
     pub fn references_of(&self, node: &str) -> NodeReferences {
         NodeReferences {
             node: node.to_owned(),
@@ -157,7 +157,7 @@ impl NodeReferences {
 }
 
 impl PodReferences {
-    /// What a bound pod gives its node access to. A mirror pod, which the node itself creates, gives none.
+    /// Returns the objects that a bound pod gives its node access to; none for a mirror pod, which the node creates.
     fn of_bound(pod: &Value) -> Self {
         let annotations = pod.pointer("/metadata/annotations");
         let is_mirror = annotations.is_some_and(|annotations| annotations.get(MIRROR).is_some());
@@ -205,7 +205,7 @@ impl PodReferences {
 }
 
 impl Volume {
-    /// The volume, if it is bound to a claim.
+    /// Parses a volume; `None` if it is not bound to a claim.
     fn of(object: &Value) -> Option<Self> {
         let claim = &object["spec"]["claimRef"];
         let claim = (text(claim, "/namespace"), text(claim, "/name"));
@@ -231,7 +231,7 @@ fn items(list: &Value) -> impl Iterator<Item = &Value> {
     list.as_array().into_iter().flatten()
 }
 
-/// The texts at this place in each item.
+/// Returns the string at this pointer in each item.
 fn names<'v>(list: &'v Value, pointer: &'v str) -> impl Iterator<Item = String> + 'v {
     items(list).map(move |item| text(item, pointer))
 }

@@ -1,7 +1,7 @@
-//! What a node may write: only its own objects, and of pods only those that are bound to it.
+//! Which objects a node may write: its own, and pods that are bound to it.
 //!
 //! This is a part of the admission plugin NodeRestriction of Kubernetes, without which the Node authorizer would allow
-//! a node to write the objects of others. What a node may change in its own Node object is in `node_object`.
+//! a node to write the objects of others. The rules for its own Node object are in `node_object`.
 
 use gantry_json::Value;
 

@@ -17,22 +17,22 @@ use crate::strategies;
 
 pub use usage::Usage;
 
-/// What objects of a kind use of quotas.
+/// How objects of a kind count towards quotas.
 pub(crate) struct QuotaRules {
-    /// Adds what an object uses besides itself.
+    /// Adds the usage of an object, except for the number of objects.
     pub(crate) usage: fn(&mut Usage, &Value),
     /// Whether an object is in a scope, selected by a term if there is one.
     pub(crate) is_in_scope: fn(scope: &str, term: Option<&Value>, &Value) -> bool,
     /// Returns the limited resources that an object has to specify and does not, with the names of the parts that lack them.
     pub(crate) unspecified: fn(&Value, limits: &Usage) -> BTreeMap<String, Vec<String>>,
-    /// Whether a stored object uses nothing any more.
+    /// Whether a stored object no longer uses anything.
     pub(crate) has_ended: fn(&Value) -> bool,
     /// Whether quotas are recounted when an object is deleted.
     pub(crate) is_recounted: bool,
 }
 
 impl QuotaRules {
-    /// An object uses only itself.
+    /// Only the number of objects counts.
     pub(crate) const DEFAULT: Self = Self::new(|_, _| {});
 
     /// Pods have scopes and must specify their resources.
@@ -43,7 +43,7 @@ impl QuotaRules {
         ..Self::new(Usage::add_pod)
     };
 
-    /// An object uses more than itself.
+    /// The number of objects counts, and `usage` adds more.
     pub(crate) const fn new(usage: fn(&mut Usage, &Value)) -> Self {
         Self {
             usage,
@@ -55,7 +55,7 @@ impl QuotaRules {
     }
 }
 
-/// Whether quotas have to be recounted after a deletion, or after an object was stored like this.
+/// Whether quotas have to be recounted after a deletion, or after this object was stored.
 pub fn needs_recount(kind: &Kind, stored: Option<&Value>) -> bool {
     let rules = &strategies::of(kind).quota;
     kind.scope == Scope::Namespaced && rules.is_recounted && stored.is_none_or(rules.has_ended)
@@ -127,7 +127,7 @@ pub fn with_used(quota: &Value, used: &Usage) -> Value {
     quota
 }
 
-/// Returns the quota with what this usage leaves of its limits.
+/// Returns the quota with its limits reduced by this usage.
 pub fn without(quota: &Value, used: &Usage) -> Value {
     let mut quota = quota.clone();
     quota["spec"]["hard"] = Usage::parse(&quota["spec"]["hard"]).left_by(used).render();

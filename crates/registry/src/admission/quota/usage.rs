@@ -96,14 +96,14 @@ impl Usage {
         difference
     }
 
-    /// Returns what is left of these limits: zero where more is used.
+    /// Returns the rest of these limits: zero where more is used.
     pub(super) fn left_by(&self, used: &Self) -> Self {
         let mut left = self.minus(used);
         left.0.retain(|_, amount| amount.billionths() > 0);
         left.filled(self)
     }
 
-    /// Formats these names: `pods=1,requests.cpu=500m`.
+    /// Formats the amounts of these names
     pub(super) fn shown(&self, names: &[&str]) -> String {
         let amount = |name: &&str| self.0.get(*name).copied().unwrap_or(Quantity::ZERO);
         let shown: Vec<_> = names.iter().map(|name| format!("{name}={}", amount(name))).collect();
@@ -120,7 +120,7 @@ impl Usage {
         self.add(name, Quantity::ONE);
     }
 
-    /// Adds a pod, unless it has terminated, and what it requests.
+    /// Adds a pod, unless it has terminated, and its requests.
     pub(crate) fn add_pod(&mut self, pod: &Value) {
         if has_terminated(pod) {
             return;

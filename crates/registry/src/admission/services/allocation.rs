@@ -138,7 +138,7 @@ impl NodePorts<'_> {
         Ok(())
     }
 
-    /// Allocates the ports of an existing service, which keeps those it has.
+    /// Allocates the ports of an existing service, which keeps its ports.
     fn changed_ports(&mut self, spec: &mut Object, is_allocating: bool) -> Result<(), AllocationError> {
         for (index, port) in each(spec, "ports").enumerate() {
             match port_number(port.get("nodePort")) {

@@ -1,6 +1,6 @@
 //! Addresses and ports of services.
 //!
-//! `complete` sets what follows from the service and its stored version; [`allocate`] chooses what is still missing.
+//! `complete` sets what follows from the service and its stored version; [`allocate`] chooses the rest.
 //! The addresses and ports of a service are its [`claims`]; the caller stores them with it, so that no other service gets
 //! them.
 
@@ -61,7 +61,7 @@ pub fn claims(service: &Value) -> BTreeSet<Claim> {
     address.into_iter().chain(ports.filter(|port| *port != 0).map(Claim::Port)).collect()
 }
 
-/// Sets what follows from the service itself, and keeps what was allocated before.
+/// Sets what follows from the service itself, and keeps earlier allocations.
 pub(crate) fn complete(service: &mut Value, stored: Option<&Value>) {
     let Some(spec) = object(service).and_then(|service| ensure(service, "spec")) else { return };
     if let Some(stored) = stored {
@@ -82,7 +82,7 @@ pub(crate) fn complete(service: &mut Value, stored: Option<&Value>) {
 /// Allocates the addresses and ports that a service lacks.
 ///
 /// Requested ones must be within the ranges and not in use. The allocation depends on the uid, so that two services rarely
-/// want the same. Validation refuses a change of an address that a service has.
+/// choose the same. Validation refuses a change of an address that a service has.
 pub fn allocate(
     ranges: &ServiceRanges,
     stored: Option<&Value>,
@@ -167,7 +167,7 @@ fn keep_ports(spec: &mut Object, before: &Value) {
     }
 }
 
-/// Drops what was allocated for the previous type of the service, unless the update changes it.
+/// Drops fields that only the previous type of the service has, unless the update changes them.
 fn drop_leftovers(spec: &mut Object, before: &Value) {
     let after = Value::Object(spec.clone());
     if has_address(text_of(before, "type")) && !has_address(text_of(&after, "type")) {

@@ -1,6 +1,6 @@
 //! Configurations of admission webhooks, and admission policies with their bindings.
 //!
-//! They are stored and not enforced: the response to a create has a warning, because what they forbid is not forbidden.
+//! They are stored and not enforced: the response to a create has a warning that they have no effect.
 
 mod policies;
 mod rules;
@@ -103,7 +103,7 @@ fn set_binding_defaults(object: &mut Object) {
     }
 }
 
-/// Sets the defaults of what a policy or a webhook is about.
+/// Sets the defaults of the rules and selectors of a policy or a binding.
 fn set_matching_defaults(matching: &mut Object) {
     default(matching, "matchPolicy", "Equivalent");
     default(matching, "namespaceSelector", json!({}));

@@ -1,4 +1,4 @@
-//! Rules: which operations on which resources webhooks and policies are about; and conditions beside them.
+//! Validates rules (the operations and resources that webhooks and policies match), selectors and match conditions.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ const MUTATING_OPERATIONS: [&str; 4] = ["*", "CONNECT", "CREATE", "UPDATE"];
 const SCOPES: [&str; 3] = ["*", "Cluster", "Namespaced"];
 const CONDITIONS_MAX: usize = 64;
 
-/// Validates a rule; policies that mutate are not about deletions.
+/// Validates a rule; mutating policies cannot match deletions.
 pub(super) fn validate(errors: &mut ErrorList, at: &Path<'_>, rule: &Value, with_deletions: bool) {
     let allowed: &[&str] = if with_deletions { &OPERATIONS } else { &MUTATING_OPERATIONS };
     let at_operations = at.child("operations");
@@ -35,7 +35,7 @@ pub(super) fn validate(errors: &mut ErrorList, at: &Path<'_>, rule: &Value, with
     errors.one_of_if_set(&at.child("scope"), &rule["scope"], &SCOPES);
 }
 
-/// A list must have elements, and `*` beside nothing else.
+/// Reports an empty list, and a `*` next to other elements.
 fn only_wildcard(errors: &mut ErrorList, at: &Path<'_>, values: &[Value], what: &str) {
     if values.is_empty() {
         errors.required(at, "");
@@ -60,7 +60,7 @@ fn validate_resources(errors: &mut ErrorList, at: &Path<'_>, resources: &[Value]
         has_all |= resource == "*/*";
         has_any |= resource == "*";
         let Some((name, part)) = resource.split_once('/') else {
-            // Kubernetes remembers the last one only.
+            // Kubernetes considers only the last one.
             has_plain = resource != "*";
             continue;
         };

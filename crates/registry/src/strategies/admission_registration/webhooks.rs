@@ -108,7 +108,7 @@ fn validate_client(errors: &mut ErrorList, at: &Path<'_>, config: &Value) {
     }
 }
 
-/// Validates the versions of reviews; a webhook that knew none of ours before need not know one now.
+/// Validates the versions of reviews. A supported one is not required if a webhook was stored without one.
 fn validate_versions(errors: &mut ErrorList, at: &Path<'_>, hook: &Value, old: Option<&Value>) {
     let versions = list(hook, "admissionReviewVersions");
     if versions.is_empty() {

@@ -1,6 +1,6 @@
 //! The strategies of CertificateSigningRequests, ClusterTrustBundles and PodCertificateRequests.
 //!
-//! What takes a parser of certificates is validated by the API server, which has one.
+//! Validation that needs a parser of certificates is in the API server, which has one.
 
 pub(crate) mod pod_request;
 mod signer_name;

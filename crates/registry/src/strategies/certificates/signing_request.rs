@@ -80,8 +80,8 @@ pub(crate) const STRATEGY: KindStrategy = KindStrategy {
     ..KindStrategy::DEFAULT
 };
 
-/// Restores what a write to this part does not change: all but the metadata of the request itself, the decisions in its status,
-/// and the certificate of an approval.
+/// Restores the fields that a write to this part does not change: all but the metadata of the request itself, the
+/// decisions in its status, and the certificate of an approval.
 fn prepare(part: Part, old: Option<&Value>, new: &mut Value) {
     let Some(old) = old else { return };
     keep(old, new, "spec");
@@ -115,7 +115,7 @@ fn keep_decision(old: &Value, new: &mut Value, decision: &str) {
     }
 }
 
-/// Writes the user of a request to sign a certificate into its spec, and nothing that the client sent there.
+/// Sets the user of a request to sign a certificate in its spec; drops the user that the client sent there.
 pub fn set_requestor(object: &mut Value, user: &User) {
     let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) else { return };
     set(spec, "username", json!(user.name), user.name.is_empty());
@@ -132,7 +132,7 @@ fn set(spec: &mut Object, field: &str, value: Value, is_empty: bool) {
     }
 }
 
-/// Sets the times of conditions that have none: the transition is that of the same condition before, if its status is the same.
+/// Sets the times of conditions that have none. A condition with unchanged status keeps its transition time.
 pub fn set_condition_times(old: &Value, new: &mut Value, now: Timestamp) {
     let before = list(&old["status"], "conditions");
     let Some(after) = new.pointer_mut("/status/conditions").and_then(Value::as_array_mut) else { return };
@@ -155,7 +155,7 @@ pub fn set_condition_times(old: &Value, new: &mut Value, now: Timestamp) {
 /// Validates the spec; the request itself is validated by the API server.
 fn validate_spec(errors: &mut ErrorList, old: Option<&Value>, spec: &Value) {
     if old.is_some() {
-        return; // It does not change, and what was accepted before is accepted.
+        return; // The spec is immutable, and a stored one is accepted.
     }
     let at = Path::new("spec");
     let usages = list(spec, "usages");
@@ -249,7 +249,7 @@ fn validate_conditions(errors: &mut ErrorList, at: &Path<'_>, conditions: &[Valu
     }
 }
 
-/// The decision on a request, and what came of it.
+/// Formats the decision on a request, and whether a certificate was issued or the request failed.
 fn shown_condition(object: &Value) -> String {
     let has = |kind: &str| cell::list(object, "status.conditions").iter().any(|found| found["type"] == kind);
     let mut shown = if has("Denied") {

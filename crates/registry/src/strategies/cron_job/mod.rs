@@ -68,7 +68,7 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_secs(1_767_225_900);
 
-    /// Appendix C: a cron job that has run.
+    /// Appendix C: the row of a CronJob that has run.
     #[test]
     fn a_cron_job_says_when_it_ran() {
         let cron = json!({

@@ -71,7 +71,7 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_secs(0);
 
-    /// Appendix C: custom resource definitions.
+    /// Appendix C: the row of a CustomResourceDefinition.
     #[test]
     fn a_definition_lists_its_versions() {
         let definition = json!({

@@ -110,7 +110,7 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_secs(0);
 
-    /// Appendix C: the first three endpoints, and how many more.
+    /// Appendix C: a row shows the first three endpoints and the number of others.
     #[test]
     fn of_many_endpoints_three_are_shown() {
         let addresses = json!([{"ip": "10.0.0.1"}, {"ip": "fd00::1"}]);

@@ -112,7 +112,7 @@ mod tests {
         );
     }
 
-    /// Appendix C: an Event that happened once was seen once.
+    /// Appendix C: an Event without a series has the count 1.
     #[test]
     fn one_event_counts_as_one() {
         let row = cells(&json!({"regarding": {"kind": "Node"}}), Timestamp::from_secs(0));

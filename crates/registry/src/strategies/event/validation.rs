@@ -9,7 +9,7 @@ use crate::validation::names::{qualified_name, subdomain};
 
 /// The namespace of events about cluster-scoped objects.
 const DEFAULT_NAMESPACE: &str = "default";
-/// Where they may also be if they have an event time.
+/// Their other possible namespace, if they have an event time.
 const SYSTEM_NAMESPACE: &str = "kube-system";
 const WORD_LENGTH_MAX: usize = 128;
 const MESSAGE_LENGTH_MAX: usize = 1024;

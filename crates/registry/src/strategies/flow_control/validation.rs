@@ -193,7 +193,7 @@ fn path_rule(errors: &mut ErrorList, at: &Path<'_>, rule: &Value) {
     }
 }
 
-/// Returns what is wrong with a non-resource path.
+/// Returns the error in a non-resource path.
 fn wrong_path(path: &str) -> Option<&'static str> {
     let wildcards = path.matches('*').count();
     match path {
@@ -230,7 +230,7 @@ fn not_alone(errors: &mut ErrorList, at: &Path<'_>, values: &Value, what: &str) 
     errors.invalid(at, values, format!("if '*' is present, must not specify other {what}"));
 }
 
-/// Validates the contents of the level; [`structure`] validates which of them are there.
+/// Validates the contents of the level; [`structure`] validates which of them are set.
 fn contents(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let (exempt, limited) = (&spec["exempt"], &spec["limited"]);
     match text(spec, "type") {
@@ -248,8 +248,8 @@ fn contents(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     }
 }
 
-/// Validates that exactly the fields that the type of the level and of its response ask for are set. Kubernetes reports
-/// these errors last and without a reason.
+/// Validates that exactly the fields that the types of the level and of its response require are set. Kubernetes
+/// reports these errors last and without a reason.
 fn structure(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
     let (kind, limited) = (text(spec, "type"), &spec["limited"]);
     if is_set(spec, "exempt") && kind != "Exempt" {
@@ -336,7 +336,7 @@ fn queues(errors: &mut ErrorList, at: &Path<'_>, queuing: &Value) {
     }
 }
 
-/// The bits that dealing a hand of this many queues takes.
+/// Returns the number of bits of a hash that dealing a hand of this many queues needs.
 #[expect(clippy::cast_precision_loss, reason = "both are at most 10^7")]
 fn entropy_bits(queues: i64, hand: i64) -> f64 {
     ((queues as f64).log2() * hand as f64).ceil()

@@ -47,7 +47,7 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_secs(0);
 
-    /// Appendix C: an ingress for every host.
+    /// Appendix C: an Ingress without hosts is shown with `*`.
     #[test]
     fn an_ingress_without_hosts_is_for_all() {
         let plain = json!({"spec": {"rules": [{}]}});

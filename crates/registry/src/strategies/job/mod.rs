@@ -170,7 +170,7 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_secs(1_767_225_900);
 
-    /// Appendix C: jobs, in the order in which conditions count.
+    /// Appendix C: the status of Jobs, by the precedence of their conditions.
     #[test]
     fn a_job_says_how_it_ended_before_anything_else() {
         let with = |types: &[&str]| {
@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(state(&deleted), "Terminating");
     }
 
-    /// Appendix C: a job's duration ends with it.
+    /// Appendix C: the duration of a Job ends at its completion time.
     #[test]
     fn a_job_that_is_over_took_as_long_as_it_took() {
         let mut job = json!({"status": {"startTime": "2026-01-01T00:00:00Z"}});

@@ -1,4 +1,4 @@
-//! The status of a Job as controllers write it. A rule about several fields counts only when one of them changed.
+//! The status of a Job as controllers write it. A rule about several fields applies only when one of them changed.
 
 use std::collections::BTreeSet;
 
@@ -43,7 +43,7 @@ impl<'a> Status<'a> {
     }
 }
 
-/// Judges the status of a Job that is written over another.
+/// Validates the status of a Job that replaces another.
 pub(super) fn validate(errors: &mut ErrorList, old: &Value, new: &Value) {
     let (old, new) = (Status::of(old), Status::of(new));
     let at = &Path::new("status");
@@ -239,7 +239,7 @@ fn success(errors: &mut ErrorList, at: &Path<'_>, new: &Status<'_>) {
     }
 }
 
-/// What may not be taken back once it was reported.
+/// Validates conditions, counters and times that may not be reset once they are set.
 fn changes(errors: &mut ErrorList, at: &Path<'_>, old: &Status<'_>, new: &Status<'_>) {
     let conditions = at.child("conditions");
     for condition in ["Failed", "Complete", "FailureTarget"] {

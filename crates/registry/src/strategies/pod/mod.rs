@@ -40,7 +40,7 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
         }
     },
     validate_status: |errors, _, old, new| status::pod(errors, &Path::new("status"), old, new),
-    // Updates of pods are frequent and rarely made by people: Kubernetes has no warnings for them.
+    // Updates of pods are frequent and rarely made by users: Kubernetes has no warnings for them.
     warnings: |warnings, old, new| {
         if old.is_none() {
             validation::warnings::name(warnings, new, "the Pod's hostname");

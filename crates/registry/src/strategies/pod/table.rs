@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(status_of(&two_containers(&completed, &unready, "False")), "Completed");
     }
 
-    /// Appendix C: restarts say when the last one was, if that is known.
+    /// Appendix C: the restarts of a Pod include the age of the last one, if that is known.
     #[test]
     fn restarts_say_when_the_last_one_was() {
         let restarted = json!({
@@ -239,7 +239,7 @@ mod tests {
         assert_eq!(cells(&pod, now)[3], "3 (2m ago)");
     }
 
-    /// Appendix C, rule 4: a Pod that has finished is not said to be terminating.
+    /// Appendix C, rule 4: a Pod that has finished is not shown as terminating.
     #[test]
     fn a_finished_pod_is_not_terminating() {
         let deleted = json!({"deletionTimestamp": "2026-01-01T00:00:00Z"});
@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(status_of(&json!({"metadata": deleted, "status": {"phase": "Pending"}})), "Terminating");
     }
 
-    /// Appendix C, rule 2: init containers end by signals, too.
+    /// Appendix C, rule 2: an init container that ended by a signal is shown with the signal.
     #[test]
     fn an_init_container_may_end_by_a_signal() {
         let terminated = json!({"state": {"terminated": {"exitCode": 137, "signal": 9}}});

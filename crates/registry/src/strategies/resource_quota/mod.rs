@@ -48,7 +48,7 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_secs(0);
 
-    /// Appendix C: quotas show what is used of what is allowed.
+    /// Appendix C: a row shows used and hard amounts, those of limits in a column of their own.
     #[test]
     fn a_quota_shows_requests_and_limits_apart() {
         let quota = json!({"status": {

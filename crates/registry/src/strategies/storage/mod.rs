@@ -1,4 +1,4 @@
-//! Volumes, claims on them, classes of them, and the drivers that provide them.
+//! The strategies of volumes, claims, their classes, and CSI drivers.
 
 pub(super) mod csi;
 pub(super) mod persistent_volume;
@@ -10,7 +10,7 @@ pub(super) mod volume_attributes_class;
 
 use gantry_json::{Value, json};
 
-/// Adds a finalizer that is not there yet.
+/// Adds a finalizer, unless the object has it.
 fn add_finalizer(object: &mut Value, name: &str) {
     let Some(metadata) = object["metadata"].as_object_mut() else { return };
     let finalizers = metadata.entry("finalizers").or_insert_with(|| json!([]));

@@ -64,7 +64,7 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_secs(0);
 
-    /// Appendix C: a volume shows what it is and whose it is.
+    /// Appendix C: the row of a volume includes the claim that it is bound to.
     #[test]
     fn a_volume_names_its_claim() {
         let volume = json!({

@@ -122,7 +122,7 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_secs(0);
 
-    /// Appendix C: claims show what they got, not what they asked for.
+    /// Appendix C: a row shows the capacity and modes in the status, once the claim is bound.
     #[test]
     fn a_claim_has_capacity_once_it_is_bound() {
         let mut claim = json!({

@@ -1,4 +1,4 @@
-//! Objects within objects: they have a version, a kind and metadata like any other.
+//! Validates objects embedded in custom resources: they have a version, a kind and metadata like any other object.
 
 use gantry_json::{Map, Value};
 
@@ -8,7 +8,7 @@ use super::super::names::label_from_a_letter;
 use crate::FieldError;
 use crate::custom::StructuralSchema;
 
-/// Says what is wrong with the objects embedded in one.
+/// Returns the errors in the objects embedded in this one.
 pub(super) fn validate(structure: &StructuralSchema, object: &Value) -> Vec<FieldError> {
     let mut errors = ErrorList::default();
     each(structure, &mut errors, &Path::root(), object);
@@ -101,7 +101,7 @@ mod tests {
 
     use super::*;
 
-    /// Appendix E: an embedded object says what it is, and its metadata are those of any object.
+    /// Appendix E: an embedded object must have a version and a kind, and its metadata is validated.
     #[test]
     fn embedded_objects_are_objects() {
         let table: [(Value, &[&str]); 5] = [

@@ -1,4 +1,4 @@
-//! Objects of custom kinds: the errors by their schema, the objects embedded in them, and the rules of the schema.
+//! Validates custom resources: values by the schema, embedded objects, lists, and the rules of the schema.
 
 mod embedded;
 
@@ -18,7 +18,7 @@ pub(crate) fn part(structure: &StructuralSchema, value: &Value) -> Vec<FieldErro
     values_and_lists(structure, value, None)
 }
 
-/// Validates a changed object, except for parts that were as wrong before and did not change.
+/// Validates a changed object; errors in unchanged parts are ratcheted.
 pub fn update(
     structure: &StructuralSchema,
     old: &Value,

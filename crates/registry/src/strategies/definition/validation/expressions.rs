@@ -72,14 +72,14 @@ fn one(
     structure: &StructuralSchema,
     context: Context<'_>,
 ) {
-    let said = text(rule, "rule");
+    let expression = text(rule, "rule");
     let about: (&dyn ValueSchema, bool) = (structure, context.is_resource);
     let compiled = |text: &str, wanted: ResultType| {
         let program = Program::parse(text).map_err(CheckError::Invalid)?;
         program.check(text, about, before_of(rule), wanted).map(|()| program)
     };
     let mut compares = false;
-    match compiled(said, ResultType::Bool) {
+    match compiled(expression, ResultType::Bool) {
         Ok(program) => {
             compares = program.is_transition();
             message(errors, &at.child("messageExpression"), rule, compiled);
@@ -96,7 +96,7 @@ fn one(
         Some(list) => {
             let why =
                 format!("oldSelf cannot be used on the uncorrelatable portion of the schema within {list}");
-            errors.invalid(&at.child("rule"), &json!(said), why);
+            errors.invalid(&at.child("rule"), &json!(expression), why);
         }
         None if !compares && is_set(rule, "optionalOldSelf") => {
             let why = "may not be set if oldSelf is not used in rule";
@@ -114,7 +114,7 @@ fn message(
 ) {
     let why = match text(rule, "messageExpression") {
         "" => return,
-        said => match compiled(said, ResultType::String) {
+        expression => match compiled(expression, ResultType::String) {
             Ok(_) => return,
             Err(CheckError::Invalid(why)) => format!("messageExpression compilation failed: {why}"),
             Err(CheckError::ResultType) => "messageExpression must evaluate to a string".to_owned(),

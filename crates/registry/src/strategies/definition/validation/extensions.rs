@@ -144,15 +144,15 @@ fn named_elements(errors: &mut ErrorList, at: &Path<'_>, schema: &Value) {
 pub(super) fn rules(errors: &mut ErrorList, at: &Path<'_>, schema: &Value) {
     for (index, rule) in list(schema, "x-kubernetes-validations").iter().enumerate() {
         let at = at.index(index);
-        let (said, message) = (text(rule, "rule").trim(), text(rule, "message"));
+        let (rule_text, message) = (text(rule, "rule").trim(), text(rule, "message"));
         let breaks = |text: &str| text.contains(['\n', '\r']);
-        if said.is_empty() {
+        if rule_text.is_empty() {
             errors.required(&at.child("rule"), "rule is not specified");
         } else if !message.is_empty() && message.trim().is_empty() {
             errors.invalid(&at.child("message"), &rule["message"], "must be non-empty if specified");
         } else if breaks(message.trim()) {
             errors.invalid(&at.child("message"), &rule["message"], "must not contain line breaks");
-        } else if breaks(said) && message.is_empty() {
+        } else if breaks(rule_text) && message.is_empty() {
             let why = "message must be specified if rule contains line breaks";
             errors.required(&at.child("message"), why);
         }

@@ -177,12 +177,12 @@ fn approved(errors: &mut ErrorList, definition: &Value) {
 }
 
 fn preserve_unknown_fields(errors: &mut ErrorList, definition: &Value) {
-    let said = &definition["spec"]["preserveUnknownFields"];
-    if *said == true {
+    let preserve = &definition["spec"]["preserveUnknownFields"];
+    if *preserve == true {
         let at = Path::new("spec");
         let why = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema \
                    instead";
-        errors.invalid(&at.child("preserveUnknownFields"), said, why);
+        errors.invalid(&at.child("preserveUnknownFields"), preserve, why);
     }
 }
 

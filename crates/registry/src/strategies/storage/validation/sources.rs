@@ -6,7 +6,7 @@ use super::driver::csi_driver_name;
 use crate::validation::error_list::{ErrorList, Path, is_set, list, members, number, text};
 use crate::validation::names::{NameValidator, label, subdomain, within};
 
-/// What contains the source: in a PersistentVolume, references to secrets need a namespace.
+/// The object that contains the source; in a PersistentVolume, references to secrets need a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Holder<'a> {
     /// A pod.

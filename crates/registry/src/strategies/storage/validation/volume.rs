@@ -157,7 +157,7 @@ fn sources(errors: &mut ErrorList, at: &Path<'_>, spec: &Value, place: SpecOf<'_
     let holder = Holder::Volume(if let SpecOf::Object(name) = place { name } else { "" });
     let mut has_one = false;
     for name in SOURCES.into_iter().filter(|name| is_set(spec, name)) {
-        // The names of the fields are upstream's, odd ones included.
+        // The names of the fields are upstream's.
         let (again, field) = match name {
             "cephfs" => ("cephFS", name),
             "gcePersistentDisk" => (name, "persistentDisk"),
