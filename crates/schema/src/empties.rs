@@ -40,9 +40,9 @@ pub fn drop_empties(form: Form, nature: &Nature, object: &mut Value) {
     drop_empties_beside(form, nature, object, &TextParts::default());
 }
 
-/// Brings an object into this form; these parts of it are in this form already.
+/// Brings an object into this form; the given parts are in this form already.
 pub fn drop_empties_beside(form: Form, nature: &Nature, object: &mut Value, done: &TextParts) {
-    // Most objects have none. Those are not changed: parts that clones share would be copied for it.
+    // Most objects have none and are not changed: parts that clones share would be copied.
     if let Nature::BuiltIn(id) = nature
         && message_has_any(form, *id, object, done)
     {
@@ -79,7 +79,7 @@ fn is_dropped(form: Form, field: &Field, value: &Value) -> bool {
 fn message_has_any(form: Form, id: MessageId, value: &Value, done: &TextParts) -> bool {
     let members = value.as_object().filter(|_| !done.contains(value));
     members.into_iter().flatten().any(|(name, member)| {
-        // The fields of other values need not be looked up.
+        // Other values cannot be dropped, so their fields are not looked up.
         matches!(member, Value::Array(_) | Value::Object(_))
             && schema().field(id, name).is_some_and(|field| {
                 is_dropped(form, field, member) || typed_has_any(form, &field.kind, member, done)

@@ -1,4 +1,4 @@
-//! Discovery as Kubernetes 1.37 answered it, for the resources in scope of the recordings.
+//! Discovery, compared with Kubernetes 1.37 for the resources in the recordings.
 
 #![expect(
     clippy::unwrap_used,
@@ -9,7 +9,7 @@
 use gantry_json::{Value, json};
 use gantry_schema::kinds::{discovery, kinds};
 
-/// A1.2: entries sorted by name, subresources beside their parents, no apiVersion in the core group's list.
+/// A1.2: resources are sorted by name, each before its subresources; the list of the core group has no apiVersion.
 #[test]
 fn resource_lists_are_those_recorded() {
     for recording in ["core_resources", "group_resources"] {
@@ -26,7 +26,7 @@ fn resource_lists_are_those_recorded() {
     }
 }
 
-/// A1.1: the legacy roots; the core group is not among the groups, and autoscaling prefers v2.
+/// A1.1: the legacy roots; the core group is not listed, and autoscaling prefers v2.
 #[test]
 fn the_legacy_roots_are_those_recorded() {
     let exchanges = recorded("legacy_roots");
@@ -47,7 +47,7 @@ fn the_legacy_roots_are_those_recorded() {
     assert_eq!(&groups, wanted);
 }
 
-/// A1.1: one group by itself; unknown groups and the core group have none.
+/// A1.1: one group; there is none for unknown groups and the core group.
 #[test]
 fn one_group_is_described_as_recorded() {
     for exchange in recorded("one_group") {
@@ -59,7 +59,7 @@ fn one_group_is_described_as_recorded() {
     assert_eq!(discovery::resource_list(kinds(), "apps", "v9"), None);
 }
 
-/// A1.3, A1.4: the aggregated form, subresources inside their parents, kinds of other groups named.
+/// A1.3, A1.4: the aggregated form has subresources in their resources, and names kinds of other groups.
 #[test]
 fn aggregated_discovery_is_that_recorded() {
     for (recording, ours) in [
@@ -71,7 +71,7 @@ fn aggregated_discovery_is_that_recorded() {
     }
 }
 
-/// A1.5: nothing in a document depends on when it is made, so that its hash can be an ETag.
+/// A1.5: a document does not depend on the time, so that its hash can be an ETag.
 #[test]
 fn a_document_is_the_same_each_time() {
     assert_eq!(
@@ -82,7 +82,7 @@ fn a_document_is_the_same_each_time() {
     assert_eq!(versions[0]["freshness"], "Current");
 }
 
-/// Keeps what the recording speaks of, without groups and versions that are the enclosing ones.
+/// Keeps the entries that the recording has, and removes groups and versions that equal the enclosing ones.
 fn in_scope(mut ours: Value, wanted: &Value) -> Value {
     let wanted_items = wanted["items"].as_array().unwrap();
     let items = ours["items"].as_array_mut().unwrap();

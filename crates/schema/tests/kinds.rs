@@ -1,4 +1,4 @@
-//! The table of what is served, and lookups in it.
+//! The table of served kinds, and lookups in it.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -20,7 +20,7 @@ fn a_resource_is_found_by_its_plural_and_by_its_kind() {
     assert!(kinds().resource("apps", "v9", "deployments").is_none());
 }
 
-/// A1.10: storage.k8s.io and resource.k8s.io are there, as kube-scheduler waits for their lists.
+/// A1.10: storage.k8s.io and resource.k8s.io are served, because kube-scheduler waits for their lists.
 #[test]
 fn what_the_scheduler_lists_is_served() {
     for (group, resource) in [
@@ -40,7 +40,7 @@ fn what_the_scheduler_lists_is_served() {
     }
 }
 
-/// A1.6: whatever can be deleted can be listed and watched, or garbage collection would not start.
+/// A1.6: every resource that can be deleted can be listed and watched; otherwise garbage collection would not start.
 #[test]
 fn what_can_be_deleted_can_be_watched() {
     for kind in kinds().all().filter(|kind| kind.allows(Verb::Delete)) {
@@ -48,7 +48,7 @@ fn what_can_be_deleted_can_be_watched() {
     }
 }
 
-/// A2.27: jobs and replication controllers orphan by default, events have no dependents.
+/// A2.27: dependents of jobs and replication controllers are orphaned by default; events have no dependents.
 #[test]
 fn dependents_are_treated_by_kind() {
     assert_eq!(kind("batch", "v1", "jobs").propagation, DefaultPropagation::Orphan);
@@ -57,7 +57,7 @@ fn dependents_are_treated_by_kind() {
     assert_eq!(kind("", "v1", "events").propagation, DefaultPropagation::Unsupported);
 }
 
-/// A2.16, A2.18, A2.5: which kinds PUT creates, which need a resourceVersion, which count generations.
+/// A2.16, A2.18, A2.5: which kinds PUT creates, which need a resourceVersion, and which have a generation.
 #[test]
 fn writes_differ_by_kind() {
     let leases = kind("coordination.k8s.io", "v1", "leases");
@@ -72,7 +72,7 @@ fn writes_differ_by_kind() {
     assert_eq!(kind("discovery.k8s.io", "v1", "endpointslices").generation, Generation::Anything);
 }
 
-/// A2.28: pods and services answer a DELETE with themselves, most others with a Status.
+/// A2.28: a DELETE of a pod or a service returns the object, of most other kinds a Status.
 #[test]
 fn deletes_are_answered_by_kind() {
     assert_eq!(kind("", "v1", "pods").deleted, DeleteAnswer::Object);

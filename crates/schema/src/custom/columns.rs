@@ -50,7 +50,7 @@ enum Content {
     Boolean,
     /// Any value, as text.
     Text,
-    /// The time since then.
+    /// The time since a timestamp.
     Date,
     /// Of an unknown type: always empty.
     Nothing,
@@ -90,8 +90,8 @@ impl Columns {
         &self.headings
     }
 
-    /// The cells of an object; `null` where the path finds no suitable value. They end where the budget of the table is used
-    /// up.
+    /// The cells of an object; `null` where the path finds no suitable value. Columns are left out once the budget of
+    /// the table is used up.
     pub fn cells(&self, object: &Value, now: Timestamp, budget: &mut CellBudget) -> Vec<Value> {
         let mut cells = vec![Value::from(text(&object["metadata"], "name"))];
         for (content, path) in &self.contents {
@@ -102,7 +102,7 @@ impl Columns {
             let found = path.find_within(object, &mut budget.visits).ok();
             let found = found.and_then(|found| found.first().copied());
             let cell = found.and_then(|value| content.cell(value, now)).unwrap_or(Value::Null);
-            // What is cut off was written all the same.
+            // The whole text was formatted, even if the cell is truncated.
             budget.bytes = budget.bytes.saturating_sub(CELL_BYTES + cell.as_str().map_or(0, str::len));
             cells.push(shortened(cell));
         }
@@ -110,7 +110,7 @@ impl Columns {
     }
 }
 
-/// Limits the work and the size of the cells of one table, whatever the columns and the objects.
+/// Limits the work and the size of the cells of one table, for any columns and objects.
 #[derive(Debug)]
 pub struct CellBudget {
     visits: VisitBudget,
@@ -123,7 +123,7 @@ const TABLE_VISITS_MAX: usize = 16 << 20;
 const TABLE_BYTES_MAX: usize = 32 << 20;
 /// The longest text of a cell. A path may find the whole object, which is unreadable in a table.
 const CELL_TEXT_MAX: usize = 16 << 10;
-/// The size of a cell besides its text.
+/// The size of a cell without its text.
 const CELL_BYTES: usize = 32;
 
 impl CellBudget {
@@ -163,7 +163,7 @@ impl Content {
     }
 }
 
-/// Cuts off what is too long for a cell.
+/// Truncates the text of a cell.
 fn shortened(cell: Value) -> Value {
     match cell.as_str() {
         Some(text) if text.len() > CELL_TEXT_MAX => {
@@ -194,7 +194,7 @@ fn text<'v>(value: &'v Value, member: &str) -> &'v str {
 
 /// An integer; fractions are truncated.
 fn integer(value: &Value) -> Option<i64> {
-    #[expect(clippy::cast_possible_truncation, reason = "what is beyond the range becomes its end")]
+    #[expect(clippy::cast_possible_truncation, reason = "values out of range saturate")]
     value.as_i64().or_else(|| value.as_f64().map(|float| float as i64))
 }
 
@@ -244,7 +244,7 @@ mod tests {
         })
     }
 
-    /// Thirty columns that show all of a large object would be tens of megabytes.
+    /// A cell is truncated: thirty columns with all of a large object would be tens of megabytes.
     #[test]
     fn a_cell_is_cut_short() {
         let version =
@@ -262,7 +262,7 @@ mod tests {
         cells.remove(1)
     }
 
-    /// Appendix E: what stands in a column depends on its type, and on what its path finds.
+    /// Appendix E: the content of a cell depends on the type of its column and on the values that its path finds.
     #[test]
     fn cells_are_of_the_type_of_their_column() {
         let cases = [
@@ -312,7 +312,7 @@ mod tests {
         }
     }
 
-    /// A path that descends again and again is not followed for ever, and neither do large values fill a table.
+    /// The visited values and the bytes of a table are limited.
     #[test]
     fn the_cells_of_a_table_are_limited() {
         let deep = (0..100).fold(json!({}), |inner, _| json!({"a": inner}));
@@ -350,7 +350,7 @@ mod tests {
         }
     }
 
-    /// Appendix E: columns are described as the definition does it, or by their path.
+    /// Appendix E: columns have the description of the definition, or their path.
     #[test]
     fn columns_are_described() {
         let columns = Columns::read(&json!({"additionalPrinterColumns": [

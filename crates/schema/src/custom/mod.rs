@@ -1,7 +1,7 @@
 //! Custom kinds: what a CustomResourceDefinition declares.
 //!
-//! A definition carries a [`StructuralSchema`], which declares of its objects what the compiled-in schema declares of
-//! others: fields, defaults, how lists merge. Incoming objects are pruned to the declared fields, defaulted and
+//! A definition has a [`StructuralSchema`], which declares for its objects the same as the compiled-in schema for
+//! built-in kinds: fields, defaults, how lists merge. Incoming objects are pruned to the declared fields, defaulted and
 //! validated.
 
 mod columns;

@@ -160,7 +160,7 @@ mod tests {
         Scaling::read(&version(Some(".status.selector"))).unwrap()
     }
 
-    /// Appendix E: `scale` via JSON paths.
+    /// Appendix E: a Scale has the values at the paths of the definition.
     #[test]
     fn a_scale_shows_what_the_paths_find() {
         let object = json!({
@@ -183,7 +183,7 @@ mod tests {
         }
     }
 
-    /// Appendix E: an object whose fields have other types has no scale.
+    /// Appendix E: an object whose fields have other types has no Scale.
     #[test]
     fn an_object_that_does_not_fit_has_no_scale() {
         let missing = "Internal error occurred: the spec replicas field \".spec.size.wanted\" does not exist";
@@ -213,7 +213,7 @@ mod tests {
         }
     }
 
-    /// Appendix E: a change says how many replicas are wanted, where the definition says.
+    /// Appendix E: a changed Scale sets the replicas at the path of the definition.
     #[test]
     fn a_changed_scale_resizes_its_object() {
         let mut object = json!({"metadata": {"name": "a"}, "spec": {"other": 1}});
@@ -232,7 +232,7 @@ mod tests {
         assert_eq!((blocked.code, blocked.message.as_str()), (500, why));
     }
 
-    /// Appendix E: each version has its replicas where it says.
+    /// Appendix E: each version has its own path of replicas.
     #[test]
     fn each_version_has_its_own_paths() {
         let definition = json!({"spec": {"group": "e.com", "versions": [version(None), {"name": "v2"}]}});
@@ -243,7 +243,7 @@ mod tests {
         assert_eq!(paths, [("e.com/v1".to_owned(), of_v1), ("e.com/v2".to_owned(), None)]);
     }
 
-    /// Appendix E: replicas are counts.
+    /// Appendix E: replicas are integers from 0 to 2147483647.
     #[test]
     fn replicas_are_counts() {
         let messages = |errors: Vec<FieldError>| errors.iter().map(ToString::to_string).collect::<Vec<_>>();

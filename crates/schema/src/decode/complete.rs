@@ -12,7 +12,7 @@ use crate::schema::{Field, MessageId, Omit, Type, schema};
 /// Brings the fields of one object into canonical form; their values must be in canonical form already.
 pub(crate) fn complete(members: &mut Map, id: MessageId) {
     let unset = |(name, value): (&SmolStr, &Value)| {
-        // Most values are not: the field of these is not looked up.
+        // Most values are not empty: their fields are not looked up.
         let field = if is_empty(value) { schema().field(id, name) } else { None };
         field.filter(|field| is_unset(field, value))
     };
@@ -23,7 +23,7 @@ pub(crate) fn complete(members: &mut Map, id: MessageId) {
     add_never_absent(members, id);
 }
 
-/// Adds the members of a new object that are stored although it lacks them, such as its status.
+/// Adds the members that a new object is stored with although it lacks them, such as its status.
 pub fn complete_root(object: &mut Value, nature: &Nature) {
     if let (Value::Object(members), Some(id)) = (object, nature.message()) {
         add_never_absent(members, id);
@@ -84,7 +84,7 @@ pub fn zero(kind: &Type) -> Value {
     }
 }
 
-/// Whether a value may mean that its field is not set, whatever field it is.
+/// Whether a value may mean that its field is not set, for some field.
 fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,

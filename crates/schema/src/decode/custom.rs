@@ -28,11 +28,11 @@ pub fn object(body: &[u8], format: Format, expected: Gvk<'_>, custom: &Custom) -
     let Gvk { kind, version, .. } = expected;
     let unrecognized = |problem: String| super::unrecognized(kind, &problem, body);
     let (head, content) = read(body, format).map_err(unrecognized)?;
-    let said = head.gvk(expected).map_err(unrecognized)?;
+    let named = head.gvk(expected).map_err(unrecognized)?;
     let refused = |problem: String| {
         Refusal::bad_request(format!(
             "{} in version \"{version}\" cannot be handled as a {kind}: {problem}",
-            said.kind
+            named.kind
         ))
     };
     let Content::Document(mut document, mut findings) = content else {
@@ -88,8 +88,7 @@ pub fn check_type(object: &Value, expected: Gvk<'_>) -> Result<(), Refusal> {
 
 /// Brings a stored object into canonical form, first in its storage version, then in this one.
 ///
-/// So a field that only another version has is neither shown nor defaulted, and defaults are those of the storage
-/// version.
+/// A field that only another version has is neither shown nor defaulted, and defaults are those of the storage version.
 pub(super) fn stored(mut object: Value, custom: &Custom) -> Result<Decoded, String> {
     let stored_as = object["apiVersion"].as_str().and_then(|version| custom.other_versions.get(version));
     if let Some(structure) = stored_as {

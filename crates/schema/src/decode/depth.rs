@@ -4,14 +4,14 @@
 
 use gantry_json::{Map, SmolStr, Value};
 
-/// The most levels of an object.
+/// The maximum number of levels of an object.
 pub(super) const DEEPEST: usize = 120;
-/// How much deeper the managed fields of an object are than the fields they describe.
+/// The additional levels of managed fields, which repeat the structure of the fields they describe.
 const RECORD: usize = 5;
 /// The error about an object that is nested too deeply.
 pub const TOO_DEEP: &str = "exceeded max depth";
 
-/// Returns an error for an object that could be stored, but not be read again.
+/// Returns an error for an object that could be stored, but not parsed again.
 pub(super) fn check(object: &Map) -> Result<(), String> {
     let fits = |(name, member): (&SmolStr, &Value)| {
         let levels = if name == "metadata" { DEEPEST + RECORD } else { DEEPEST };
@@ -20,7 +20,7 @@ pub(super) fn check(object: &Map) -> Result<(), String> {
     if object.iter().all(fits) { Ok(()) } else { Err(TOO_DEEP.to_owned()) }
 }
 
-/// Whether a value has no more than this many levels. Does not look further.
+/// Whether a value has no more than this many levels, without visiting deeper ones.
 fn is_within(value: &Value, levels: usize) -> bool {
     match value {
         Value::Array(_) | Value::Object(_) if levels == 0 => false,

@@ -19,7 +19,7 @@ pub(super) fn normalize(id: MessageId, object: &mut Map) -> Result<(), String> {
     };
     let is_there = |metadata: &Value| metadata["annotations"].get(name).is_some();
     if !object.get("metadata").is_some_and(is_there) {
-        // Nothing is copied that a clone shares.
+        // An object that is shared with clones is not copied without need.
         return Ok(());
     }
     let Some(Value::Object(metadata)) = object.get_mut("metadata") else { return Ok(()) };

@@ -22,7 +22,7 @@ pub struct KeyOrder {
 /// Maps with more keys than these have no predictable order in Go.
 const SMALL: usize = 8;
 
-/// The size of paths from which on no more are kept: many maps below a long key would take much memory.
+/// The size of these paths after which no more are kept: many maps below a long key would take much memory.
 const PLACE_BYTES_MAX: usize = 4 << 20;
 
 impl KeyOrder {
@@ -40,14 +40,14 @@ impl KeyOrder {
         self.by_place.is_empty()
     }
 
-    /// Sorts the entries of the map at this path as they were sent; entries that were added come last.
+    /// Sorts the entries of the map at this path in the order in which they were sent; added entries are last.
     pub fn sort<T>(&self, place: &str, members: &mut [(&SmolStr, T)]) {
         if let Some(keys) = self.by_place.get(place) {
             members.sort_by_key(|(key, _)| keys.iter().position(|sent| sent == *key).unwrap_or(keys.len()));
         }
     }
 
-    /// Adds the maps in a tree at this place, which is the same afterwards. Below so many levels there are only unknown fields.
+    /// Adds the maps in a tree at this path, which is restored afterwards. Below `levels` all fields are unknown.
     fn collect(&mut self, tree: &Tree, place: &mut String, levels: usize) {
         let Some(levels) = levels.checked_sub(1) else { return };
         let length = place.len();
@@ -98,7 +98,7 @@ mod tests {
         assert!(KeyOrder::of_json(b"nonsense").is_alphabetical());
     }
 
-    /// Unknown fields may be nested as deeply as JSON may; an invalid object with such a field once overflowed the stack.
+    /// Unknown fields may be nested as deeply as JSON; in an invalid object they once overflowed the stack.
     #[test]
     fn a_deep_document_has_an_order() {
         let nested = format!("{}{{}}{}", r#"{"b":"#.repeat(9_990), "}".repeat(9_990));

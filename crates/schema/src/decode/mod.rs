@@ -82,7 +82,7 @@ pub enum Finding {
 
 /// The most findings that are reported.
 const MOST_FINDINGS: usize = 100;
-/// The size of paths from which on no more findings are kept: many fields below a long key would take much memory.
+/// The size of paths after which no more findings are kept: many fields below a long key would take much memory.
 const FINDINGS_BYTES_MAX: usize = 4 << 20;
 /// The scheme that Kubernetes names in errors about unknown kinds.
 const SCHEME: &str = "pkg/api/legacyscheme/scheme.go:30";
@@ -115,7 +115,7 @@ pub fn object_or_former(
         return Err(refused(unregistered(gvk)));
     }
     let other_version = gvk != expected && gvk.is_a_version_of(&expected);
-    // A kind without a schema here, such as a list, has no unknown fields.
+    // A kind without a schema, such as a list, has no unknown fields.
     let shape = gvk.message().or_else(|| expected.message().filter(|_| other_version));
     let id = shape.ok_or_else(|| refused(unconvertible(gvk, expected)))?;
     let (mut members, findings) = content.object(id).map_err(refused)?;
@@ -141,7 +141,7 @@ pub fn delete_options(body: &[u8], format: Format, group: &str, version: &str) -
     let default = Gvk::new(group, version, "DeleteOptions");
     let (head, content) = read(body, format).map_err(Refusal::bad_request)?;
     let gvk = head.gvk(default).map_err(Refusal::bad_request)?;
-    // Groups of definitions have the same options as any other.
+    // Groups of definitions have the same options as others.
     let is_own = gvk == default;
     if !is_own && !gvk.is_known() {
         return Err(Refusal::bad_request(unregistered(gvk)));
@@ -172,9 +172,9 @@ pub fn assembled(object: Value, nature: &Nature) -> Result<Decoded, String> {
     }
 }
 
-/// Takes the members out of a patched object that are unchanged clones of those of the stored one: they need not be decoded again.
+/// Removes the members of a patched object that are unchanged clones of stored ones: they need not be decoded again.
 ///
-/// Everything of a custom kind stays: its definition may have changed.
+/// All members of a custom kind are kept: its definition may have changed.
 pub fn take_unchanged(object: &mut Value, stored: &Value, nature: &Nature) -> Vec<(SmolStr, Value)> {
     let (Value::Object(members), Nature::BuiltIn(_)) = (object, nature) else { return Vec::new() };
     let mut unchanged = Vec::new();
@@ -189,7 +189,7 @@ pub fn take_unchanged(object: &mut Value, stored: &Value, nature: &Nature) -> Ve
     unchanged
 }
 
-/// As [`assembled`], for a patched object: what is an unchanged clone of what is stored is not decoded again.
+/// As [`assembled`], for a patched object: unchanged clones of stored members are not decoded again.
 pub fn patched(object: Value, stored: &Value, nature: &Nature) -> Result<Decoded, String> {
     match nature {
         Nature::BuiltIn(id) => {
@@ -222,7 +222,7 @@ fn walked(mut tree: Tree, id: MessageId, kept: Vec<(&'static str, Value)>) -> Re
     Ok(Decoded { object: Value::Object(members), findings })
 }
 
-/// The error of an annotation that is a field inside Kubernetes.
+/// The error in an annotation that is a field inside Kubernetes.
 pub fn unreadable_annotation(object: &Value, nature: &Nature) -> Option<String> {
     let mut members = object.as_object()?.clone();
     field_annotations::normalize(nature.message()?, &mut members).err()
@@ -230,7 +230,7 @@ pub fn unreadable_annotation(object: &Value, nature: &Nature) -> Option<String> 
 
 /// Checks that a computed object still has its kind; the error says which kind it has.
 ///
-/// An object of a custom kind needs only some kind: [`custom::check_type`] checks which.
+/// An object of a custom kind needs only some kind; [`custom::check_type`] checks which one.
 pub fn check_kind(object: &Value, expected: Gvk<'_>, nature: &Nature) -> Result<(), String> {
     if matches!(nature, Nature::Custom(_)) {
         return custom::check_kind(object);
@@ -252,9 +252,9 @@ pub fn check_kind(object: &Value, expected: Gvk<'_>, nature: &Nature) -> Result<
     }
 }
 
-/// The members that are unknown of an object that was put together from parts and names no version, if that is so.
+/// The unknown members of an object that was assembled from parts; `None` if it names a version.
 ///
-/// Kubernetes reads it as its own internal version, whose fields have other names than those of any version that is served.
+/// Kubernetes reads it as its own internal version, whose fields have other names than those of any served version.
 pub fn members_without_version(object: &Value, nature: &Nature) -> Option<Vec<Finding>> {
     nature.message()?;
     let names_version = |version: &Value| version.as_str().is_some_and(|version| !version.is_empty());
@@ -425,7 +425,7 @@ fn unrecognized(kind: &str, problem: &str, body: &[u8]) -> Refusal {
     ))
 }
 
-/// The first bytes of a body: as text if it looks like JSON, else in hexadecimal.
+/// The start of a body: as text if it looks like JSON, otherwise in hexadecimal.
 fn summary(body: &[u8]) -> String {
     const SHOWN: usize = 30;
     let shown = &body[..body.len().min(SHOWN)];

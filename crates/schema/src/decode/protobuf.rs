@@ -77,7 +77,7 @@ struct Place<'a> {
     nesting: Nesting<'a>,
 }
 
-/// How many messages enclose a value, and how many the body has so far.
+/// The number of messages that enclose a value, and the number of messages of the body so far.
 #[derive(Clone, Copy)]
 struct Nesting<'a> {
     levels: usize,

@@ -33,7 +33,7 @@ mod tests {
         normal(text, TimeLayout::Seconds).unwrap()
     }
 
-    /// A2.2: UTC and whole seconds, whatever was sent.
+    /// A2.2: times are converted to UTC and whole seconds.
     #[test]
     fn times_are_written_in_utc_and_whole_seconds() {
         assert_eq!(seconds("2026-11-15T17:54:17Z").unwrap(), "2026-11-15T17:54:17Z");

@@ -15,7 +15,7 @@ pub(super) const SHALLOW: usize = 500;
 /// The nesting limit of messages, which are walked recursively. Schemas nest in two levels of JSON.
 pub(super) const MOST_NESTED: usize = 60;
 
-/// The most objects of a body: each takes many times the memory of the two bytes that it may consist of.
+/// The most objects of a body: an object of two bytes takes many times as much memory.
 const OBJECTS_MAX: usize = 150_000;
 
 /// The number of objects of a body so far.
@@ -57,7 +57,7 @@ pub(super) enum Tree {
 }
 
 impl Tree {
-    /// A patched value; parts that are unchanged clones of what is stored at the same place are kept as they are.
+    /// A patched value; parts that are unchanged clones of the stored value at the same path are kept.
     pub(super) fn of_patched(value: Value, stored: &Value) -> Self {
         if value.is_clone_of(stored) {
             return Self::Stored(value);

@@ -9,9 +9,9 @@ use super::{base64, go_types, json_word};
 use crate::kinds::Nature;
 use crate::schema::{MessageId, Type, schema};
 
-/// Types the result of a strategic merge patch; the error says what does not fit its field.
+/// Converts the result of a strategic merge patch to its types; the error is about the first value that does not fit.
 ///
-/// Kind and version are those of the current object: such a patch is read into an object of that kind, whatever kind it names.
+/// Kind and version are those of the current object: the patch is applied to an object of that kind, whatever it names.
 pub fn typed(mut patched: Value, current: &Value, nature: &Nature) -> Result<Value, String> {
     if let Some(why) = type_mismatch(&patched, nature) {
         return Err(why);
@@ -30,7 +30,7 @@ pub fn type_mismatch(patched: &Value, nature: &Nature) -> Option<String> {
 fn of_message(value: &Value, id: MessageId) -> Option<String> {
     match value {
         Value::Null => None,
-        // The members are checked as they come; only the first error depends on the order of the fields.
+        // The members are checked in any order; only the first error depends on the order of the fields.
         Value::Object(members) if members.iter().all(|(name, value)| fits(value, id, name)) => None,
         Value::Object(members) => schema()
             .each_field(id)
@@ -89,7 +89,7 @@ fn unread(noun: &str, wanted: &str) -> String {
 /// The object with integers truncated to the 32 bits of their fields.
 pub fn wrap_int32(object: Value, nature: &Nature) -> Value {
     match nature.message() {
-        // Most objects have none, and keep what they share with the stored object.
+        // Most objects have none, and stay shared with the stored object.
         Some(message) if has_wide_int32(&object, message) => wrapped_message(object, message),
         _ => object,
     }

@@ -1,6 +1,6 @@
 //! Decodes a tree along the schema: known fields are kept in canonical form, others become findings.
 //!
-//! There are two kinds of errors, as in Go: a value of a wrong type is remembered and decoding continues, so that the
+//! There are two kinds of errors, as in Go: a value of a wrong type is recorded and decoding continues, so that the
 //! first one is reported; a string that a type cannot parse (a quantity, a time) ends it at once.
 
 use gantry_json::{Map, SmolStr, Value};
@@ -260,7 +260,7 @@ impl Walk {
         Ok(Value::Object(read))
     }
 
-    /// Enters a member, and returns the lengths of the paths before.
+    /// Enters a member, and returns the previous lengths of the paths.
     fn enter(&mut self, key: &str) -> usize {
         let back = self.path.len();
         if back > 0 {
@@ -275,7 +275,7 @@ impl Walk {
         self.wrong(problem)
     }
 
-    /// Remembers the first problem; the value counts as not set.
+    /// Records the first problem; the value counts as not set.
     fn wrong(&mut self, problem: String) -> Option<Value> {
         self.wrong_type.get_or_insert(problem);
         None

@@ -11,7 +11,7 @@ use super::Finding;
 use super::tree::{Document, ObjectCount, SHALLOW, Tree};
 use super::yaml_errors::{alias_name, byte_of, has_control_characters, in_go_words};
 
-/// The most nodes, and the most bytes of scalars, to which aliases may expand a document. Copies that are kept for aliases count.
+/// The most nodes, and the most bytes of scalars, of a document with expanded aliases. Copies kept for aliases count.
 const MOST_NODES: usize = 500_000;
 const MOST_BYTES: usize = 16 << 20;
 const TOO_DEEP: &str = "yaml: exceeded max depth";
@@ -55,7 +55,7 @@ struct Builder<'t> {
 
 struct Open {
     anchor: usize,
-    /// What there was before it.
+    /// The extent of the document before this value.
     before: Extent,
     /// The height of its highest child so far.
     height: usize,
@@ -162,7 +162,7 @@ impl Builder<'_> {
         Extent { nodes: self.nodes, objects: self.objects.get(), bytes: self.bytes, height: 0 }
     }
 
-    /// Counts a value at the current level; an error if the document gets too large or too deep by it.
+    /// Counts a value at the current level; returns an error if the document becomes too large or too deep.
     fn count(&mut self, extent: Extent) -> Result<(), String> {
         self.nodes += extent.nodes;
         self.bytes += extent.bytes;
@@ -286,7 +286,7 @@ fn is_tagged(value: &Tree, tag: &str) -> bool {
     }
 }
 
-/// A value as Go writes it in a program.
+/// A value in Go syntax.
 fn go_syntax(value: &Tree) -> String {
     match value {
         Tree::Null => "interface {}(nil)".to_owned(),
@@ -306,7 +306,7 @@ fn go_syntax(value: &Tree) -> String {
     }
 }
 
-/// What a scalar without quotes means in YAML 1.1.
+/// Parses a scalar without quotes as in YAML 1.1.
 fn scalar(text: &str) -> Result<Tree, String> {
     Ok(match text {
         "" | "~" | "null" | "Null" | "NULL" => Tree::Null,
@@ -326,7 +326,7 @@ fn scalar(text: &str) -> Result<Tree, String> {
     })
 }
 
-/// A number in the form in which JSON would have it.
+/// A number in JSON's form.
 fn number(text: &str) -> Option<String> {
     let digits = text.replace('_', "");
     let (sign, size) = match digits.strip_prefix('-') {
@@ -367,7 +367,7 @@ mod tests {
         read(text.as_bytes()).unwrap().0.root.take_value()
     }
 
-    /// A2.12: YAML 1.1 has more words for true and false, and quotes take the meaning away.
+    /// A2.12: YAML 1.1 has more words for true and false, but not in quotes.
     #[test]
     fn plain_words_mean_what_yaml_1_1_says() {
         assert_eq!(
@@ -402,7 +402,7 @@ mod tests {
         );
     }
 
-    /// A2.23: keys that stand twice are found, and the last one counts.
+    /// A2.23: duplicate keys are reported, and the last one is used.
     #[test]
     fn duplicate_keys_are_reported_with_their_line() {
         let (mut document, findings) = read(b"data:\n  a: 1\n  a: 2\n").unwrap();
@@ -447,7 +447,7 @@ mod tests {
         assert_eq!(read(copies.as_bytes()).unwrap_err(), TOO_LARGE);
     }
 
-    /// Anchors are found without a search: this takes milliseconds.
+    /// Anchors are resolved without a search, so many of them take milliseconds.
     #[test]
     fn many_anchors_are_resolved() {
         let pairs = (0..80_000).map(|n| format!("- &a{n} x\n- *a{n}\n")).collect::<Vec<_>>().concat();

@@ -184,7 +184,7 @@ mod tests {
 
     use super::super::yaml::read;
 
-    /// K1 table, A2.12: Go's wording and line numbers, as kubectl 1.37 and kube-apiserver 1.37 answer invalid YAML.
+    /// K1 table, A2.12: Go's wording and line numbers, in the responses of kubectl 1.37 and kube-apiserver 1.37.
     #[test]
     fn broken_texts_are_reported_in_go_words() {
         for line in include_str!("../../tests/recorded/broken_yaml.jsonl").lines() {

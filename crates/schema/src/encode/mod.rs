@@ -42,8 +42,8 @@ pub fn object_into(value: &Value, nature: &Nature, type_meta: TypeMeta, bytes: &
     write_object(value, nature, type_meta, &mut Writer::new(bytes));
 }
 
-/// Appends an object with kind and version, without newline, and returns where its parts are. Parts that it shares with an object that
-/// was written before are copied from the text of that one.
+/// Appends an object with kind and version, without newline, and returns the positions of its parts. Parts that it
+/// shares with an object that was written before are copied from that text.
 pub fn object_with_parts(
     value: &Value,
     nature: &Nature,
@@ -70,7 +70,7 @@ pub fn list_start(kind: &str, api_version: &str, metadata: &Value, bytes: &mut V
     text::string(api_version, bytes);
     bytes.extend_from_slice(b",\"metadata\":");
     match schema().find("meta/v1.ListMeta") {
-        // An empty continue is only there to be written.
+        // An empty continue token must be written.
         Some(list_meta) if metadata["continue"] != "" => {
             message(metadata, list_meta, TypeMeta::LeftOut, &mut Writer::new(bytes));
         }
@@ -135,10 +135,10 @@ fn message(value: &Value, id: MessageId, type_meta: TypeMeta, writer: &mut Write
     object.close();
 }
 
-/// Writes a field that the object lacks, if it is written nevertheless.
+/// Writes a field that the object lacks, if it is written even then.
 fn absent_field(field: &Field, object: &mut Members<'_, '_>) {
     if let Some(value) = absent(field) {
-        // It is dropped at once: none of its parts is shared.
+        // The value is temporary: none of its parts is shared.
         typed(&value, &field.kind, &mut Writer::new(object.field(field.json).bytes));
     }
 }

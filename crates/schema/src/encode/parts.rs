@@ -1,7 +1,7 @@
 //! The parts of a text that the next text of the same object can copy.
 //!
-//! Most writes change little of an object: its status, or one entry of its managed fields. The other parts of the new object are clones of
-//! those of the stored one, and their text is in the stored bytes.
+//! Most writes change little of an object: its status, or one entry of its managed fields. The other parts of the new
+//! object are clones of the stored ones, and their text is in the stored bytes.
 
 use gantry_json::Value;
 
@@ -10,10 +10,11 @@ use crate::schema::MessageId;
 /// Smaller parts are encoded again, which is as fast as looking for them.
 const PART_BYTES_MIN: usize = 128;
 
-/// The larger objects within an object that was written, and where they are in its text. They are clones, which cost a reference count each.
+/// The larger objects within an object that was written, and their positions in its text. They are clones, so each
+/// costs only a reference count.
 #[derive(Clone, Debug, Default)]
 pub struct TextParts {
-    /// In the order of their ends: what is within a part comes before it.
+    /// In the order of their ends: nested parts are before the part that contains them.
     parts: Vec<Part>,
 }
 
@@ -25,14 +26,14 @@ struct Part {
     end: usize,
 }
 
-/// What determines how an object is written.
+/// The type of an object, which determines how it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PartKind {
     Message(MessageId),
     Anything,
 }
 
-/// The text of an object, and where its parts are.
+/// The text of an object, and the positions of its parts.
 #[derive(Clone, Copy, Debug)]
 pub struct PreviousText<'a> {
     /// The text.
@@ -41,7 +42,7 @@ pub struct PreviousText<'a> {
     pub parts: &'a TextParts,
 }
 
-/// Where a text is written.
+/// The output, and the previous text of the object.
 pub(super) struct Writer<'a> {
     pub(super) bytes: &'a mut Vec<u8>,
     pub(super) previous: Option<PreviousText<'a>>,

@@ -5,7 +5,7 @@ pub fn pretty(json: &[u8]) -> Vec<u8> {
     pretty_within(json, usize::MAX).unwrap_or_default()
 }
 
-/// Indents valid JSON; `None` if it gets longer than this by more than a line. Each line of a deep value is mostly indentation.
+/// Indents valid JSON; `None` if the result exceeds this size by more than a line. Most of a deep value is indentation.
 pub fn pretty_within(json: &[u8], bytes_max: usize) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(json.len() * 2);
     let (mut level, mut in_text, mut escaped) = (0_usize, false, false);
@@ -70,7 +70,7 @@ mod tests {
         );
     }
 
-    /// A megabyte of zeros at a hundred levels would be a hundred megabytes.
+    /// Indentation is limited: a megabyte of zeros at a hundred levels would be a hundred megabytes.
     #[test]
     fn deep_values_are_not_indented_beyond_a_limit() {
         let json = format!("{}{}{}", "[".repeat(100), vec!["0"; 10_000].join(","), "]".repeat(100));

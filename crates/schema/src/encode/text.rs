@@ -66,7 +66,7 @@ pub(super) fn string(text: &str, bytes: &mut Vec<u8>) {
     bytes.reserve(raw.len() + 2);
     bytes.push(b'"');
     let mut plain_from = 0;
-    // Long strings are looked at in steps, each of which is a few instructions.
+    // Long strings are scanned in steps of a few instructions.
     let (steps, _) = raw.as_chunks();
     let plain = steps.iter().take_while(|step| !has_suspect(step)).count() * STEP;
     let rest = raw.iter().enumerate().skip(plain);

@@ -11,7 +11,8 @@ use gantry_primitives::refusal::go_float;
 use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{DeserializeSeed, Deserializer, Error, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 
-/// Converts JSON to YAML; `None` if it is invalid, or if the YAML would be [many times](indented_bytes_max) as long because of its indentation.
+/// Converts JSON to YAML; `None` if it is invalid, or if indentation makes the YAML [many times](indented_bytes_max) as
+/// long.
 pub fn yaml(json: &[u8]) -> Option<String> {
     converted(json, Position::Document)
 }
@@ -80,7 +81,7 @@ impl<'de> IntoDeserializer<'de, serde_json::Error> for Tree<'de> {
     }
 }
 
-/// What a value is within its parent.
+/// The position of a value in its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Position {
     Document,
@@ -392,7 +393,7 @@ mod tests {
         assert_eq!(yaml(nested(100).as_bytes()), None);
     }
 
-    /// An element is what it is in a list that is converted as a whole.
+    /// An element has the same text as in a list that is converted as a whole.
     #[test]
     fn elements_are_those_of_a_list() {
         let elements = [r#"{"b":[1,{"c":"x\ny"}],"a":{}}"#, "[1,[2]]", "\"text\"", "{}"];
@@ -401,7 +402,7 @@ mod tests {
         assert_eq!(whole, format!("items:\n{parts}"));
     }
 
-    /// A9.2: members are sorted whatever their order is in JSON, with all their lines.
+    /// A9.2: members are sorted with all their lines, in whatever order they are in JSON.
     #[test]
     fn members_are_sorted_with_their_lines() {
         let json = br#"{"z":[{"c":1,"b":{"w":2,"v":["\n",[{"f":1,"e":[]}]]},"a":{}}],"a":"two\nlines"}"#;

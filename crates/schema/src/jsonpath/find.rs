@@ -28,7 +28,7 @@ impl VisitBudget {
         Self { left: values }
     }
 
-    /// Whether it is used up.
+    /// Whether no values are left.
     pub fn is_spent(&self) -> bool {
         self.left == 0
     }

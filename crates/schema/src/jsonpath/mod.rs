@@ -34,7 +34,7 @@ pub enum Piece<'t, 'v> {
     Found(Vec<&'v Value>),
 }
 
-/// Why a template is invalid, or cannot be evaluated on an object.
+/// The error of a template that is invalid or cannot be evaluated on an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem(String);
 
@@ -70,7 +70,7 @@ enum Step {
 enum Operand {
     JsonPath(JsonPath),
     Value(Value),
-    /// An unquoted word, which has no meaning.
+    /// An unquoted word, which cannot be evaluated.
     Word(String),
 }
 
@@ -186,7 +186,7 @@ mod tests {
     use gantry_json::json;
     use proptest::prelude::*;
 
-    fn said(template: &str, object: &Value) -> Result<String, Problem> {
+    fn rendered(template: &str, object: &Value) -> Result<String, Problem> {
         let template = Template::parse(template)?;
         let pieces = template.pieces(object)?.into_iter().map(|piece| match piece {
             Piece::Text(text) => text.to_owned(),
@@ -247,9 +247,9 @@ mod tests {
             ("{.}", ""),
         ];
         for (template, text) in cases {
-            assert_eq!(said(template, &pods()).unwrap(), text, "{template}");
+            assert_eq!(rendered(template, &pods()).unwrap(), text, "{template}");
         }
-        assert_eq!(said("{@}", &json!({"b": "<", "a": 1})).unwrap(), "{\"a\":1,\"b\":\"\\u003c\"}");
+        assert_eq!(rendered("{@}", &json!({"b": "<", "a": 1})).unwrap(), "{\"a\":1,\"b\":\"\\u003c\"}");
     }
 
     #[test]
@@ -296,11 +296,11 @@ mod tests {
             ("{.items[?(@.spec.c[*].image==\"i1\")]}", "can only compare one element at a time"),
         ];
         for (template, problem) in cases {
-            assert_eq!(said(template, &pods()), Err(problem.into()), "{template}");
+            assert_eq!(rendered(template, &pods()), Err(problem.into()), "{template}");
         }
     }
 
-    /// Every descent multiplies the values by the depth of the object; a path with very many ends with an error.
+    /// Every recursive descent multiplies the values by the depth of the object; too many of them are an error.
     #[test]
     fn an_evaluation_ends() {
         let deep = (0..100).fold(json!({}), |inner, _| json!({"a": inner, "b": 1}));

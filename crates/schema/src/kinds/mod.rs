@@ -64,9 +64,9 @@ pub struct Kind {
     pub subresources: Vec<Subresource>,
     /// The response to a completed DELETE.
     pub deleted: DeleteAnswer,
-    /// What happens to dependents when a delete request does not say.
+    /// What happens to dependents if a delete request has no policy.
     pub propagation: DefaultPropagation,
-    /// What PUT does when there is no such object.
+    /// The response to a PUT of an object that does not exist.
     pub put_absent: PutAbsent,
     /// Whether PUT may omit the resourceVersion.
     pub blind_put: BlindPut,
@@ -150,7 +150,7 @@ pub enum DeleteAnswer {
     Status,
 }
 
-/// What happens to dependents when a delete request does not say.
+/// What happens to dependents if a delete request has no policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DefaultPropagation {
     /// They are deleted in the background.
@@ -161,7 +161,7 @@ pub enum DefaultPropagation {
     Unsupported,
 }
 
-/// What PUT does when there is no such object.
+/// The response to a PUT of an object that does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PutAbsent {
     /// Responds with 404.
@@ -217,7 +217,7 @@ pub enum NameRule {
 pub fn kinds() -> &'static Kinds {
     static KINDS: LazyLock<Kinds> = LazyLock::new(|| {
         parse::kinds(include_str!("served.tsv"))
-            .unwrap_or_else(|problem| unreachable!("the table that is compiled in is broken: {problem}"))
+            .unwrap_or_else(|problem| unreachable!("the compiled-in table is invalid: {problem}"))
     });
     &KINDS
 }

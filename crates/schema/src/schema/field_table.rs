@@ -25,7 +25,7 @@ impl FieldTable {
         self.places[self.place(name)].map(|(_, position)| position)
     }
 
-    /// The place of a name, or the one where it would be.
+    /// The place of a name, or the free place for it.
     fn place(&self, name: &str) -> usize {
         let mask = self.places.len() - 1;
         let mut place = hash(name) & mask;
@@ -36,7 +36,7 @@ impl FieldTable {
     }
 }
 
-/// Names of fields differ in their lengths and in few letters, which makes this good enough.
+/// Names of fields differ in their lengths and in a few letters, so this is sufficient.
 fn hash(name: &str) -> usize {
     let bytes = name.as_bytes();
     let byte = |index: usize| bytes.get(index).copied().map_or(0, usize::from);

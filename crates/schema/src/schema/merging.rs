@@ -32,7 +32,7 @@ pub enum StrategicMerge {
 /// The granularity of ownership under server-side apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owning {
-    /// Each member by itself.
+    /// Each member separately.
     Granular,
     /// The field as a whole.
     Atomic,

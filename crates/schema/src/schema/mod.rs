@@ -132,7 +132,7 @@ struct FieldPlace {
 pub fn schema() -> &'static Schema {
     static SCHEMA: LazyLock<Schema> = LazyLock::new(|| {
         parse::schema(include_str!("fields.tsv"), include_str!("lists.tsv"))
-            .unwrap_or_else(|problem| unreachable!("the schema that is compiled in is broken: {problem}"))
+            .unwrap_or_else(|problem| unreachable!("the compiled-in schema is invalid: {problem}"))
     });
     &SCHEMA
 }

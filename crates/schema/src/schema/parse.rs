@@ -99,7 +99,7 @@ fn type_of(name: &str, by_name: &BTreeMap<&'static str, MessageId>) -> Option<Ty
     })
 }
 
-/// `lists.tsv`: what differs from the default, by message and field or, with `*`, by type of message.
+/// `lists.tsv`: rules other than the default, by message and field or, with `*`, by type of message.
 struct Rules {
     by_field: BTreeMap<(&'static str, &'static str), Merging>,
     /// Messages that are owned as a whole wherever they are used.

@@ -1,9 +1,9 @@
-//! Objects of every kind with whatever the schema allows in them, made from a row of choices.
+//! Objects of every kind with any content that the schema allows, made from a list of choices.
 
 use gantry_json::{Map, Value, json};
 use gantry_schema::schema::{MessageId, Other, Type, schema};
 
-/// A row of choices; when it has run out, the first choice is taken.
+/// A list of choices; once it is empty, the first choice is taken.
 pub(crate) struct Choices<'a> {
     pub(crate) left: std::slice::Iter<'a, u8>,
 }
@@ -14,7 +14,7 @@ impl Choices<'_> {
     }
 }
 
-/// An object of a message. Fields are rare enough for the row to reach deep ones.
+/// Makes an object of a message. Fields are rare enough for the choices to reach deep ones.
 pub(crate) fn object(id: MessageId, choices: &mut Choices<'_>) -> Value {
     let mut members = Map::new();
     for field in schema().each_field(id) {

@@ -1,4 +1,4 @@
-//! A definition as its authors write it, in every format.
+//! A definition in every format.
 
 use gantry_json::{Value, json};
 use gantry_schema::decode::{self, Format, Gvk};
@@ -47,7 +47,7 @@ fn a_definition_is_the_same_in_every_format() {
     }
 }
 
-/// Appendix E: what may be one of several things is what it was written as, and nothing where it is neither.
+/// Appendix E: a value with an alternative type keeps its type, and a value of neither type is dropped or refused.
 #[test]
 fn parts_of_a_schema_may_be_of_several_types() {
     let id = definition().message().unwrap();
@@ -84,7 +84,7 @@ fn unknown_fields_are_reported_where_kubernetes_reports_them() {
     );
 }
 
-/// Appendix E: a schema in a schema in a schema has an end, in every format.
+/// Appendix E: schemas that are nested too deeply are refused in every format.
 #[test]
 fn schemas_are_nested_only_so_deep() {
     let levels = 5_000;

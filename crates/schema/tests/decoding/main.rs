@@ -1,4 +1,4 @@
-//! Bodies of requests and answers, as Kubernetes 1.37 took and wrote them, and any others.
+//! Decoding and encoding: compared with requests and responses of Kubernetes 1.37, and with random input.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 

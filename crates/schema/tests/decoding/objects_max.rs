@@ -29,7 +29,7 @@ fn protobuf(count: usize) -> Vec<u8> {
     body
 }
 
-/// A body of 3 MiB has room for a million and a half: as containers with their defaults they would take 600 MB.
+/// A body of 3 MiB can have 1.5 million objects: as containers with their defaults they would take 600 MB.
 #[test]
 fn objects_are_counted_in_every_format() {
     let formats = [
@@ -46,13 +46,13 @@ fn objects_are_counted_in_every_format() {
     }
 }
 
-/// Objects that aliases repeat count as often as they are repeated.
+/// Objects behind aliases count once per alias.
 #[test]
 fn objects_behind_aliases_count() {
     let row = vec!["{}"; 1000].join(",");
     let aliases =
         |count: usize| format!("a: &a [{row}]\nspec: {{containers: [{}]}}", vec!["*a"; count].join(","));
     let plain = |count| decode::plain(aliases(count).as_bytes(), Format::Yaml).map(|_| ());
-    assert_eq!(plain(147), Ok(()), "with the copy that is kept for the aliases");
+    assert_eq!(plain(147), Ok(()), "including the copy for the aliases");
     assert_eq!(plain(149), Err("yaml: more than 150000 objects".to_owned()));
 }

@@ -1,4 +1,4 @@
-//! No bytes do harm, and every object survives being written and read.
+//! No input makes decoding panic, and every object can be written and read again.
 
 use gantry_json::{Value, json};
 use gantry_schema::decode::{self, Format, Gvk};
@@ -15,7 +15,7 @@ fn gvks() -> Vec<Gvk<'static>> {
     all.filter(|gvk| gvk.message().is_some()).collect()
 }
 
-/// Any object of any kind, not in normal form yet.
+/// Any object of any kind, not in canonical form.
 fn any_object() -> impl Strategy<Value = (Gvk<'static>, Value)> {
     (proptest::sample::select(gvks()), proptest::collection::vec(any::<u8>(), 0..1500)).prop_map(
         |(gvk, row)| {
@@ -27,7 +27,7 @@ fn any_object() -> impl Strategy<Value = (Gvk<'static>, Value)> {
     )
 }
 
-/// A body that looks like JSON here and there.
+/// A body with fragments of JSON and YAML.
 fn scraps() -> impl Strategy<Value = Vec<u8>> {
     let scrap = proptest::sample::select(vec![
         "{",
@@ -65,14 +65,14 @@ fn scraps() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// A2.7: the normal form is its own normal form, whichever way it goes.
+    /// A2.7: encoding and decoding an object in canonical form does not change it.
     #[test]
     fn an_object_survives_being_written_and_read((gvk, sent) in any_object()) {
         let id = gvk.message().unwrap();
         let first = decode::object(sent.to_string().as_bytes(), Format::Json, gvk).unwrap();
         prop_assert_eq!(&first.findings, &[]);
         let written = encode::object(&first.object, &id.into());
-        // JSON omits some empty lists and maps; nothing else gets lost.
+        // JSON omits some empty lists and maps, and nothing else.
         let kept = empties::in_form(Form::Written, &id.into(), &first.object).into_owned();
         let again = decode::object(&written, Format::Json, gvk).unwrap();
         prop_assert_eq!(&again.object, &kept);
@@ -81,7 +81,7 @@ proptest! {
         prop_assert_eq!(&decode::value(first.object.clone(), &id.into()).unwrap().object, &first.object);
     }
 
-    /// A9.5: JSON and protobuf lead to the same object.
+    /// A9.5: JSON and protobuf decode to the same object.
     #[test]
     fn protobuf_leads_to_the_same_object((gvk, sent) in any_object()) {
         let text = decode::object(sent.to_string().as_bytes(), Format::Json, gvk).unwrap();
@@ -91,20 +91,20 @@ proptest! {
         prop_assert_eq!(binary.object, kept);
     }
 
-    /// A2.12, A9.4: whatever the bytes are, there is an answer.
+    /// A2.12, A9.4: any bytes are decoded or refused.
     #[test]
     fn no_bytes_do_harm(gvk in proptest::sample::select(gvks()), bytes in proptest::collection::vec(any::<u8>(), 0..200), scraps in scraps()) {
         for body in [&bytes, &scraps] {
             for format in [Format::Json, Format::Yaml, Format::Protobuf] {
-                let _answered = decode::object(body, format, gvk).is_ok();
+                let _is_decoded = decode::object(body, format, gvk).is_ok();
                 let _read = decode::plain(body, format).is_ok();
             }
         }
         let envelope = protobuf_writer::body(&json!({"kind": gvk.kind, "apiVersion": gvk.api_version()}), gvk.message().unwrap());
-        let _answered = decode::object(&[&envelope[..], b"\x12\x00", &bytes].concat(), Format::Protobuf, gvk).is_ok();
+        let _is_decoded = decode::object(&[&envelope[..], b"\x12\x00", &bytes].concat(), Format::Protobuf, gvk).is_ok();
     }
 
-    /// A9.4: a message with bytes that were turned over is read or refused.
+    /// A9.4: a body with a changed byte, or of which the end is missing, is decoded or refused.
     #[test]
     fn no_damage_does_harm((gvk, sent) in any_object(), place in any::<prop::sample::Index>(), byte in any::<u8>()) {
         let text = decode::object(sent.to_string().as_bytes(), Format::Json, gvk).unwrap();
@@ -114,7 +114,7 @@ proptest! {
         ] {
             let at = place.index(body.len());
             body[at] = byte;
-            let _answered = decode::object(&body, format, gvk).is_ok();
+            let _is_decoded = decode::object(&body, format, gvk).is_ok();
             let _cut = decode::object(&body[..at], format, gvk).is_ok();
         }
     }

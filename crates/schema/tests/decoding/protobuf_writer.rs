@@ -1,10 +1,10 @@
-//! Writes request bodies as typed clients do: fields that are no pointers always, pointers and bytes only when set (A9.5).
+//! Writes request bodies as typed clients do: fields that are not pointers always, others only if set (A9.5).
 
 use gantry_formats::base64;
 use gantry_json::{Map, Value};
 use gantry_schema::schema::{MessageId, Other, Type, schema};
 
-/// An object with kind and version as an enveloped body.
+/// Returns an object with kind and version as a body with its envelope.
 pub(crate) fn body(object: &Value, id: MessageId) -> Vec<u8> {
     let text = |key: &str| object[key].as_str().unwrap_or_default().as_bytes().to_vec();
     let mut meta = Vec::new();
@@ -102,7 +102,7 @@ fn single(number: u32, kind: &Type, value: &Value, out: &mut Vec<u8>) {
             (Other::List, _) => list(&Type::Message(*id), value, &mut inner),
             (Other::Texts, _) => list(&Type::String, value, &mut inner),
         },
-        Type::Inline(_) | Type::List(_) | Type::Map(_) => panic!("{kind:?} is no single value"),
+        Type::Inline(_) | Type::List(_) | Type::Map(_) => panic!("{kind:?} is not a single value"),
     }
     bytes(number, &inner, out);
 }
@@ -111,7 +111,7 @@ fn list(element: &Type, values: &Value, out: &mut Vec<u8>) {
     values.as_array().into_iter().flatten().for_each(|value| single(2, element, value, out));
 }
 
-/// Seconds and microseconds of a time in 2026, the only year the tests know.
+/// Seconds and microseconds of a time in 2026; the tests use no other year.
 fn timestamp(text: &str) -> (i64, i64) {
     let part = |range: std::ops::Range<usize>| text[range].parse::<i64>().unwrap();
     assert!(text.starts_with("2026-"), "{text}");

@@ -1,4 +1,4 @@
-//! What Kubernetes answered to these bodies.
+//! Recorded requests, compared with the responses of Kubernetes.
 
 use gantry_json::{Value, json};
 use gantry_primitives::Refusal;
@@ -15,7 +15,7 @@ fn recorded(case: &str) -> Vec<Value> {
     gantry_json::from_str(&text).unwrap()
 }
 
-/// The kind that a recorded request is about.
+/// The kind of the resource in a recorded request.
 fn kind_of(exchange: &Value) -> &'static Kind {
     let path = exchange["request"].as_str().unwrap().split(' ').nth(1).unwrap().split('?').next().unwrap();
     let segments: Vec<_> = path.trim_matches('/').split('/').collect();
@@ -36,7 +36,7 @@ fn gvk(kind: &'static Kind) -> Gvk<'static> {
     Gvk::new(kind.group, kind.version, kind.kind)
 }
 
-/// The body as it was sent; the recording keeps objects, not their bytes.
+/// The body that was sent; the recording has objects, not their bytes.
 fn sent(exchange: &Value) -> Vec<u8> {
     match &exchange["send"] {
         Value::String(text) => text.as_bytes().to_vec(),
@@ -52,7 +52,7 @@ fn format_of(exchange: &Value) -> Format {
     }
 }
 
-/// Takes out what two servers may word differently, as the recording did.
+/// Removes the parts of messages that the recordings mask because they may differ.
 fn masked(message: &str) -> String {
     for (from, to) in
         [("json parse error: ", "<words>"), ("\" as ", "<words>"), (" in scheme ", "\"<scheme>\"")]
@@ -73,7 +73,7 @@ fn decoded(exchange: &Value) -> Result<Decoded, Refusal> {
     Ok(object)
 }
 
-/// A2.12: whatever cannot be read is refused in Kubernetes' words.
+/// A2.12: bodies that cannot be decoded are refused with Kubernetes' messages.
 #[test]
 fn bodies_that_cannot_be_read_are_refused_as_recorded() {
     let mut refused = 0;
@@ -81,12 +81,12 @@ fn bodies_that_cannot_be_read_are_refused_as_recorded() {
         ["not_json", "wrong_kind", "wrong_types", "wrong_numbers", "case_of_field_names", "strict_on_put"]
     {
         for exchange in recorded(&format!("decoding.{case}")) {
-            let answer = decoded(&exchange);
+            let result = decoded(&exchange);
             if exchange["status"] != 400 {
-                assert!(answer.is_ok(), "{exchange}: {answer:?}");
+                assert!(result.is_ok(), "{exchange}: {result:?}");
                 continue;
             }
-            let refusal = answer.unwrap_err();
+            let refusal = result.unwrap_err();
             assert_eq!(masked(&refusal.message), exchange["body"]["message"].as_str().unwrap(), "{exchange}");
             assert_eq!((refusal.code, refusal.reason), (400, "BadRequest"));
             refused += 1;
@@ -120,7 +120,7 @@ fn findings_are_reported_as_recorded() {
                 None => continue,
             };
             if !exchange["send"].is_string() {
-                // The recording has sorted the members of objects, not those of texts.
+                // The recording has sorted the members of objects, not those in strings.
                 found.sort();
                 expected.sort();
             }
@@ -137,7 +137,7 @@ fn unquoted(warning: &str) -> String {
     inner.replace("\\\"", "\"")
 }
 
-/// A2.12, A2.23: the last of two members counts, and YAML is read as well.
+/// A2.12, A2.23: of duplicate members the last one is used, and YAML is decoded as well.
 #[test]
 fn what_is_accepted_is_read_as_recorded() {
     let mut compared = 0;
@@ -155,7 +155,7 @@ fn what_is_accepted_is_read_as_recorded() {
     assert_eq!(compared, 5);
 }
 
-/// A2.25: options of a delete may leave everything out, and are refused without a preamble.
+/// A2.25: the options of a delete may be empty, and errors in them have no preamble.
 #[test]
 fn options_of_deletes_are_read_as_recorded() {
     let mut seen = 0;
@@ -172,11 +172,11 @@ fn options_of_deletes_are_read_as_recorded() {
             Format::Protobuf => protobuf_writer::body(&exchange["send"], id),
             _ => sent(&exchange),
         };
-        let answer = decode::delete_options(&body, format_of(&exchange), kind.group, kind.version);
+        let result = decode::delete_options(&body, format_of(&exchange), kind.group, kind.version);
         if exchange["status"] == 400 {
-            assert_eq!(masked(&answer.unwrap_err().message), exchange["body"]["message"].as_str().unwrap());
+            assert_eq!(masked(&result.unwrap_err().message), exchange["body"]["message"].as_str().unwrap());
         } else {
-            let options = answer.unwrap();
+            let options = result.unwrap();
             assert_eq!(options["propagationPolicy"], exchange["send"]["propagationPolicy"]);
             assert_eq!(options["preconditions"], exchange["send"]["preconditions"]);
             assert_eq!(options["gracePeriodSeconds"], exchange["send"]["gracePeriodSeconds"]);
@@ -186,7 +186,7 @@ fn options_of_deletes_are_read_as_recorded() {
     assert_eq!(seen, 12);
 }
 
-/// A9.3, A9.4, A9.5: a body in protobuf is the same object as in JSON.
+/// A9.3, A9.4, A9.5: protobuf and JSON decode to the same object.
 #[test]
 fn protobuf_and_json_are_the_same_object() {
     let mut compared = 0;
@@ -215,7 +215,7 @@ fn protobuf_and_json_are_the_same_object() {
     assert_eq!(compared, 14);
 }
 
-/// A9.4: no envelope, another kind, and a body that is cut short anywhere.
+/// A9.4: bodies without an envelope, of another kind, or truncated.
 #[test]
 fn broken_protobuf_is_refused_as_recorded() {
     let exchanges = recorded("protobuf.malformed");
@@ -233,7 +233,7 @@ fn broken_protobuf_is_refused_as_recorded() {
     assert!(reported(b"").contains("empty data") && reported(b"k8s\0").contains("empty body"));
 }
 
-/// A2.7: what Kubernetes printed is in normal form already: it is read and written as it is.
+/// A2.7: recorded objects are in canonical form: decoding and encoding does not change them.
 #[test]
 fn recorded_objects_come_back_as_they_were() {
     let mut compared = 0;
@@ -259,7 +259,7 @@ fn recorded_objects_come_back_as_they_were() {
     assert_eq!(compared, 60);
 }
 
-/// O1.2, A2.12: nulls are unset, and quantities have their normal form, before any default is applied.
+/// O1.2, A2.12: before defaulting, nulls are unset, and quantities are in canonical form.
 #[test]
 fn nulls_and_quantities_are_read_as_recorded() {
     let exchanges = recorded("objects.nulls_mean_unset");
@@ -307,7 +307,7 @@ const OBJECTS: [&str; 30] = [
     "statefulset_create",
 ];
 
-/// Puts a time where the recording has hidden one.
+/// Replaces the times that the recording masks.
 fn with_times(value: Value) -> Value {
     match value {
         Value::String(text) if text == "<time>" => json!("2026-11-15T17:54:17Z"),

@@ -1,4 +1,4 @@
-//! Rules that no recording shows: which words are used for what.
+//! Messages and findings that no recording contains.
 
 use gantry_json::json;
 use gantry_schema::decode::{self, Finding, Format, Gvk};
@@ -12,10 +12,10 @@ fn refused(gvk: Gvk<'_>, body: &str) -> String {
     message.strip_prefix(&preamble).unwrap_or(&message).to_owned()
 }
 
-/// A2.12: the message around the field, the path without indices, and Go's name of the type.
+/// A2.12: type errors contain the message around the field, the path without indices, and the Go type.
 #[test]
 fn type_errors_name_message_path_and_type() {
-    for (body, words) in [
+    for (body, message) in [
         (r#"{"metadata": "x"}"#, "string into Go struct field Pod.metadata of type v1.ObjectMeta"),
         (
             r#"{"metadata": {"uid": 5}}"#,
@@ -65,7 +65,7 @@ fn type_errors_name_message_path_and_type() {
             r#"{"spec": {"containers": [{"livenessProbe": {"httpGet": {"port": 1.5}}}]}}"#,
             "number 1.5 into Go struct field HTTPGetAction.spec.containers.livenessProbe.ProbeHandler.httpGet.port of type int32",
         ),
-        // The first of several counts, unless a type refuses its text.
+        // The first of several errors is reported, unless a type refuses its text.
         (
             r#"{"spec": {"priority": "a", "hostNetwork": "b"}}"#,
             "string into Go struct field PodSpec.spec.priority of type int32",
@@ -75,7 +75,7 @@ fn type_errors_name_message_path_and_type() {
             "array into Go struct field HTTPGetAction.spec.containers.livenessProbe.ProbeHandler.httpGet.port of type int32",
         ),
     ] {
-        assert_eq!(refused(POD, body), format!("json: cannot unmarshal {words}"), "{body}");
+        assert_eq!(refused(POD, body), format!("json: cannot unmarshal {message}"), "{body}");
     }
     assert_eq!(refused(SECRET, r#"{"data": {"a": "not base64"}}"#), "illegal base64 data at input byte 3");
     assert_eq!(
@@ -84,7 +84,7 @@ fn type_errors_name_message_path_and_type() {
     );
 }
 
-/// A2.12: the same kind in another version is reported with its version, a list with its type.
+/// A2.12: errors about the same kind in another version name the version, others the Go type.
 #[test]
 fn other_versions_and_groups_are_refused() {
     let autoscaler = Gvk::new("autoscaling", "v2", "HorizontalPodAutoscaler");
@@ -136,7 +136,7 @@ fn deep_bodies_are_refused_or_ignored() {
     );
 }
 
-/// A2.23: a patch has no schema, but members that stand twice are found all the same.
+/// A2.23: a patch has no schema, but duplicate members are found as well.
 #[test]
 fn patches_are_read_with_their_doubles() {
     let (patch, findings) = decode::plain(br#"{"data":{"k":"2","k":"3"}}"#, Format::Json).unwrap();
@@ -155,7 +155,7 @@ fn nulls_within_lists_and_maps_are_empty_values() {
     assert_eq!(object["data"], json!({"a": ""}));
 }
 
-/// A2.1: an object within an object may say what it is, and it is kept; anything else may not.
+/// A2.1: an object embedded in an object may have kind and version, which are kept; other objects may not have them.
 #[test]
 fn templates_of_claims_keep_their_kind() {
     let set = Gvk::new("apps", "v1", "StatefulSet");

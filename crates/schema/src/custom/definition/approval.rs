@@ -27,15 +27,15 @@ pub fn is_protected(group: &str) -> bool {
 
 /// The approval and its reason.
 pub fn of(definition: &Value) -> (Approval, String) {
-    let said = definition["metadata"]["annotations"][ANNOTATION].as_str().unwrap_or_default();
+    let annotation = definition["metadata"]["annotations"][ANNOTATION].as_str().unwrap_or_default();
     let see = "see https://github.com/kubernetes/enhancements/pull/1111";
-    if said.is_empty() {
+    if annotation.is_empty() {
         let why = format!("protected groups must have approval annotation \"{ANNOTATION}\", {see}");
         (Approval::Missing, why)
-    } else if said.starts_with("unapproved") {
-        (Approval::Bypassed, format!("not approved: {said:?}"))
-    } else if is_url(said) {
-        (Approval::Approved, format!("approved in {said}"))
+    } else if annotation.starts_with("unapproved") {
+        (Approval::Bypassed, format!("not approved: {annotation:?}"))
+    } else if is_url(annotation) {
+        (Approval::Approved, format!("approved in {annotation}"))
     } else {
         let why = format!(
             "protected groups must have approval annotation \"{ANNOTATION}\" with either a URL or a reason starting \

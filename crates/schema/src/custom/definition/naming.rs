@@ -5,7 +5,7 @@
 //!               names taken                                  objects left
 //! new ─────────────────────────► NamesAccepted=False   Terminating=True ──────────► Terminating=True
 //!  │ names free                        │ freed             ▲  │ none left
-//!  └──► NamesAccepted, Established ◄───┘                   │  └──► finalizer taken off
+//!  └──► NamesAccepted, Established ◄───┘                   │  └──► finalizer removed
 //!                                  └────────── DELETE ─────┘
 //! ```
 //!
@@ -136,7 +136,7 @@ impl Taken {
         taken
     }
 
-    /// The names that are accepted of those in the spec; a name in use stays as it was.
+    /// The accepted names of those in the spec; a name in use is not changed.
     fn share(&self, definition: &Value) -> (Value, Conflict) {
         let (wanted, given) = (&definition["spec"]["names"], &definition["status"]["acceptedNames"]);
         let mut names = given.as_object().cloned().unwrap_or_default();
@@ -190,7 +190,7 @@ fn accept(status: &mut Value, conflict: Conflict, now: Timestamp) {
     };
     let accepted = DefinitionCondition { name: NAMES_ACCEPTED, truth, reason, message: message.into() };
     condition::set(status, &accepted, now);
-    // Established definitions stay so, with the names that they have.
+    // Established definitions stay established, with their accepted names.
     if truth == Truth::False && condition::find(status, ESTABLISHED).is_none() {
         let message = "not all names are accepted".into();
         let not =

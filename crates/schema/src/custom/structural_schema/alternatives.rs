@@ -53,7 +53,7 @@ pub(super) fn validate(
 /// The outcomes of a value with several schemas.
 struct Alternatives {
     valid: usize,
-    /// The first valid outcome, otherwise the first of those that match most.
+    /// The first valid outcome, otherwise the first with the most matches.
     best: Outcome,
 }
 

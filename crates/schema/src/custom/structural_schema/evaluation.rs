@@ -30,7 +30,7 @@ struct Evaluation {
     /// The size of the errors found.
     error_bytes: usize,
     left: u64,
-    /// Whether the types of rules are checked: those of a stored definition were when it was written.
+    /// Whether the types of rules are checked: those of a stored definition were checked when it was written.
     checks_types: bool,
 }
 
@@ -68,7 +68,7 @@ pub(super) fn validate(
         Evaluation { found: ValidationResult::default(), error_bytes: 0, left: BUDGET, checks_types: false };
     let ratchet = Ratchet { itself: old.map(|old| (object, old)), around: None };
     let ruled = Ruled { by: structure, node: structure, is_resource: true };
-    // If it breaks off, the error is already in the result.
+    // If evaluation stops early, the error is already in the result.
     let _ = evaluation.validate(ruled, &Path::root(), Changed { value: object, old, ratchet });
     evaluation.found
 }
@@ -83,14 +83,14 @@ pub(super) fn validate_default(
         Evaluation { found: ValidationResult::default(), error_bytes: 0, left: BUDGET, checks_types: true };
     let ruled = Ruled { by: structure, node: structure, is_resource };
     let changed = Changed { value: default, old: Some(default), ratchet: Ratchet::default() };
-    // If it breaks off, the error is already in the result.
+    // If evaluation stops early, the error is already in the result.
     let _ = evaluation.validate(ruled, &Path::root(), changed);
     evaluation.found.errors
 }
 
 impl Evaluation {
     fn validate(&mut self, ruled: Ruled<'_>, at: &Path<'_>, changed: Changed<'_>) -> ControlFlow<()> {
-        // Whether a value may be null is decided by its parent.
+        // The parent decides whether a value may be null.
         if !ruled.by.has_rules || changed.value.is_null() {
             return ControlFlow::Continue(());
         }
@@ -133,7 +133,7 @@ impl Evaluation {
         let members = changed.value.as_object().into_iter().flatten();
         for (name, value) in members {
             let old = changed.old.and_then(|old| old.get(name));
-            // These differ between versions of an object without a write.
+            // These fields differ between versions of an object without a write.
             let ratchet =
                 if changed.ratchet.around.is_none() && matches!(name.as_str(), "apiVersion" | "kind") {
                     Ratchet::default()
@@ -222,7 +222,7 @@ impl Evaluation {
             Some(message) => self.message(message, rule, subject, ruled, at)?,
             None => None,
         };
-        let why = why.unwrap_or_else(|| rule.said());
+        let why = why.unwrap_or_else(|| rule.error_message());
         let field = match (at.is_root(), rule.place.as_str()) {
             (_, "") => place(at),
             (true, inner) => inner.to_owned(),
@@ -275,9 +275,9 @@ impl Evaluation {
             .to_owned()
         };
         self.pay(&meter, spent, at, ruled)?;
-        let said = evaluated.ok().map(|text| text.trim().to_owned());
+        let message = evaluated.ok().map(|text| text.trim().to_owned());
         let fits = |text: &String| !text.is_empty() && text.len() <= LONGEST_MESSAGE && !text.contains('\n');
-        ControlFlow::Continue(said.filter(fits))
+        ControlFlow::Continue(message.filter(fits))
     }
 
     /// Subtracts the cost of an evaluation from the budget, or reports that it is exceeded.

@@ -23,7 +23,7 @@ pub(super) struct Expression {
     pub(super) message: Option<Program>,
     /// The type of the error.
     pub(super) reason: Reason,
-    /// The path of the error relative to the value; empty for the value itself.
+    /// The path of the error, relative to the value; empty for the value itself.
     pub(super) place: String,
 }
 
@@ -90,7 +90,7 @@ impl Expression {
     }
 
     /// The error message of the violated rule.
-    pub(super) fn said(&self) -> String {
+    pub(super) fn error_message(&self) -> String {
         match self.source["message"].as_str() {
             None | Some("") => format!("failed rule: {}", self.name()),
             Some(message) => message.trim().to_owned(),

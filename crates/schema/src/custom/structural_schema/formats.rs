@@ -112,7 +112,7 @@ mod tests {
 
     use super::*;
 
-    /// Appendix E: what a text of each format looks like.
+    /// Appendix E: valid and invalid strings of each format.
     #[test]
     fn texts_have_formats() {
         let table: [(&str, &[&str], &[&str]); 26] = [

@@ -144,7 +144,7 @@ mod tests {
         }
     }
 
-    /// Errors repeat the path of their value: many of them below a long key are cut short.
+    /// Errors contain the path of their value, so only a few are reported below a long key.
     #[test]
     fn errors_below_a_long_key_are_cut_short() {
         let strings = json!({"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "set"});

@@ -33,9 +33,9 @@ use formats::Format;
 
 /// The schema of a value and of everything in it.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[expect(clippy::struct_excessive_bools, reason = "schemas say yes or no to these, each for itself")]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
 pub struct StructuralSchema {
-    /// The type; `None` if the schema does not say.
+    /// The type, if the schema has one.
     pub schema_type: Option<SchemaType>,
     /// The declared properties of an object.
     pub properties: BTreeMap<String, StructuralSchema>,
@@ -133,7 +133,7 @@ impl StructuralSchema {
         structure
     }
 
-    /// Whether it or any part of it has rules; its parts know already.
+    /// Whether it or any part of it has rules; the flags of its parts are set.
     fn contains_rules(&self) -> bool {
         let own = self.constraints.as_ref().is_some_and(|constraints| {
             !constraints.expressions.is_empty() || constraints.all_of.iter().any(|inner| inner.has_rules)

@@ -175,7 +175,7 @@ fn multiple_of(outcome: &mut Outcome, at: &Path<'_>, number: Read, factor: f64) 
 }
 
 /// The integer part of a number, if it fits.
-#[expect(clippy::cast_possible_truncation, reason = "it is in range, and the rest is meant to go")]
+#[expect(clippy::cast_possible_truncation, reason = "it is in range, and the fraction is dropped")]
 fn truncated(real: f64) -> Option<i64> {
     const TWO_TO_THE_63: f64 = 9_223_372_036_854_775_808.0;
     (-TWO_TO_THE_63..TWO_TO_THE_63).contains(&real).then_some(real as i64)

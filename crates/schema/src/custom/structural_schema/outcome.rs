@@ -15,7 +15,7 @@ pub(super) const NOWHERE: &str = "<nil>";
 pub(super) struct Outcome {
     /// The errors in the order in which they were found; alternatives may report the same.
     pub(super) errors: Vec<FieldError>,
-    /// How many checks the value passed: of alternatives, the one with the most was probably intended.
+    /// How many checks the value passed: of alternatives, the one that passed the most was probably intended.
     pub(super) matched: usize,
     /// The size of the errors.
     bytes: usize,
@@ -60,8 +60,8 @@ impl Outcome {
 
 /// Removes duplicate errors.
 pub(super) fn each_once(mut errors: Vec<FieldError>) -> Vec<FieldError> {
-    let mut said = BTreeSet::new();
-    errors.retain(|error| said.insert(error.to_string()));
+    let mut seen = BTreeSet::new();
+    errors.retain(|error| seen.insert(error.to_string()));
     errors
 }
 

@@ -92,7 +92,7 @@ impl StructuralSchema {
     }
 }
 
-/// Removes all properties of a value of which nothing is declared.
+/// Removes all properties of a value without a declaration.
 fn empty(value: &mut Value, at: &Path<'_>, removed: &mut Vec<String>) {
     match value {
         Value::Object(members) => {
@@ -119,7 +119,7 @@ mod tests {
         (object, removed)
     }
 
-    /// Appendix E: what is not declared is removed and named, wherever it stands; version, kind and metadata stay.
+    /// Appendix E: undeclared fields are removed and returned at any depth; version, kind and metadata are kept.
     #[test]
     fn what_is_not_declared_is_removed_and_named() {
         let schema = json!({"type": "object", "properties": {"spec": {"type": "object", "properties": {
@@ -153,8 +153,8 @@ mod tests {
         );
     }
 
-    /// Appendix E: an object that keeps unknown members keeps them at its own level; what is declared of a member
-    /// holds, unless that keeps unknown members too.
+    /// Appendix E: an object that preserves unknown fields keeps them at its own level; a declared field is pruned by
+    /// its declaration, unless that preserves unknown fields, too.
     #[test]
     fn unknown_members_may_be_kept() {
         let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true, "properties": {
@@ -177,7 +177,7 @@ mod tests {
         );
     }
 
-    /// Appendix E: an embedded object has version, kind and metadata without declaring them.
+    /// Appendix E: an embedded object keeps version, kind and metadata without declaring them.
     #[test]
     fn embedded_objects_keep_what_every_object_has() {
         let schema = json!({"type": "object", "properties": {"template": {
@@ -193,7 +193,7 @@ mod tests {
         );
     }
 
-    /// Appendix E: where any member may stand, nothing is declared of the objects among them.
+    /// Appendix E: with `additionalProperties: true` or without `items`, nothing is declared in the nested objects.
     #[test]
     fn any_member_is_not_any_object() {
         let schema = json!({"type": "object", "properties": {

@@ -31,9 +31,9 @@ impl StructuralSchema {
         each_once(self.outcome(&Path::root(), value, None).errors)
     }
 
-    /// The same for the status of a changed object, in which nothing else changed.
+    /// The same for the status of a changed object, the rest of which did not change.
     ///
-    /// Kubernetes validates the status alone then, and its messages start from there.
+    /// In this case Kubernetes validates the status alone, and the paths in its messages start there.
     pub fn validate_changed_status(&self, old: &Value, new: &Value) -> Vec<FieldError> {
         let mut errors = match (self.properties.get("status"), new.get("status")) {
             (Some(declared), Some(status)) => declared.validate_changed_values(&old["status"], status),
@@ -48,7 +48,7 @@ impl StructuralSchema {
         errors
     }
 
-    /// The same for a changed value, except for parts that were as wrong before and did not change.
+    /// The same for a changed value; errors in unchanged parts are ratcheted.
     pub fn validate_changed_values(&self, old: &Value, new: &Value) -> Vec<FieldError> {
         let root = Path::root();
         let outcome = self.outcome(&root, new, None);
@@ -64,7 +64,7 @@ impl StructuralSchema {
         lists::validate(self, object)
     }
 
-    /// The same for a changed object; an object that had duplicates before may keep them.
+    /// The same for a changed object; duplicates that it had before are ratcheted.
     pub fn validate_changed_lists(&self, old: &Value, new: &Value) -> Vec<FieldError> {
         let errors = lists::validate(self, new);
         if errors.is_empty() || lists::validate(self, old).is_empty() { errors } else { Vec::new() }
@@ -110,7 +110,7 @@ impl StructuralSchema {
         evaluation::validate_default(self, default, is_resource)
     }
 
-    /// Validates a value. If it equals the old value, it has no errors.
+    /// Validates a value; there are no errors if it equals the old value.
     fn outcome(&self, at: &Path<'_>, value: &Value, before: Option<&Value>) -> Outcome {
         let mut outcome = self.unratcheted(at, value, before);
         if !outcome.errors.is_empty() && before == Some(value) {
@@ -207,7 +207,7 @@ impl StructuralSchema {
             Some(SchemaType::Integer | SchemaType::Number | SchemaType::IntOrString)
         );
         match (format, value) {
-            // Kubernetes accepts lists where a format is demanded of a string.
+            // Kubernetes accepts lists if a string must have a format.
             (Some(_), Value::String(_) | Value::Array(_)) if !is_numeric => outcome.matched += 1,
             _ if fits => outcome.matched += 1,
             (None, _) | (_, Value::String(_) | Value::Array(_)) => {
