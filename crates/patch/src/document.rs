@@ -1,5 +1,5 @@
-//! A JSON document that is edited: containers are opened when a path goes through them, and only lists of an open container
-//! are stored in chunks, so that inserting at the head of a long list is cheap.
+//! A JSON document that is edited: containers are opened when a path leads into them, and only lists of an open
+//! container are stored in chunks, so that inserting at the head of a long list is cheap.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use gantry_json::{SmolStr, Value};
 /// A value of the document.
 #[derive(Clone, Debug)]
 pub(super) enum Node {
-    /// A value that no path went through.
+    /// A value that no path led into.
     Closed(Value),
     /// An open object.
     Object(BTreeMap<SmolStr, Node>),
@@ -19,7 +19,7 @@ pub(super) enum Node {
 /// A list in chunks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ChunkedList {
-    /// None is empty.
+    /// None of them is empty.
     chunks: Vec<Vec<Node>>,
     length: usize,
 }
@@ -80,8 +80,7 @@ impl Node {
         }
     }
 
-    /// The number of containers that are nested in it, itself included, if there are at most `visits` values; these are
-    /// counted down.
+    /// The nesting depth of the value, itself included, if it has at most `visits` values; they are subtracted.
     pub(super) fn depth(&self, visits: &mut usize) -> Option<usize> {
         *visits = visits.checked_sub(1)?;
         let mut deepest = 0;
@@ -136,7 +135,7 @@ impl ChunkedList {
     /// Inserts an element before the one at an index, or at the end.
     pub(super) fn insert(&mut self, index: usize, node: Node) {
         self.length += 1;
-        // An index at the end of a chunk is that of the next one's start, except behind the last.
+        // An index at the end of a chunk is inserted at the start of the next one, except in the last chunk.
         let (mut chunk, mut offset) = self.place(index);
         if chunk == self.chunks.len() {
             match self.chunks.last() {

@@ -2,7 +2,7 @@
 //!
 //! Deviations from the RFC: `replace` of a missing member adds it; the part of a path before its first slash is
 //! ignored, so the whole document cannot be addressed; indices may count from the end; a missing `value` is `null`;
-//! `copy` from a missing member copies `null`, and `test` finds `null` there.
+//! `copy` from a missing member copies `null`, and `test` reads `null` there.
 
 use std::collections::BTreeMap;
 
@@ -23,8 +23,8 @@ const COPIED_BYTES_MAX: usize = 3 * 1024 * 1024;
 /// walked recursively.
 const NESTING_MAX: usize = 500;
 
-/// The most values that are visited to find out how deep the moved ones are; a patch that moves large values down again and
-/// again does not apply.
+/// The most values that are visited to determine how deep the moved values are; a patch that moves large values to
+/// deeper places repeatedly does not apply.
 const VISITS_MAX: usize = 16 << 20;
 
 /// A location: a member or an element of a container.
@@ -50,7 +50,7 @@ pub(super) fn apply(current: &Value, body: &Value) -> Result<Value, Refusal> {
 struct Patching {
     document: Node,
     copied_bytes: usize,
-    /// The visits that are left.
+    /// The remaining visits.
     visits: usize,
 }
 
@@ -147,7 +147,7 @@ impl Patching {
             "move" => {
                 let from = Place::parse(text("from")?)?;
                 let moved = from.remove(&mut self.document)?;
-                // Only a descent can make the object deeper.
+                // Only a move to a deeper place can exceed the limit.
                 if place.container.len() > from.container.len() {
                     self.check_room(&place, &moved)?;
                 }
@@ -202,7 +202,7 @@ impl Place {
             }
             Container::List(elements) if self.key == "-" => elements.insert(elements.len(), value),
             Container::List(elements) => {
-                // An element may be added after the last one, which is -1 from the end.
+                // An element may be added after the last one, which is index -1.
                 let index = index(&self.key, elements.len() + 1)?;
                 elements.insert(index, value);
             }

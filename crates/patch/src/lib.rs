@@ -1,8 +1,8 @@
 //! JSON patch, merge patch and strategic merge patch.
 //!
 //! [`apply`] takes the served object and the body of the request, and returns the patched object. Decoding it
-//! ([`undecodable`] is the error), defaults, validation and field ownership are up to the caller. Server-side apply is
-//! not here.
+//! ([`undecodable`] is the error), defaults, validation and field ownership are up to the caller. Server-side apply is in
+//! another crate.
 //!
 //! *Invariant:* object and patch in, object or error out.
 
@@ -64,7 +64,7 @@ pub fn not_json() -> Refusal {
     Refusal::bad_request("invalid JSON patch")
 }
 
-/// The error about a body that could not be parsed; `why` is the parser's.
+/// The error about a body that could not be parsed; `why` is the error of the parser.
 pub fn unread(why: &str) -> Refusal {
     if why == TOO_DEEP { Refusal::bad_request(format!("error decoding patch: {why}")) } else { not_json() }
 }

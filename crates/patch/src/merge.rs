@@ -45,7 +45,7 @@ mod tests {
 
     use super::*;
 
-    /// A3.6: the rows are those of RFC 7386, appendix A, that have objects on both sides.
+    /// A3.6: the examples of RFC 7386, appendix A, that have objects on both sides.
     #[test]
     fn objects_merge_null_takes_away_and_lists_replace() {
         for (current, patch, merged) in [

@@ -1,4 +1,4 @@
-//! JSON patches by the rules: what each operation does, and what is refused how.
+//! JSON patches: the effect of each operation, and which patches are refused.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so and stop")]
 
@@ -16,7 +16,7 @@ fn becomes(current: &Value, operations: &Value, wanted: &Value) {
     assert_eq!(apply(current, operations).as_ref(), Ok(wanted), "{current} after {operations}");
 }
 
-/// A refusal of a patch that is well-formed and does not fit.
+/// Asserts that a well-formed patch does not apply to the object.
 #[track_caller]
 fn does_not_apply(current: &Value, operations: &Value) {
     let refusal = apply(current, operations).unwrap_err();
@@ -35,7 +35,7 @@ fn is_malformed(body: &Value, message: &str) {
     );
 }
 
-/// A3.5: `replace` of a member that is not there adds it; its parent must be there.
+/// A3.5: `replace` of a missing member adds it; its parent must exist.
 #[test]
 fn replace_adds_a_member_that_is_not_there() {
     let replace = |path: &str| json!([{"op": "replace", "path": path, "value": {"a": "b"}}]);
@@ -49,7 +49,7 @@ fn replace_adds_a_member_that_is_not_there() {
     does_not_apply(&json!({"l": [1]}), &replace("/l/-"));
 }
 
-/// A3.5: `~1` is a slash and `~0` a tilde, and what an escape gives is no escape.
+/// A3.5: `~1` is a slash and `~0` a tilde, and the result is not unescaped again.
 #[test]
 fn slashes_and_tildes_in_names_are_escaped() {
     for (path, name) in
@@ -59,7 +59,7 @@ fn slashes_and_tildes_in_names_are_escaped() {
     }
 }
 
-/// A3.5: `-` is behind the last element, and only to add there.
+/// A3.5: `-` is after the last element, and only valid to add there.
 #[test]
 fn elements_are_added_at_an_index_or_behind_the_last() {
     let add = |path: &str| json!([{"op": "add", "path": path, "value": "n"}]);
@@ -75,7 +75,7 @@ fn elements_are_added_at_an_index_or_behind_the_last() {
     }
 }
 
-/// A3.5: Kubernetes also counts from the end; for `add`, -1 is behind the last element.
+/// A3.5: negative indices count from the end; for `add`, -1 is after the last element.
 #[test]
 fn negative_indices_count_from_the_end() {
     let list = json!({"l": ["a", "b"]});
@@ -90,7 +90,7 @@ fn negative_indices_count_from_the_end() {
     does_not_apply(&list, &json!([{"op": "remove", "path": "/l/-3"}]));
 }
 
-/// A3.5: a test compares whole values; a member that is not there is `null`.
+/// A3.5: a test compares whole values; a missing member is `null`.
 #[test]
 fn a_test_compares_values() {
     let current = json!({"n": null, "one": 1, "object": {"a": [1, {}]}});
@@ -119,7 +119,7 @@ fn a_test_compares_values() {
     becomes(&current, &json!([{"op": "test", "path": "/absent"}]), &current);
 }
 
-/// A3.5: `move` takes away and adds, `copy` leaves; a copy of nothing is `null`, a move of nothing is refused.
+/// A3.5: `move` removes and adds, `copy` only adds; a copy of a missing member is `null`, a move of one is refused.
 #[test]
 fn values_are_moved_and_copied() {
     let from = |op: &str, from: &str, path: &str| json!([{"op": op, "from": from, "path": path}]);
@@ -139,7 +139,7 @@ fn values_are_moved_and_copied() {
     }
 }
 
-/// A3.5: the document as a whole cannot be named, and what stands before the first slash is not looked at.
+/// A3.5: the document as a whole cannot be addressed, and the part before the first slash is ignored.
 #[test]
 fn a_path_begins_behind_its_first_slash() {
     does_not_apply(&json!({}), &json!([{"op": "replace", "path": "", "value": {}}]));
@@ -147,7 +147,7 @@ fn a_path_begins_behind_its_first_slash() {
     becomes(&json!({"a": 1}), &json!([{"op": "remove", "path": "x/a"}]), &json!({}));
 }
 
-/// A3.5: what no operation is called, or lacks a path, does not apply; nor does anything after a success.
+/// A3.5: an unknown operation, or one without a path, does not apply, and neither do the operations before it.
 #[test]
 fn one_operation_that_does_not_apply_refuses_the_patch() {
     let current = json!({"a": 1});
@@ -164,7 +164,7 @@ fn one_operation_that_does_not_apply_refuses_the_patch() {
     becomes(&current, &json!(null), &current);
 }
 
-/// A3.5: a body of the wrong type says which, before anything is carried out.
+/// A3.5: a body of the wrong type is reported before any operation is executed.
 #[test]
 fn a_body_of_the_wrong_type_is_a_bad_request() {
     let cannot = |what: &str, target: &str| {
@@ -184,7 +184,7 @@ fn a_body_of_the_wrong_type_is_a_bad_request() {
     assert_eq!(patch::not_json().message, "invalid JSON patch");
 }
 
-/// A0.11: ten thousand operations are enough.
+/// A0.11: a patch may have ten thousand operations.
 #[test]
 fn too_many_operations_are_too_large() {
     let operation = json!({"op": "test", "path": "/a", "value": null});
@@ -199,7 +199,7 @@ fn too_many_operations_are_too_large() {
     );
 }
 
-/// A0.11: copies of copies do not grow beyond what a body may be.
+/// A0.11: copies of copies do not grow beyond the limit of a body.
 #[test]
 fn copies_do_not_pile_up() {
     let double = |index: u32| json!({"op": "copy", "from": "/a", "path": format!("/a/{index}")});
@@ -209,7 +209,7 @@ fn copies_do_not_pile_up() {
     does_not_apply(&json!({"a": {"x": "some text"}}), &json!(many));
 }
 
-/// A0.11: no number of moves makes an object deeper than the limit.
+/// A0.11: repeated moves do not make an object deeper than the limit.
 #[test]
 fn moves_do_not_dig_without_end() {
     let deeper = [
@@ -222,7 +222,7 @@ fn moves_do_not_dig_without_end() {
     does_not_apply(&json!({"a": {}}), &times(3000));
 }
 
-/// A0.11: the largest patch of a long list is applied without moving the list for every operation.
+/// A0.11: the largest patch of a long list does not move the list for every operation.
 #[test]
 fn thousands_of_inserts_at_the_head_of_a_long_list_take_no_time() {
     let list: Vec<_> = (0..500_000).map(|number| json!(number)).collect();
@@ -236,7 +236,7 @@ fn thousands_of_inserts_at_the_head_of_a_long_list_take_no_time() {
     assert_eq!(apply(&patched, &json!(removals)).unwrap(), current);
 }
 
-/// A value that is moved down is measured each time; a patch that does so with a large one again and again is refused.
+/// A moved value is measured each time it gets deeper; a patch that does so with a large value too often is refused.
 #[test]
 fn large_values_are_not_moved_down_for_ever() {
     let large: Vec<_> = (0..100_000).map(|number| json!(number)).collect();

@@ -1,4 +1,4 @@
-//! Random patches: against the rules stated naively, undone again, and with anything at all thrown in.
+//! Random patches: compared with simple implementations of the rules, undone again, and with arbitrary input.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so and stop")]
 
@@ -16,7 +16,7 @@ fn apply(kind: PatchKind, message: &str, current: &Value, body: &Value) -> Resul
     patch::apply(kind, current, &schema().find(message).unwrap().into(), body)
 }
 
-/// Names that mean something somewhere: fields, keys, directives, steps of paths, members of operations.
+/// Names with a meaning: fields, keys, directives, steps of paths, members of operations.
 fn name() -> impl Strategy<Value = String> {
     let names = [
         "name",
@@ -89,7 +89,7 @@ fn any_object() -> impl Strategy<Value = Value> {
     object_of(anything())
 }
 
-/// RFC 7386, section 2, as it stands there.
+/// The algorithm of RFC 7386, section 2.
 fn merged_naively(target: Value, patch: &Value) -> Value {
     let Value::Object(patch) = patch else { return patch.clone() };
     let mut members = if let Value::Object(members) = target { members } else { Map::new() };
@@ -102,7 +102,7 @@ fn merged_naively(target: Value, patch: &Value) -> Value {
     members.into()
 }
 
-/// Every member and element of a document, by its path.
+/// Collects the path of every member and element of a document.
 fn places(value: &Value, path: &str, found: &mut Vec<String>) {
     let mut step = |key: &str, inner: &Value| {
         let path = format!("{path}/{}", key.replace('~', "~0").replace('/', "~1"));
@@ -118,7 +118,7 @@ fn places(value: &Value, path: &str, found: &mut Vec<String>) {
     }
 }
 
-/// An edit of a document at some place in it or at a new one, and the operation that undoes it.
+/// An edit of a document at an existing path or a new one, and the operation that undoes it.
 fn edit(document: &Value, at: Index, what: u8, value: &Value, new: &str) -> (Value, Value) {
     let mut found = Vec::new();
     places(document, "", &mut found);
@@ -143,7 +143,7 @@ fn edit(document: &Value, at: Index, what: u8, value: &Value, new: &str) -> (Val
     }
 }
 
-/// Containers, each with an environment; no two of one name.
+/// Containers with unique names, each with environment variables.
 fn containers() -> impl Strategy<Value = Value> {
     let names = || subsequence(vec!["a", "b", "c", "d", "e", "f"], 0..=6).prop_shuffle();
     let variables = names().prop_flat_map(|names| {
@@ -177,7 +177,7 @@ fn names_of(pod_spec: &Value) -> Vec<String> {
     containers.iter().map(|one| one["name"].as_str().unwrap().to_owned()).collect()
 }
 
-/// A3.9, stated on names: two rows, of which the head that stood before goes first.
+/// A3.9 by names: merges two lists; the head of the other elements comes first only if it was before the named one.
 fn ordered_naively(original: &[String], patch: &[String]) -> Vec<String> {
     let mut others: Vec<_> = original.iter().filter(|name| !patch.contains(name)).cloned().collect();
     let mut named = patch.to_vec();
@@ -194,14 +194,14 @@ fn ordered_naively(original: &[String], patch: &[String]) -> Vec<String> {
 }
 
 proptest! {
-    /// A3.6: a merge patch does what the RFC's algorithm does.
+    /// A3.6: a merge patch has the result of the RFC's algorithm.
     #[test]
     fn merge_patches_follow_the_rfc(current in any_object(), patch in any_object()) {
         let wanted = merged_naively(current.clone(), &patch);
         prop_assert_eq!(apply(PatchKind::Merge, "core/v1.PodSpec", &current, &patch), Ok(wanted));
     }
 
-    /// A3.5: a JSON patch can be undone by one that does the opposite, last operation first.
+    /// A3.5: a JSON patch is undone by the opposite operations in reverse order.
     #[test]
     fn json_patches_can_be_undone(
         start in any_object(),
@@ -222,13 +222,13 @@ proptest! {
         prop_assert_eq!(undone, start);
     }
 
-    /// A3.8, A3.9: an object patched with itself stays as it is.
+    /// A3.8, A3.9: an object patched with itself does not change.
     #[test]
     fn an_object_merged_with_itself_is_itself(current in pod_spec()) {
         prop_assert_eq!(apply(PatchKind::Strategic, "core/v1.PodSpec", &current, &current), Ok(current.clone()));
     }
 
-    /// A3.8, A3.9: lists have all elements of both, in the order of the rule, and a second time changes nothing.
+    /// A3.8, A3.9: lists have all elements of both, in the order of the rule; the same patch again changes nothing.
     #[test]
     fn lists_merge_in_order(current in pod_spec(), patch in pod_spec()) {
         let merged = apply(PatchKind::Strategic, "core/v1.PodSpec", &current, &patch).unwrap();
@@ -237,7 +237,7 @@ proptest! {
         prop_assert_eq!(again, merged);
     }
 
-    /// A3.9, A3.10: with an order asked for, the named ones stand in it and nothing is lost.
+    /// A3.9, A3.10: with `$setElementOrder`, named elements have its order and no element is lost.
     #[test]
     fn lists_merge_in_the_order_asked_for(current in pod_spec(), order in containers()) {
         let order: Vec<Value> = order.as_array().unwrap().iter().map(|one| json!({"name": one["name"]})).collect();
@@ -250,7 +250,7 @@ proptest! {
         prop_assert_eq!(merged.iter().collect::<BTreeSet<_>>(), before.iter().collect());
     }
 
-    /// A3.11: whatever comes in, one and the same thing comes out: an object, or a refusal with a code of its class.
+    /// A3.11: any input has a deterministic result: an object, or a refusal with one of the known codes.
     #[test]
     fn anything_is_patched_or_refused(current in any_object(), body in anything()) {
         for kind in [PatchKind::Json, PatchKind::Merge, PatchKind::Strategic] {
@@ -265,7 +265,7 @@ proptest! {
         }
     }
 
-    /// A3.5: any operations are carried out or refused.
+    /// A3.5: any operations are executed or refused.
     #[test]
     fn any_operations_are_carried_out_or_refused(
         current in any_object(),
@@ -277,7 +277,7 @@ proptest! {
         prop_assert!(outcome.map_or_else(|refusal| [400, 422].contains(&refusal.code), |patched| patched.is_object()));
     }
 
-    /// A3.7: no directive is left behind where there was nothing to direct.
+    /// A3.7: directives without a value to apply to are dropped.
     #[test]
     fn directives_never_end_up_in_an_object(patch in any_object()) {
         if let Ok(patched) = apply(PatchKind::Strategic, "core/v1.PodSpec", &json!({}), &patch) {

@@ -1,7 +1,7 @@
-//! Patches against what Kubernetes answered: each recorded patch is applied to the object before it.
+//! Recorded patches, compared with the responses of Kubernetes: each is applied to the object before it.
 //!
-//! Only what the patch itself decides is compared. What comes after it here is a stub: status and the rest are kept
-//! apart, and members that defaulting adds are known by name.
+//! Only the result of the patch itself is compared. Later steps are simplified: status and the rest are kept apart, and
+//! members that defaulting adds are known by name.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 #![allow(clippy::disallowed_methods, reason = "the recordings are files")]
@@ -42,7 +42,7 @@ const CONTAINERS: &str = "/spec/template/spec/containers";
 const VOLUMES: &str = "/spec/template/spec/volumes";
 const NODE_SELECTOR: &str = "/spec/template/spec/nodeSelector";
 
-/// What stands before the first exchange of a case that starts with a patch.
+/// The object before the first exchange of a case that starts with a patch.
 fn start(case: &str) -> Value {
     let abc =
         json!([{"name": "a", "image": "x:1"}, {"name": "b", "image": "x:1"}, {"name": "c", "image": "x:1"}]);
@@ -89,7 +89,7 @@ fn start(case: &str) -> Value {
     })
 }
 
-/// Members that defaulting adds to what the patches of these cases leave out.
+/// Whether defaulting adds this member after the patches of these cases.
 fn is_default(name: &str, value: &Value) -> bool {
     let defaults = json!({
         "protocol": ["TCP"], "imagePullPolicy": ["IfNotPresent", "Always"], "resources": [{}], "type": ["", "RollingUpdate"],
@@ -102,9 +102,9 @@ fn is_default(name: &str, value: &Value) -> bool {
     defaults[name].as_array().is_some_and(|values| values.contains(value))
 }
 
-/// Whether the answer is what the patch made, once defaulted and with empty members left out.
-fn agrees(patched: &Value, answer: &Value) -> bool {
-    match (patched, answer) {
+/// Whether the response equals the patched object, except for defaults and empty members.
+fn agrees(patched: &Value, response: &Value) -> bool {
+    match (patched, response) {
         (Value::Object(ours), Value::Object(theirs)) => {
             let empty = |value: &Value| value.is_null() || *value == json!({}) || *value == json!([]);
             ours.iter()
@@ -118,7 +118,7 @@ fn agrees(patched: &Value, answer: &Value) -> bool {
     }
 }
 
-/// The object as far as patches decide it.
+/// The object without members that patches do not determine.
 fn masked(object: &Value) -> Value {
     let mut object = object.clone();
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
@@ -131,18 +131,18 @@ fn masked(object: &Value) -> Value {
     object
 }
 
-/// The part of the object that the answer shows.
+/// The part of the object that the response contains.
 fn shown(object: &Value, exchange: &Value) -> Value {
     let at = |pointer: &str| object.pointer(pointer).cloned().unwrap_or(Value::Null);
-    let (answer, sent) = (&exchange["body"], &exchange["send"]);
+    let (response, sent) = (&exchange["body"], &exchange["send"]);
     let pod_spec = &sent["spec"]["template"]["spec"];
-    if answer["kind"] == "PartialObjectMetadata" {
+    if response["kind"] == "PartialObjectMetadata" {
         json!({"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata", "metadata": at("/metadata")})
-    } else if answer.get("kind").is_some() {
+    } else if response.get("kind").is_some() {
         object.clone()
-    } else if answer.is_number() {
+    } else if response.is_number() {
         at("/spec/replicas")
-    } else if answer["phase"].is_string() {
+    } else if response["phase"].is_string() {
         at("/status")
     } else if sent["spec"].get("strategy").is_some() {
         at("/spec/strategy")
@@ -154,13 +154,13 @@ fn shown(object: &Value, exchange: &Value) -> Value {
         json!([at(VOLUMES), at("/spec/template/spec/tolerations")])
     } else if pod_spec.get("volumes").is_some() {
         at(VOLUMES)
-    } else if answer[0].is_array() {
+    } else if response[0].is_array() {
         let containers = at(CONTAINERS);
         containers.as_array().unwrap().iter().map(|one| json!([one["name"], one["image"]])).collect()
-    } else if answer.is_array() {
+    } else if response.is_array() {
         at(CONTAINERS)
     } else {
-        let members = answer.as_object().unwrap();
+        let members = response.as_object().unwrap();
         members.keys().map(|name| (name.clone(), at(&format!("{CONTAINERS}/0/{name}")))).collect()
     }
 }
@@ -184,7 +184,7 @@ fn shape_of(object: &Value) -> MessageId {
     schema().find(&format!("{group}/v1.{kind}")).unwrap()
 }
 
-/// What the server does with the outcome of a patch: through `/status` only the status counts, otherwise all but it.
+/// Keeps the part that a patch may change: through `/status` only the status, otherwise everything else.
 fn kept_apart(current: &Value, patched: Value, request: &str) -> Value {
     let through_status = request.split('?').next().unwrap().ends_with("/status");
     let (mut whole, status) =
@@ -199,7 +199,7 @@ fn refused_later(message: &str) -> bool {
     later.iter().any(|words| message.contains(words))
 }
 
-/// A body as it was sent: text that is recorded as such was not made by the recorder.
+/// The body as it was sent; a string is text that the recorder did not encode.
 fn body_of(exchange: &Value) -> Result<Value, Refusal> {
     match &exchange["send"] {
         Value::String(text) => gantry_json::from_str(text).map_err(|_| patch::not_json()),
@@ -213,14 +213,14 @@ fn replay(case: &str) -> usize {
     let all = exchanges(case);
     for (number, exchange) in all.iter().enumerate() {
         let request = exchange["request"].as_str().unwrap();
-        let answer = &exchange["body"];
+        let response = &exchange["body"];
         if !request.starts_with("PATCH") {
-            if answer["kind"] == exchange["send"]["kind"] && answer["kind"] != "Status" {
-                current = answer.clone();
+            if response["kind"] == exchange["send"]["kind"] && response["kind"] != "Status" {
+                current = response.clone();
             } else if request.starts_with("POST") {
-                // Only the status was recorded; the rest is as it was shown next.
+                // Only the status was recorded; the rest is in the next response.
                 current = all[number + 1]["body"].clone();
-                current["status"] = answer.clone();
+                current["status"] = response.clone();
             }
             continue;
         }
@@ -230,24 +230,24 @@ fn replay(case: &str) -> usize {
         let outcome = body_of(exchange)
             .and_then(|body| patch::apply(kind, &current, &shape_of(&current).into(), &body));
         match outcome {
-            Err(refusal) => assert_eq!(&refusal.status(), answer, "{story}"),
+            Err(refusal) => assert_eq!(&refusal.status(), response, "{story}"),
             Ok(patched) if exchange["status"] == 200 => {
                 let patched = kept_apart(&current, patched, request);
-                let (ours, theirs) = (shown(&masked(&patched), exchange), masked(answer));
-                let defaulted = answer.is_number() && patched["spec"].get("replicas").is_none();
+                let (ours, theirs) = (shown(&masked(&patched), exchange), masked(response));
+                let defaulted = response.is_number() && patched["spec"].get("replicas").is_none();
                 assert!(defaulted || agrees(&ours, &theirs), "{story}\nours   {ours}\ntheirs {theirs}");
                 if !request.contains("dryRun=All") {
-                    current = if answer["kind"] == current["kind"] { answer.clone() } else { patched };
+                    current = if response["kind"] == current["kind"] { response.clone() } else { patched };
                 }
             }
             Ok(patched) => {
-                let message = answer["message"].as_str().unwrap();
+                let message = response["message"].as_str().unwrap();
                 assert!(refused_later(message), "{story}: {message}");
                 if let Some(why) =
                     message.strip_prefix(" \"\" is invalid: patch: Invalid value: \"<patched>\": ")
                 {
                     let refusal = patch::undecodable(kind, &exchange["send"], &patched, why);
-                    assert_eq!(worded(&refusal), *answer, "{story}");
+                    assert_eq!(worded(&refusal), *response, "{story}");
                 }
             }
         }
@@ -255,7 +255,7 @@ fn replay(case: &str) -> usize {
     count
 }
 
-/// The refusal's status, with the value that recordings do not show taken out.
+/// The status of a refusal, with the value masked that recordings mask.
 fn worded(refusal: &Refusal) -> Value {
     let mut status = refusal.status();
     let masked = |text: &str| {
@@ -269,7 +269,7 @@ fn worded(refusal: &Refusal) -> Value {
     status
 }
 
-/// A3.4, A3.5: operations, liberties and refusals of JSON patches.
+/// A3.4, A3.5: operations, deviations and refusals of JSON patches.
 #[test]
 fn json_patches_do_what_was_recorded() {
     let cases = ["operations", "replace_absent", "failures", "wrong_result", "as_kubectl_undo", "optimistic"];

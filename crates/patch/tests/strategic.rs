@@ -1,4 +1,4 @@
-//! Strategic merge patches by the rules: directives, lists that merge, their order, and what is refused how.
+//! Strategic merge patches: directives, lists that merge, their order, and which patches are refused.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so and stop")]
 
@@ -16,7 +16,7 @@ fn becomes(message: &str, current: &Value, body: &Value, wanted: &Value) {
     assert_eq!(apply(message, current, body).as_ref(), Ok(wanted), "{current} with {body}");
 }
 
-/// What a patch of a pod's spec is refused with: code, reason and message.
+/// Returns code, reason and message of the refusal of a patch of a pod's spec.
 fn refusal(current: &Value, body: &Value) -> (u16, &'static str, String) {
     let refusal = apply("core/v1.PodSpec", current, body).unwrap_err();
     (refusal.code, refusal.reason, refusal.message)
@@ -39,7 +39,7 @@ fn names(pod_spec: &Value) -> String {
     pod_spec["containers"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect()
 }
 
-/// A3.9: the named ones as the patch has them, the others as they were, and new ones first.
+/// A3.9: elements of the patch have its order, others keep theirs, and new ones come first.
 #[test]
 fn a_merged_list_has_the_order_of_both() {
     for (original, patch, merged) in [
@@ -60,7 +60,7 @@ fn a_merged_list_has_the_order_of_both() {
     }
 }
 
-/// A3.9: `$setElementOrder` orders without changing, and names more than the patch does.
+/// A3.9: `$setElementOrder` sorts elements, also ones that the patch does not change.
 #[test]
 fn an_order_can_be_asked_for() {
     for (original, order, patch, merged) in [
@@ -85,7 +85,7 @@ fn an_order_can_be_asked_for() {
     becomes("core/v1.PodSpec", &json!({}), &body, &json!({}));
 }
 
-/// A3.9: values of a plain merging list are added in front, and taken out by a directive of their own.
+/// A3.9: values of a list of primitives that merges are added at the front, and deleted by a directive.
 #[test]
 fn plain_values_are_added_and_deleted() {
     let finalizers = |values: &[&str]| json!({"finalizers": values});
@@ -102,7 +102,7 @@ fn plain_values_are_added_and_deleted() {
     becomes("core/v1.Container", &json!({}), &body, &json!({}));
 }
 
-/// A3.8: elements merge by the one key the field has; any other list is replaced.
+/// A3.8: elements merge by the merge key of the field; any other list is replaced.
 #[test]
 fn lists_merge_by_their_key_or_are_replaced() {
     let current =
@@ -121,7 +121,7 @@ fn lists_merge_by_their_key_or_are_replaced() {
     becomes("core/v1.PodSpec", &current, &body, &wanted);
 }
 
-/// A3.8: of two elements of a patch with one key, the second merges into what the first added.
+/// A3.8: of two elements of a patch with the same key, the second merges into the result of the first.
 #[test]
 fn an_element_can_be_patched_twice() {
     let body = json!({"containers": [{"name": "a", "image": "x:1"}, {"name": "a", "tty": true}]});
@@ -129,7 +129,7 @@ fn an_element_can_be_patched_twice() {
     becomes("core/v1.PodSpec", &json!({"containers": [{"name": "b"}]}), &body, &wanted);
 }
 
-/// A3.8: an element without its key is refused, whichever side it stands on.
+/// A3.8: an element without its merge key is refused, in the object and in the patch.
 #[test]
 fn an_element_needs_its_merge_key() {
     let current = json!({"containers": [{"name": "a"}], "imagePullSecrets": [{}]});
@@ -147,7 +147,7 @@ fn an_element_needs_its_merge_key() {
     );
 }
 
-/// A3.7: `$patch: replace` puts the patch in the place of a map or a list; `delete` empties a map.
+/// A3.7: `$patch: replace` replaces a map or a list with the patch; `delete` empties a map.
 #[test]
 fn maps_and_lists_can_be_replaced_and_emptied() {
     let current = json!({"nodeSelector": {"a": "1"}, "containers": containers("ab"), "securityContext": {"runAsUser": 1}});
@@ -166,7 +166,7 @@ fn maps_and_lists_can_be_replaced_and_emptied() {
     );
 }
 
-/// A3.7: every match goes; no match is fine.
+/// A3.7: all matching elements are deleted; without a match nothing changes.
 #[test]
 fn elements_can_be_deleted() {
     let current =
@@ -175,7 +175,7 @@ fn elements_can_be_deleted() {
     becomes("core/v1.ServiceSpec", &current, &body, &json!({"ports": [{"port": 80}]}));
 }
 
-/// A3.7: `merge` is no directive, nor is anything else; lists word it differently.
+/// A3.7: `merge` and other values are unknown directives; lists have another message.
 #[test]
 fn unknown_directives_are_refused() {
     let current = json!({"nodeSelector": {"a": "1"}, "containers": containers("a")});
@@ -193,7 +193,7 @@ fn unknown_directives_are_refused() {
     );
 }
 
-/// A3.7: what is not retained goes before the patch is merged; setting it all the same is a contradiction.
+/// A3.7: keys that are not retained are removed before the patch is merged; setting one of them is an error.
 #[test]
 fn keys_can_be_retained() {
     let current =
@@ -221,7 +221,7 @@ fn keys_can_be_retained() {
     }
 }
 
-/// A3.7: where there is nothing to direct, directives leave no trace, and neither does `null`.
+/// A3.7: directives and `null` are dropped if there is nothing that they apply to.
 #[test]
 fn directives_about_nothing_leave_no_trace() {
     let body = json!({
@@ -244,7 +244,7 @@ fn directives_about_nothing_leave_no_trace() {
     becomes("core/v1.PodSpec", &json!({"volumes": [{"name": "v"}]}), &added, &wanted);
 }
 
-/// A3.6, A3.7: maps that are no structs merge by key; `null` takes a key away; another type replaces.
+/// A3.6, A3.7: maps that are not structs merge by key; `null` removes a key; a value of another type replaces.
 #[test]
 fn maps_merge_by_key() {
     let current = json!({"labels": {"a": "1", "b": "2"}, "annotations": {"x": "y"}, "name": "n"});
@@ -264,7 +264,7 @@ fn a_map_that_replaces_does_not_merge() {
     becomes("apps/v1.DeploymentSpec", &current, &body, &merged);
 }
 
-/// A3.10: the patch's own order must be the one it asks for, though it may ask for more.
+/// A3.10: the elements of a patch must be in the order of its `$setElementOrder`, which may have more.
 #[test]
 fn a_patch_must_agree_with_its_order() {
     let current = json!({"containers": containers("abc")});
@@ -279,7 +279,7 @@ fn a_patch_must_agree_with_its_order() {
     assert_eq!(names(&apply("core/v1.PodSpec", &current, &deleted).unwrap()), "ac");
 }
 
-/// A3.11: directives that are not what they should be are bad requests, lists of lists do not apply.
+/// A3.11: malformed directives are bad requests, and lists of lists do not apply.
 #[test]
 fn malformed_directives_are_bad_requests() {
     let current = json!({"containers": containers("a")});
@@ -301,7 +301,7 @@ fn malformed_directives_are_bad_requests() {
     );
 }
 
-/// A3.11: everything else that cannot be merged is the server's error.
+/// A3.11: other patches that cannot be merged are server errors.
 #[test]
 fn what_cannot_be_merged_is_a_server_error() {
     let current = json!({"containers": [{"name": "a"}], "hostname": "h"});
@@ -324,7 +324,7 @@ fn what_cannot_be_merged_is_a_server_error() {
     );
 }
 
-/// A3.11: the patch must be an object; `null` is one without members.
+/// A3.11: the patch must be an object; `null` is an empty one.
 #[test]
 fn a_patch_that_is_no_object_is_a_bad_request() {
     let message = "json: cannot unmarshal array into Go value of type map[string]interface {}";
@@ -332,7 +332,7 @@ fn a_patch_that_is_no_object_is_a_bad_request() {
     becomes("core/v1.PodSpec", &json!({"hostname": "h"}), &json!(null), &json!({"hostname": "h"}));
 }
 
-/// A3.12: a Scale has no lists that merge, and is patched like anything else.
+/// A3.12: a Scale has no lists that merge, and is patched like other objects.
 #[test]
 fn a_scale_is_patched_strategically() {
     let current = json!({"kind": "Scale", "metadata": {"name": "web"}, "spec": {"replicas": 1}, "status": {"replicas": 1}});

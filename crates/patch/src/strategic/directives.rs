@@ -45,9 +45,9 @@ pub(super) fn retain_keys(current: &mut Object, patch: &Object) -> Result<(), Re
     Ok(())
 }
 
-/// The value of the patch where there is nothing to merge it with.
+/// The value of the patch, if there is no value to merge it with.
 ///
-/// Directives and `null` have no effect there and are dropped. `None` if the value itself is a deletion.
+/// In this case directives and `null` have no effect and are dropped. `None` if the value itself is a deletion.
 pub(super) fn taken(value: &Value) -> Option<Value> {
     match value {
         Value::Object(members) => taken_object(members).map(Value::Object),

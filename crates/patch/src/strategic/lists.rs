@@ -17,11 +17,11 @@ use gantry_schema::schema::StrategicMerge;
 pub(super) enum Sameness {
     /// By the value of this member.
     Key(&'static str),
-    /// By the whole value.
+    /// By all of the value.
     Value,
 }
 
-/// The identity of an element of a list. It is different for different values.
+/// The identity of an element of a list; different values have different ones.
 pub(super) type Identity = SmolStr;
 
 /// The identity of a value: its JSON, or a quotation mark and the text of a string, which most are.
@@ -39,7 +39,7 @@ struct Changes<'a> {
     replaces: bool,
 }
 
-/// Merges or replaces a list, as the strategy of the field says.
+/// Merges or replaces a list, depending on the strategy of the field.
 pub(super) fn merge(elements: &mut Vec<Value>, patch: &[Value], known: Known) -> Result<(), Refusal> {
     let sameness = match known.strategy {
         StrategicMerge::ByKey { .. } | StrategicMerge::Primitives => Sameness::under(known.strategy),

@@ -78,7 +78,7 @@ fn merge(current: &mut Object, patch: &Object, shape: Shape) -> Result<(), Refus
 fn merge_member(current: &mut Object, name: &str, value: &Value, shape: Shape) -> Result<(), Refusal> {
     let is_scalar = matches!(value, Value::Bool(_) | Value::Number(_) | Value::String(_));
     if is_scalar && current.get(name) == Some(value) {
-        // An object that does not change stays a clone of the stored one, which is not decoded again.
+        // An object that does not change stays a clone of the stored one, so that it is not decoded again.
         return Ok(());
     }
     match (current.get_mut(name), value) {
@@ -112,7 +112,7 @@ fn instead_of_merging(current: &mut Object, patch: &Object, directive: &Value) -
     Ok(())
 }
 
-/// Sets the value of the patch where there was none, or one of another type.
+/// Sets the value of the patch if there was none, or one of another type.
 fn take(current: &mut Object, name: &str, value: &Value) {
     match taken(value) {
         Some(value) => current.insert(name.to_owned(), value),
