@@ -1,5 +1,4 @@
-//! Who owned what after ordinary writes that were recorded for other reasons: creations of every kind, updates,
-//! patches and writes to subresources.
+//! Owners after writes of several recordings: creations of every kind, updates, patches and writes to subresources.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say so and stop")]
 
@@ -54,7 +53,7 @@ fn track(old: Option<&Value>, new: &mut Value, request: &str) {
     track_update(old, new, &write);
 }
 
-/// What admission, allocation and preparation add to a kind, unless it was sent.
+/// Fields of a kind that admission, allocation and preparation add unless they were sent.
 fn added_by_the_server(kind: &str) -> &'static [&'static str] {
     match kind {
         "Pod" => &["spec.priority", "spec.preemptionPolicy", "spec.tolerations"],
@@ -66,10 +65,10 @@ fn added_by_the_server(kind: &str) -> &'static [&'static str] {
     }
 }
 
-/// The created object as it was before the server added to it.
-fn before_admission(sent: &Value, answer: &Value) -> Value {
-    let mut object = answer.clone();
-    for path in added_by_the_server(answer["kind"].as_str().unwrap()) {
+/// Returns the created object without the fields that the server added.
+fn before_admission(sent: &Value, response: &Value) -> Value {
+    let mut object = response.clone();
+    for path in added_by_the_server(response["kind"].as_str().unwrap()) {
         let pointer = format!("/{}", path.replace('.', "/"));
         let (parent, name) = pointer.rsplit_once('/').unwrap();
         if sent.pointer(&pointer).is_none()
@@ -88,7 +87,7 @@ fn before_admission(sent: &Value, answer: &Value) -> Value {
     object
 }
 
-/// A3.13 to A3.16: the creator of an object owns what was sent and defaulted, and nothing that the server added.
+/// A3.13 to A3.16: the creator of an object owns the fields that were sent or defaulted, and none that the server added.
 #[test]
 fn a_creator_owns_what_was_sent_and_defaulted() {
     let mut kinds = BTreeMap::new();
@@ -120,23 +119,23 @@ fn a_creator_owns_what_was_sent_and_defaulted() {
         "statefulset_create",
     ] {
         for exchange in recorded(&format!("objects.{case}")) {
-            let (request, answer) = (exchange["request"].as_str().unwrap_or(""), &exchange["body"]);
-            if !request.starts_with("POST") || answer["metadata"].get("managedFields").is_none() {
+            let (request, response) = (exchange["request"].as_str().unwrap_or(""), &exchange["body"]);
+            if !request.starts_with("POST") || response["metadata"].get("managedFields").is_none() {
                 continue;
             }
-            let mut new = before_admission(&exchange["send"], answer);
+            let mut new = before_admission(&exchange["send"], response);
             if new["status"] == "<hidden>" {
                 new.as_object_mut().unwrap().remove("status");
             }
             track(None, &mut new, request);
-            assert_eq!(entries(&new), entries(answer), "{case}: {request}");
-            *kinds.entry(answer["kind"].to_string()).or_insert(0) += 1;
+            assert_eq!(entries(&new), entries(response), "{case}: {request}");
+            *kinds.entry(response["kind"].to_string()).or_insert(0) += 1;
         }
     }
     assert!(kinds.len() > 20, "{kinds:?}");
 }
 
-/// A3.13, A3.15, A3.16: updates, patches and writes to `/status`, one after the other.
+/// A3.13, A3.15, A3.16: updates, patches and writes to `/status`, in sequence.
 #[test]
 fn writers_gain_what_they_change() {
     let mut writes = 0;
@@ -154,31 +153,31 @@ fn writers_gain_what_they_change() {
     ] {
         let mut stored: BTreeMap<String, Value> = BTreeMap::new();
         for exchange in recorded(case) {
-            let (request, answer) = (exchange["request"].as_str().unwrap_or(""), &exchange["body"]);
-            let uid = answer["metadata"]["uid"].as_str().unwrap_or("");
-            if uid.is_empty() || answer["kind"] == "Status" {
+            let (request, response) = (exchange["request"].as_str().unwrap_or(""), &exchange["body"]);
+            let uid = response["metadata"]["uid"].as_str().unwrap_or("");
+            if uid.is_empty() || response["kind"] == "Status" {
                 continue;
             }
-            let mut answer = answer.clone();
-            if answer["status"] == "<hidden>" {
-                answer.as_object_mut().unwrap().remove("status");
+            let mut response = response.clone();
+            if response["status"] == "<hidden>" {
+                response.as_object_mut().unwrap().remove("status");
             }
             if let Some(old) = stored.get(uid)
                 && (request.starts_with("PUT") || request.starts_with("PATCH"))
             {
-                let mut new = answer.clone();
+                let mut new = response.clone();
                 new["metadata"].as_object_mut().unwrap().remove("managedFields");
                 track(Some(old), &mut new, request);
-                assert_eq!(entries(&new), entries(&answer), "{case}: {request}");
+                assert_eq!(entries(&new), entries(&response), "{case}: {request}");
                 writes += 1;
             }
-            stored.insert(uid.to_owned(), answer);
+            stored.insert(uid.to_owned(), response);
         }
     }
     assert!(writes > 20, "{writes}");
 }
 
-/// A3.18: scaling takes the replicas from their owner; scaled to zero, which a Scale omits, they have no owner.
+/// A3.18: scaling takes the replicas from their owner; replicas of zero, which a Scale omits, have no owner.
 #[test]
 fn a_parent_follows_its_scale() {
     let exchanges = recorded("writes.scale_write");

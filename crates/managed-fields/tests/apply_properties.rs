@@ -1,4 +1,4 @@
-//! What must hold for any sets, any statements and any nonsense.
+//! Properties of any sets of paths, any applied configurations and any invalid input.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say so and stop")]
 
@@ -16,7 +16,7 @@ use gantry_schema::kinds::Nature;
 use gantry_schema::schema::schema;
 use proptest::prelude::*;
 
-/// A set of paths as simple as it gets.
+/// A set of paths in its simplest form.
 type Naive = BTreeSet<Vec<String>>;
 
 fn element() -> impl Strategy<Value = PathElement> {
@@ -86,7 +86,7 @@ fn statement() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Any JSON, with names that mean something now and then.
+/// Any JSON; some names have a meaning.
 fn nonsense(depth: u32) -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -124,7 +124,7 @@ fn custom(schema: &Value) -> Nature {
     Nature::Custom(Arc::new(Custom::read(&json!({}), &json!({"schema": {"openAPIV3Schema": schema}}))))
 }
 
-/// A custom kind of which nothing is known, but for lists that are known by name and sets.
+/// A custom kind without declarations, except for lists with the key `name`.
 fn loose() -> Nature {
     let named = json!({"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"],
         "items": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
@@ -143,14 +143,14 @@ fn write_to<R>(nature: &Nature, manager: &str, body: impl FnOnce(&Write<'_>) -> 
     body(&Write { kind: "Pod", nature, api_version: "v1", subresource: "", manager, reset: &reset, now })
 }
 
-/// Applies; a conflict leaves everything as it was.
+/// Applies a configuration; `None` if there is a conflict.
 fn applied(live: Option<&Value>, stated: &Value, manager: &str) -> Option<(Value, Change)> {
     let result = write(manager, |write| apply(live, stated, write, OnConflict::Refuse));
     result.ok().map(|applied| (applied.object, applied.change))
 }
 
 proptest! {
-    /// A3.14: what is written can be read back.
+    /// A3.14: an encoded set decodes to itself.
     #[test]
     fn sets_survive_being_written(paths in paths()) {
         let set = set(&paths);
@@ -158,7 +158,7 @@ proptest! {
         prop_assert_eq!(FieldSet::decode(&gantry_json::from_str(&text).unwrap()), Ok(set));
     }
 
-    /// A3.15: sets of paths are sets.
+    /// A3.15: operations on sets of paths have the results of operations on plain sets.
     #[test]
     fn sets_keep_the_laws_of_sets(one in paths(), other in paths()) {
         let (a, b) = (set(&one), set(&other));
@@ -181,7 +181,7 @@ proptest! {
         prop_assert_eq!(naive(&a.leaves()), x.iter().filter(leaf).cloned().collect::<Naive>());
     }
 
-    /// A3.22: to state the same again changes nothing.
+    /// A3.22: applying the same configuration again changes nothing.
     #[test]
     fn applying_twice_changes_nothing(before in statement(), stated in statement()) {
         let (live, _) = applied(None, &before, "m1").unwrap();
@@ -215,7 +215,7 @@ proptest! {
         prop_assert_eq!(mine, owned.difference(never));
     }
 
-    /// A3.22: with force the object is as stated, and what was stated is owned.
+    /// A3.22: with force the object has the applied values.
     #[test]
     fn force_always_has_its_way(one in statement(), other in statement()) {
         let (live, _) = applied(None, &one, "m1").unwrap();
@@ -225,10 +225,10 @@ proptest! {
         prop_assert!(difference.removed.is_empty(), "{:?}", difference);
     }
 
-    /// A3.15: after any write, what differs from before belongs to the writer.
+    /// A3.15: after any write, the writer owns the fields that differ from before.
     #[test]
     fn a_writer_owns_what_it_changed(one in statement(), other in statement()) {
-        // What is stored has no empty lists and maps.
+        // Stored objects have no empty lists and maps.
         let one = empties::in_form(Form::Stored, &pods(), &one);
         let (old, _) = applied(None, &one, "m1").unwrap();
         let mut new = other;
@@ -241,11 +241,11 @@ proptest! {
         prop_assert_eq!(mine, if tracked { gained } else { FieldSet::new() });
         let there = compare(&pods(), &json!({}), &new).added;
         for (identity, entry) in owned.entries() {
-            prop_assert!(entry.fields.is_subset(&there), "{:?} owns what is not there", identity);
+            prop_assert!(entry.fields.is_subset(&there), "{:?} owns fields that do not exist", identity);
         }
     }
 
-    /// Appendix E, A3.22: of what nothing is known, anything may be stated, and stating it again changes nothing.
+    /// Appendix E, A3.22: without declarations anything can be applied, and applying it again changes nothing.
     #[test]
     fn anything_goes_where_nothing_is_known(before in nonsense(4), stated in nonsense(4), other in nonsense(4)) {
         let nature = loose();
@@ -269,11 +269,11 @@ proptest! {
         write_to(&nature, "u1", |write| track_update(Some(&second), &mut last, write));
         let there = compare(&nature, &json!({}), &last).added;
         for (identity, entry) in ManagedFields::of(&last).entries() {
-            prop_assert!(entry.fields.is_subset(&there), "{:?} owns what is not there", identity);
+            prop_assert!(entry.fields.is_subset(&there), "{:?} owns fields that do not exist", identity);
         }
     }
 
-    /// Appendix E: no schema and no object make ownership panic.
+    /// Appendix E: ownership panics for no schema and no object.
     #[test]
     fn nonsensical_schemas_are_survived(schema in nonsense(5), live in nonsense(5), stated in nonsense(5)) {
         for nature in [custom(&schema), custom(&json!({"type": "object", "properties": {"spec": schema}})), loose()] {
@@ -283,7 +283,7 @@ proptest! {
         }
     }
 
-    /// Bad input is refused or taken, but never a panic.
+    /// Ownership and apply panic for no input.
     #[test]
     fn nonsense_is_survived(live in nonsense(5), stated in nonsense(5), record in nonsense(4)) {
         let mut live = live;

@@ -1,7 +1,7 @@
-//! What Kubernetes answered to applies and to ordinary writes, replayed against one object in memory.
+//! Recorded applies and other writes, replayed on one object in memory and compared with the responses of Kubernetes.
 //!
-//! Defaults, admission and validation are others' business: the recorded answer is taken for the object they made, and
-//! what is compared is the record of ownership, every value that applying decides, conflicts and refusals.
+//! Defaults, admission and validation are not replayed: their results are taken from the recorded response. Compared are
+//! the managed fields, every value that apply determines, conflicts and refusals.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say so and stop")]
 
@@ -142,7 +142,7 @@ impl Replay {
             let record = next["metadata"]["managedFields"].take();
             next = seed(body, &record);
         } else {
-            // Only a list was recorded; it tells the order.
+            // Only a list was recorded, for its order.
             contained(case, body, &picked(&next, body));
         }
         if exchange.query("dryRun").is_none() {
@@ -150,7 +150,7 @@ impl Replay {
         }
     }
 
-    /// An ordinary write: the answer is the object that was decoded, patched and defaulted.
+    /// Replays another write: the response is the object that was decoded, patched and defaulted.
     fn written(&mut self, case: &str, exchange: &Exchange) {
         let (sent, body) = (&exchange.value["send"], &exchange.value["body"]);
         let by_hand = sent.pointer("/metadata/managedFields").or_else(|| {
@@ -183,7 +183,7 @@ impl Replay {
     }
 }
 
-/// The recorded object, with what the mask hid taken out, and this record of ownership.
+/// The recorded object without masked values, and with these managed fields.
 fn seed(body: &Value, record: &Value) -> Value {
     let mut object = body.clone();
     if object["status"] == "<hidden>" {
@@ -206,7 +206,7 @@ fn without_what_servers_set(body: &Value) -> Value {
     object
 }
 
-/// Every value of the smaller is in the larger, and lists are of one length.
+/// Asserts that every value of the smaller is in the larger, and that lists have the same length.
 fn contained(case: &str, small: &Value, large: &Value) {
     match (small, large) {
         (Value::Object(small), Value::Object(large)) => {
@@ -226,7 +226,7 @@ fn contained(case: &str, small: &Value, large: &Value) {
     }
 }
 
-/// The part of a Deployment that the recording picked: names of containers, ports or resources.
+/// The part of a Deployment that was recorded: names of containers, ports or resources.
 fn picked(object: &Value, like: &Value) -> Value {
     let containers = &object["spec"]["template"]["spec"]["containers"];
     match like.as_array().and_then(|list| list.first()) {
@@ -238,7 +238,7 @@ fn picked(object: &Value, like: &Value) -> Value {
     }
 }
 
-/// A3.22, A3.24, A3.26: who applies owns what it stated, and takes out what it no longer states.
+/// A3.22, A3.24, A3.26: an applier owns the fields that it applies, and removes those that it no longer applies.
 #[test]
 fn applying_states_changes_and_removes() {
     for case in
@@ -248,7 +248,7 @@ fn applying_states_changes_and_removes() {
     }
 }
 
-/// A3.16: an object with nothing to track has no entries.
+/// A3.16: an object without tracked fields has no entries.
 #[test]
 fn nothing_stated_is_nothing_owned() {
     Replay::play("nothing_to_own");
@@ -270,7 +270,7 @@ fn lists_maps_and_atomics_merge_by_the_schema() {
     }
 }
 
-/// A3.15: ordinary writers own what they change, and others lose it.
+/// A3.15: updaters own the fields that they change, and other managers lose them.
 #[test]
 fn ordinary_writes_take_what_they_change() {
     for case in [
@@ -283,31 +283,31 @@ fn ordinary_writes_take_what_they_change() {
     }
 }
 
-/// A3.16, A3.24: a write to `/status` has an entry of its own and does not own the spec.
+/// A3.16, A3.24: a write to `/status` has its own entry and does not own the spec.
 #[test]
 fn status_is_applied_by_itself() {
     Replay::play("status");
 }
 
-/// A3.17: entries come by operation, then by time.
+/// A3.17: entries are sorted by operation, then by time.
 #[test]
 fn entries_are_in_order() {
     Replay { ordered: true, ..Replay::default() }.all("order_of_entries");
 }
 
-/// A3.18, A3.20: clients may write the record; without one the first apply meets `before-first-apply`.
+/// A3.18, A3.20: clients may write managed fields; without any the first apply conflicts with `before-first-apply`.
 #[test]
 fn the_record_may_be_written_by_hand() {
     Replay::play("managed_fields_by_hand");
 }
 
-/// A3.25: kubectl is forgiven what it applied from the client's side, and the annotation follows.
+/// A3.25: kubectl has no conflicts with its own client-side apply, and the annotation is updated.
 #[test]
 fn kubectl_finds_its_way_over_from_client_side_apply() {
     Replay::play("after_client_side_apply");
 }
 
-/// A3.20: a resource version in the statement is merged, so that the update that follows can check it.
+/// A3.20: an applied resource version is merged into the object, so that the following update can check it.
 #[test]
 fn a_stated_resource_version_is_passed_on() {
     let exchanges = recorded("optimistic");
@@ -321,7 +321,7 @@ fn a_stated_resource_version_is_passed_on() {
     assert_eq!(stale.code, 409, "owned by before-first-apply: {stale}");
 }
 
-/// A3.20, A3.21: wrong kinds, a record in the statement, undeclared fields, doubled keys, wrong types.
+/// A3.20, A3.21: wrong kinds, applied managed fields, undeclared fields, duplicate keys, wrong types.
 #[test]
 fn statements_out_of_shape_are_refused() {
     let ours = [("refusals", &[1, 2, 3, 4, 8, 9][..]), ("invalid", &[3][..])];
@@ -338,7 +338,7 @@ fn statements_out_of_shape_are_refused() {
     assert_eq!(list.code, 400);
 }
 
-/// A3.17: of more than ten ordinary writers the oldest become one.
+/// A3.17: the oldest of more than ten updaters are merged.
 #[test]
 fn the_oldest_of_too_many_writers_are_merged() {
     let exchange = &recorded("too_many_updaters")[0];
@@ -356,7 +356,7 @@ fn the_oldest_of_too_many_writers_are_merged() {
     replay.compare_entries("too many", &live.unwrap(), &exchange.value["body"]);
 }
 
-/// A3.18, A3.24: replicas written through `/scale` are owned on the parent, under the subresource, without a time.
+/// A3.18, A3.24: replicas written through `/scale` are owned in the parent, with the subresource and without a time.
 #[test]
 fn scaling_is_recorded_on_the_parent() {
     let exchanges = recorded("scale");
@@ -376,7 +376,7 @@ fn scaling_is_recorded_on_the_parent() {
     Replay::default().compare_entries("scale", &parent, stored);
 }
 
-/// A3.18: an ordinary write to `/status` and one to `/scale` have entries of their own, beside the writer's first.
+/// A3.18: writes to `/status` and to `/scale` have their own entries, beside the first entry of the writer.
 #[test]
 fn subresource_writes_have_entries_of_their_own() {
     let exchanges = recorded("ownership_of_status_and_scale");

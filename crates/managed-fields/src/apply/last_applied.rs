@@ -10,7 +10,7 @@ const KUBECTL: &str = "kubectl";
 /// The size limit of all annotations of an object.
 const ANNOTATIONS_BYTES_MAX: usize = 256 * 1024;
 
-/// Drops conflicts over values that kubectl applied itself before, by client-side apply.
+/// Drops conflicts about values that kubectl applied before, by client-side apply.
 pub(super) fn retry(
     live: &Value,
     conflicts: Vec<Conflict>,
@@ -24,7 +24,7 @@ pub(super) fn retry(
     if others.is_empty() { force() } else { Err(others) }
 }
 
-/// Updates the annotation, if there is one, with what kubectl applies.
+/// Updates the annotation, if there is one, to the configuration that kubectl applies.
 pub(super) fn rewrite(object: &mut Value, applied: &Value, write: &Write<'_>) {
     if write.manager != KUBECTL || annotation(object).is_none_or(str::is_empty) {
         return;

@@ -46,7 +46,7 @@ fn merge_members(shape: Shape<'_>, live: Option<&Map>, stated: Option<&Map>) -> 
     Value::Object(merged)
 }
 
-/// Applied elements are in the applied order; others stay before the element that followed them.
+/// Merges lists: applied elements have the applied order; others stay before the element that followed them.
 fn merge_elements(shape: Shape<'_>, live: &[Value], stated: &[Value]) -> Value {
     let live: Vec<_> = shape.named(live).collect();
     let stated: Vec<_> = shape.named(stated).collect();

@@ -38,7 +38,7 @@ pub enum OnConflict {
 pub struct Applied {
     /// The object, with its new managed fields.
     pub object: Value,
-    /// What changed.
+    /// The change.
     pub change: Change,
 }
 
@@ -170,7 +170,7 @@ fn attempt(
     Ok(Attempt { object: changed.then_some(merged), managed })
 }
 
-/// Makes the manager own the applied fields; the time is that of the last change of a value.
+/// Makes the manager own the applied fields; the time changes only with a value.
 fn record(managed: &mut ManagedFields, me: Identity, stated: FieldSet, changed: bool, write: &Write<'_>) {
     let before = managed.remove(&me).and_then(|entry| entry.time);
     let time = if changed { Some(write.now.to_owned()) } else { before };

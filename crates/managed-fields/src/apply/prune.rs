@@ -9,8 +9,8 @@ use gantry_schema::kinds::Nature;
 /// Removes fields that the manager applied before and that have no owner now.
 ///
 /// A declared field is owned if anything below it is; an element of a list or a key of a map is removed with everything
-/// below it if the element itself has no owner. An owned object or list that is left empty becomes `null`, so that it
-/// stays owned; the schema decides whether that is valid.
+/// below it if the element itself has no owner. An owned object or list that becomes empty is set to `null`, so that it
+/// remains owned; the schema decides whether that is valid.
 pub(super) fn prune(nature: &Nature, object: &mut Value, last: &FieldSet, owned: &FieldSet) {
     prune_value(Shape::root(nature), object, last, owned);
 }

@@ -12,7 +12,7 @@ pub(crate) struct Described<'a> {
     structure: &'a StructuralSchema,
     /// Whether it has kind, version and metadata, which the schema need not declare.
     is_object: bool,
-    /// Whether undeclared members may be applied: from the first schema on that preserves unknown fields.
+    /// Whether undeclared members may be applied: below any schema that preserves unknown fields.
     is_lenient: bool,
 }
 
@@ -29,7 +29,7 @@ impl<'a> Described<'a> {
         Self { structure, is_object: true, is_lenient: structure.preserves_unknown }
     }
 
-    /// The type; `None` if the schema does not say.
+    /// The type, if the schema has one.
     pub(crate) fn schema_type(self) -> Option<SchemaType> {
         self.structure.schema_type
     }
@@ -109,7 +109,7 @@ impl<'a> Described<'a> {
         }
     }
 
-    /// Whether nothing is declared of an object, so that it may have any members.
+    /// Whether an object has no declarations, so that it may have any members.
     fn is_free_form(self) -> bool {
         !self.is_object && self.structure.properties.is_empty()
     }

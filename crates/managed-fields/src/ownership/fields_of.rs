@@ -109,7 +109,7 @@ mod tests {
         schema().find(name).unwrap().into()
     }
 
-    /// A3.26: elements of lists are owned themselves, plain maps are not; A3.14: atomics are leaves.
+    /// A3.26: elements of lists have owners themselves, plain maps do not; A3.14: atomics are leaves.
     #[test]
     fn an_applied_object_states_its_leaves_and_the_elements_of_its_lists() {
         let deployment = json!({
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(fields_of(&kind("core/v1.ConfigMap"), &object).encode(), expected);
     }
 
-    /// Appendix B: structs that are owned as a whole everywhere, and the one field where they are not.
+    /// Appendix B: structs that are owned as a whole everywhere, and one field that is an exception.
     #[test]
     fn structs_are_atomic_by_kind_and_granular_by_exception() {
         let table = [

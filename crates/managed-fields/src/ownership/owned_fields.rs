@@ -7,8 +7,8 @@ use gantry_json::Value;
 
 use super::{FieldSet, PathElement};
 
-/// The paths of one manager. Those of a stored object stay encoded until something depends on them: most writes concern one manager
-/// of several.
+/// The paths of one manager. Those of a stored object stay encoded until they are needed: most writes concern one
+/// manager of several.
 #[derive(Clone, Debug, Default)]
 pub struct OwnedFields {
     decoded: OnceLock<FieldSet>,
@@ -27,7 +27,7 @@ impl OwnedFields {
         self.encoded.clone().unwrap_or_else(|| FieldSet::encode(self))
     }
 
-    /// Adds paths. Those that are encoded stay so: a manager mostly writes what it has written before.
+    /// Adds paths. Encoded ones stay encoded: a manager usually writes the same fields again.
     pub(super) fn absorb(&mut self, paths: FieldSet) {
         match &mut self.encoded {
             Some(Value::Object(encoded)) => {

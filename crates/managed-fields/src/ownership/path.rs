@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 
 use gantry_json::{SmolStr, Value};
 
-/// An element of a path. The order is that in which paths are reported: fields, keys, values, indices.
+/// An element of a path. Paths are reported in this order: fields, keys, values, indices.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PathElement {
     /// A field of an object, or a key of a map.
@@ -122,7 +122,7 @@ impl fmt::Display for PathElement {
     }
 }
 
-/// As JSON; an object is its members as `name=value`, without anything around or between them.
+/// As JSON; an object is its members as `name=value`, without braces or separators.
 impl fmt::Display for Scalar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
     use gantry_json::json;
 
-    /// A3.14: keys are sorted, their values keep their types.
+    /// A3.14: keys are sorted, and their values keep their types.
     #[test]
     fn an_element_is_written_with_sorted_typed_keys() {
         let port = PathElement::key([

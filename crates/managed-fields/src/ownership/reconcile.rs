@@ -1,4 +1,4 @@
-//! Adapts managed fields to a changed definition: what became atomic is owned as a whole.
+//! Adapts managed fields to a changed definition: values that became atomic are owned as a whole.
 
 use super::shape::{Parts, Shape};
 use super::{FieldNode, FieldSet, ManagedFields, PathElement};
@@ -29,7 +29,7 @@ fn fit(shape: Shape<'_>, node: &mut FieldNode) {
         return;
     }
     match (shape.parts(), shape) {
-        // The current definition says nothing about paths below a scalar.
+        // The current definition does not declare paths below a scalar.
         (Parts::None, Shape::Scalar(_)) => {}
         (Parts::None, _) => *node = FieldNode::leaf(),
         _ => fit_below(shape, &mut node.below),

@@ -47,8 +47,8 @@ impl ReplicasField {
 
     /// Copies the owners of the Scale's replicas back to the parent, which is of this version.
     ///
-    /// An applier that keeps the replicas keeps its entry. An updater is known by its version, which is another one on a Scale: its
-    /// replicas become an entry of their own, without a time and beside the rest of what it owns, as in Kubernetes. Entries of
+    /// An applier that keeps the replicas keeps its entry. The entry of an updater has its version, which differs on a
+    /// Scale: its replicas become a separate entry without a time, beside its other fields, as in Kubernetes. Entries of
     /// versions that are no longer defined are dropped.
     pub fn to_parent(
         &self,
@@ -135,7 +135,7 @@ mod tests {
         entries.as_array().into_iter().flatten().map(one).collect()
     }
 
-    /// Appendix E: the owner of the replicas, at any path, owns the Scale's.
+    /// Appendix E: the owner of the replicas, at any path, owns the replicas of the Scale.
     #[test]
     fn the_replicas_of_a_custom_kind_are_where_its_definition_says() {
         let paths =

@@ -49,7 +49,7 @@ pub(crate) enum Parts {
     Members,
     /// Its elements.
     Elements,
-    /// Its members if it is an object, else none.
+    /// Its members if it is an object, otherwise none.
     Deduced,
 }
 

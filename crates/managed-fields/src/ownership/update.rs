@@ -35,7 +35,7 @@ pub struct Write<'a> {
 /// owner. An object without managed fields keeps none: it was never tracked, or a client reset them.
 pub fn track_update(old: Option<&Value>, new: &mut Value, write: &Write<'_>) {
     if [old, Some(&*new)].into_iter().flatten().any(|object| unnameable(write, object).is_some()) {
-        // Then they stay as they were.
+        // An object whose elements cannot be named keeps its managed fields.
         return old.map(ManagedFields::of).unwrap_or_default().store(new);
     }
     let mut managed = record_to_start_from(old, new, write.subresource);
@@ -52,7 +52,7 @@ pub fn track_update(old: Option<&Value>, new: &mut Value, write: &Write<'_>) {
     managed.store(new);
 }
 
-/// Whether two objects differ only in the times of managed fields: then nothing is stored.
+/// Whether two objects differ only in the times of managed fields; if so, nothing is stored.
 pub fn differ_only_in_times(old: &Value, new: &Value) -> bool {
     let (Some(old), Some(new)) = (old.as_object(), new.as_object()) else { return false };
     same_but_for("metadata", old, new, |old, new| {
@@ -127,7 +127,7 @@ fn record_change(managed: &mut ManagedFields, old: &Value, new: &Value, write: &
     }
     let (gained, removed) = comparison.into_gained_and_removed();
     let identity = Identity::updater(write.manager, write.api_version, write.subresource);
-    // What the manager keeps is not taken from it first.
+    // Paths that the manager already owns stay its own.
     managed.take_from_others(Some(&identity), &gained);
     managed.take_from(&identity, &gained.intersection(never_tracked()));
     managed.take_from_others(None, &removed);
@@ -160,7 +160,7 @@ fn record_to_start_from(old: Option<&Value>, new: &Value, subresource: &str) -> 
         Some(written) => written,
     };
     if old.and_then(|old| old.pointer("/metadata/managedFields")) == Some(written) {
-        // Those of the stored object need not be checked.
+        // The stored managed fields need not be checked.
         return stored();
     }
     let reset = written.as_array().is_some_and(|entries| match entries.as_slice() {

@@ -1,4 +1,4 @@
-//! Kinds that are compiled in.
+//! Built-in kinds.
 
 use gantry_json::{Value, json};
 use gantry_managed_fields::apply::{Change, OnConflict};
@@ -12,7 +12,7 @@ fn pod(containers: &Value) -> Value {
     json!({"spec": {"containers": containers}})
 }
 
-/// A3.22: the time is that of the last change of a value; ownership alone changes the object but no time.
+/// A3.22: the time changes only with a value; a change of ownership alone changes the object but no time.
 #[test]
 fn times_tell_when_a_value_was_changed() {
     let mut story = Story::of("core/v1.ConfigMap");
@@ -25,7 +25,7 @@ fn times_tell_when_a_value_was_changed() {
     assert_eq!(story.owners(), ["m1 Apply 01", "m2 Apply 05"]);
 }
 
-/// A3.15: a writer that only removes gains nothing, and its time stays.
+/// A3.15: a writer that only removes fields gains none, and its time does not change.
 #[test]
 fn removing_is_not_gaining() {
     let mut story = Story::of("core/v1.ConfigMap");
@@ -36,7 +36,7 @@ fn removing_is_not_gaining() {
     assert_eq!(story.fields("u1"), json!({"f:data": {".": {}, "f:m": {}}}));
 }
 
-/// A3.15: an empty map that JSON omits has no owner; one that JSON writes has.
+/// A3.15: an empty map that JSON omits has no owner; one that JSON contains has.
 #[test]
 fn an_empty_list_is_owned_if_it_is_written() {
     let mut map = Story::of("core/v1.ConfigMap");
@@ -49,7 +49,7 @@ fn an_empty_list_is_owned_if_it_is_written() {
     });
     slice.update("u2", |object| object["ports"] = json!([]));
     assert_eq!(slice.fields("u2"), json!({"f:ports": {}}));
-    // Within a list that is owned as a whole an empty map is a difference, and in an object it is none.
+    // Within a list that is owned as a whole an empty map is a difference, in an object it is not.
     slice.update("u3", |object| object["endpoints"][0]["deprecatedTopology"] = json!({}));
     assert_eq!(slice.fields("u3"), json!({"f:endpoints": {}}));
     let mut policy = Story::of("networking/v1.NetworkPolicy");
@@ -58,7 +58,7 @@ fn an_empty_list_is_owned_if_it_is_written() {
     assert_eq!(policy.owners(), ["u1 Update 01"]);
 }
 
-/// A3.16: what the server decides, and what this write cannot change, is never owned.
+/// A3.16: fields that the server sets, or that this write cannot change, are never owned.
 #[test]
 fn some_fields_are_never_owned() {
     let mut story = Story::of("apps/v1.Deployment");
@@ -73,7 +73,7 @@ fn some_fields_are_never_owned() {
     assert_eq!(story.fields("u3"), json!({"f:metadata": {"f:generateName": {}}}));
 }
 
-/// A3.18: absent keeps the record, an unreadable one too; a valid one replaces it before this write counts.
+/// A3.18: absent or invalid managed fields keep the stored ones; valid ones replace them before this write is tracked.
 #[test]
 fn a_record_written_by_hand_counts_if_it_is_valid() {
     let mut story = Story::of("core/v1.ConfigMap");
@@ -102,10 +102,10 @@ fn a_record_written_by_hand_counts_if_it_is_valid() {
     story.update("u2", |object| object["metadata"]["managedFields"] = json!([]));
     assert!(story.owners().is_empty());
     story.update("u2", |object| object["data"]["l"] = json!("2"));
-    assert!(story.owners().is_empty(), "what is not tracked stays so");
+    assert!(story.owners().is_empty(), "an untracked object stays untracked");
 }
 
-/// A3.20: all of an object without a record belongs to `before-first-apply`.
+/// A3.20: all fields of an object without managed fields belong to `before-first-apply`.
 #[test]
 fn the_first_apply_meets_an_initial_owner() {
     let mut story = Story::of("core/v1.ConfigMap");
@@ -121,7 +121,7 @@ fn the_first_apply_meets_an_initial_owner() {
     assert_eq!(story.fields("before-first-apply"), json!({"f:data": {".": {}, "f:k": {}}}));
 }
 
-/// A3.23: managers are sorted; of each the fields come before what lies below others.
+/// A3.23: conflicts are sorted by manager; of each manager, fields come before nested paths.
 #[test]
 fn conflicts_are_reported_in_order() {
     let mut story = Story::of("core/v1.Pod");
@@ -142,7 +142,7 @@ fn conflicts_are_reported_in_order() {
     assert_eq!(story.refused("m3", &other), expected);
 }
 
-/// A3.22: an element goes with all its defaults when its last applier leaves it, and stays while another has it.
+/// A3.22: an element is removed with its defaults when its last applier drops it, not while another one applies it.
 #[test]
 fn an_element_goes_with_its_last_owner() {
     let mut story = Story::of("core/v1.Pod");
@@ -158,7 +158,7 @@ fn an_element_goes_with_its_last_owner() {
     assert_eq!(story.live()["spec"]["containers"], json!([{"name": "a", "image": "x"}]));
 }
 
-/// A3.22: an ordinary writer of one value of an element does not hold the element.
+/// A3.22: an updater of one value of an element does not keep the element.
 #[test]
 fn an_element_is_removed_though_another_manager_changed_it() {
     let mut story = Story::of("core/v1.Pod");
@@ -169,7 +169,7 @@ fn an_element_is_removed_though_another_manager_changed_it() {
     assert_eq!(story.owners(), ["m1 Apply 03"]);
 }
 
-/// A3.22: a field that was stated goes, what others own beside it stays.
+/// A3.22: a field that is no longer applied is removed, fields of others are kept.
 #[test]
 fn what_is_no_longer_stated_goes_and_the_rest_stays() {
     let mut story = Story::of("apps/v1.Deployment");
@@ -180,7 +180,7 @@ fn what_is_no_longer_stated_goes_and_the_rest_stays() {
     assert_eq!(story.owners(), ["u1 Update 02"]);
 }
 
-/// A3.25: kubectl is forgiven only what its annotation still says; others are not forgiven at all.
+/// A3.25: kubectl has no conflicts about unchanged values of its annotation; other managers have conflicts.
 #[test]
 fn kubectl_is_forgiven_only_its_own() {
     let mut story = Story::of("core/v1.ConfigMap");
@@ -200,7 +200,7 @@ fn kubectl_is_forgiven_only_its_own() {
     assert_eq!(story.live()["metadata"]["annotations"][LAST_APPLIED], annotation);
 }
 
-/// A3.21: every way to be out of shape, in the words of the API.
+/// A3.21: each error in an applied configuration, with Kubernetes' message.
 #[test]
 fn statements_are_checked_against_the_schema() {
     let table = [
@@ -243,7 +243,7 @@ fn statements_are_checked_against_the_schema() {
     assert!(refusal.message.contains("(ns/a; /v1, Kind=Pod)"), "{refusal}");
 }
 
-/// A3.22: `null`, numbers for quantities and empty maps are all of the right shape.
+/// A3.22: `null`, numbers for quantities and empty maps are valid.
 #[test]
 fn the_schema_is_no_stricter_than_it_must_be() {
     let mut story = Story::of("core/v1.Pod");
@@ -252,7 +252,7 @@ fn the_schema_is_no_stricter_than_it_must_be() {
     assert_eq!(story.live()["spec"]["containers"][0]["resources"], resources);
 }
 
-/// A3.22: if nothing but times would change, nothing changes.
+/// A3.22: a write that would change only times changes nothing.
 #[test]
 fn times_alone_are_no_change() {
     let mut story = Story::of("core/v1.ConfigMap");
@@ -269,7 +269,7 @@ fn times_alone_are_no_change() {
     assert!(!differ_only_in_times(&old, &another));
 }
 
-/// A3.21: a key that is left out is empty, except that of an account's secrets, which must be there.
+/// A3.21: an absent key is empty, except in the secrets of a service account, where it is required.
 #[test]
 fn keys_that_are_left_out_are_empty() {
     let mut pods = Story::of("core/v1.Pod");
@@ -282,12 +282,16 @@ fn keys_that_are_left_out_are_empty() {
     assert!(refused.contains(".secrets: element 0: ") && !refused.contains("element 1"), "{refused}");
     accounts.update("u1", |object| object["automountServiceAccountToken"] = json!(true));
     accounts.update("u2", |object| object["secrets"] = json!([{}]));
-    assert_eq!(accounts.owners(), ["u1 Update 02"], "what cannot be named leaves the record as it was");
+    assert_eq!(
+        accounts.owners(),
+        ["u1 Update 02"],
+        "elements without keys leave the managed fields unchanged"
+    );
     let refused = accounts.refused("m1", &json!({"metadata": {"labels": {"a": "b"}}}));
     assert!(refused.starts_with("failed to create typed live object"), "{refused}");
 }
 
-/// A3.21: whole numbers that are too large lose their upper half, as in Kubernetes; fractions are refused.
+/// A3.21: integers that are too large are truncated to 32 bits, as in Kubernetes; fractions are refused.
 #[test]
 fn numbers_are_read_as_kubernetes_reads_them() {
     let mut leases = Story::of("coordination/v1.Lease");

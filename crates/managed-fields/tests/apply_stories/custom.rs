@@ -1,4 +1,4 @@
-//! Kinds that a definition describes (Appendix E): the same rules, read from its schema.
+//! Kinds that a definition describes (Appendix E): the same rules, by its schema.
 
 use gantry_json::{Value, json};
 use gantry_managed_fields::apply::{Change, OnConflict};
@@ -7,7 +7,7 @@ use gantry_schema::custom::FieldPath;
 
 use crate::story::{Story, custom};
 
-/// Widgets with some of everything.
+/// A kind with fields of every sort.
 fn widgets() -> Story {
     Story::custom(&schema())
 }
@@ -54,7 +54,7 @@ fn spec(spec: &Value) -> Value {
     json!({"spec": spec})
 }
 
-/// Appendix E, A3.26: what a statement owns, by what the schema says of each field.
+/// Appendix E, A3.26: the owned fields of an applied configuration depend on the schema.
 #[test]
 fn a_statement_owns_what_the_schema_makes_of_it() {
     let table = [
@@ -98,7 +98,7 @@ fn a_statement_owns_what_the_schema_makes_of_it() {
     assert_eq!(fields_of(&nature, &object).encode(), owned);
 }
 
-/// Appendix E, A3.15: a created object is all its creator's, containers included, as nothing was there before.
+/// Appendix E, A3.15: the creator of an object owns all of it, containers included.
 #[test]
 fn a_creator_owns_every_container() {
     let mut story = widgets();
@@ -118,7 +118,7 @@ fn a_creator_owns_every_container() {
     assert_eq!(story.fields("u1"), owned);
 }
 
-/// Appendix E, A3.15: an update takes what it changes, and no more.
+/// Appendix E, A3.15: an updater owns only the fields that it changes.
 #[test]
 fn an_updater_owns_what_it_changed() {
     let mut story = widgets();
@@ -146,7 +146,7 @@ fn an_updater_owns_what_it_changed() {
     );
 }
 
-/// Appendix E, A3.22: lists known by keys merge by keys, and a key that is left out is what the schema says.
+/// Appendix E, A3.22: lists with keys merge by their keys, and an absent key has its default.
 #[test]
 fn elements_merge_by_their_keys() {
     let mut story = widgets();
@@ -159,12 +159,12 @@ fn elements_merge_by_their_keys() {
         {"number": 80}]);
     assert_eq!(story.live()["spec"]["ports"], merged);
     story.apply("m1", &spec(&json!({"ports": [{"number": 53}]})));
-    assert_eq!(story.live()["spec"]["ports"][0]["target"], "dns", "the port for UDP was only m1's");
+    assert_eq!(story.live()["spec"]["ports"][0]["target"], "dns", "only m1 applied the port for UDP");
     story.apply("m2", &spec(&json!({})));
     assert_eq!(story.live()["spec"]["ports"], json!([{"number": 53}]));
 }
 
-/// Appendix E, A3.22: sets grow by what is stated and shrink by what is not any more; whole lists are replaced.
+/// Appendix E, A3.22: values that are applied are added to a set, and dropped ones removed; atomic lists are replaced.
 #[test]
 fn sets_are_shared_and_whole_values_are_not() {
     let mut story = widgets();
@@ -182,7 +182,7 @@ fn sets_are_shared_and_whole_values_are_not() {
     assert_eq!(story.refused("m2", &other), conflicts);
 }
 
-/// Appendix E, A3.22, A3.23: what another states and this would change is a conflict, unless forced.
+/// Appendix E, A3.22, A3.23: changing a value that another manager applies is a conflict, unless forced.
 #[test]
 fn conflicts_are_reported_or_forced() {
     let mut story = widgets();
@@ -198,7 +198,7 @@ fn conflicts_are_reported_or_forced() {
     assert_eq!(story.owners(), ["m1 Apply 01", "m2 Apply 04"]);
 }
 
-/// Appendix E, A3.22: what is no longer stated goes; keys of maps and unknown members go with all that is in them.
+/// Appendix E, A3.22: fields that are no longer applied are removed; keys of maps and unknown members with all below.
 #[test]
 fn what_is_no_longer_stated_goes() {
     let mut story = widgets();
@@ -219,7 +219,7 @@ fn what_is_no_longer_stated_goes() {
     assert_eq!(story.owners(), ["u1 Update 02"]);
 }
 
-/// Appendix E: what is not described may become anything, and who changes what it is owns it.
+/// Appendix E: a value without a declaration may change its type, and the manager that changes it owns it.
 #[test]
 fn what_is_not_described_is_what_it_turns_out_to_be() {
     let table = [
@@ -247,10 +247,10 @@ fn what_is_not_described_is_what_it_turns_out_to_be() {
     let mut story = widgets();
     story.apply("m1", &spec(&json!({"free": {"a": 1}})));
     story.apply("m2", &spec(&json!({"free": null})));
-    assert_eq!(story.live()["spec"]["free"], json!({"a": 1}), "null leaves an object alone");
+    assert_eq!(story.live()["spec"]["free"], json!({"a": 1}), "null does not change an object");
 }
 
-/// Appendix E, A3.21: a statement must have the shape that the schema says, as far as merging needs it.
+/// Appendix E, A3.21: an applied configuration must match the schema as far as merging requires it.
 #[test]
 fn statements_are_checked_against_the_definition() {
     let table = [
@@ -289,7 +289,7 @@ fn statements_are_checked_against_the_definition() {
     }
 }
 
-/// Appendix E, A3.21: below what keeps unknown members, and where nothing is declared, anything may be stated.
+/// Appendix E, A3.21: below a schema that preserves unknown fields, and without declarations, anything can be applied.
 #[test]
 fn what_may_be_anything_is_not_checked() {
     for stated in [
@@ -304,7 +304,7 @@ fn what_may_be_anything_is_not_checked() {
     }
 }
 
-/// Appendix E, A3.20: a kind is what it is called, in the version that is asked for.
+/// Appendix E, A3.20: kind and version must be those of the request.
 #[test]
 fn another_kind_or_version_is_refused() {
     let mut story = widgets();
@@ -316,7 +316,7 @@ fn another_kind_or_version_is_refused() {
     assert_eq!(refusal.message, "invalid object type: example.com/v1, Kind=Widget");
 }
 
-/// Appendix E: paths mean the same in every version, so conflicts and removals cross versions.
+/// Appendix E: paths have the same meaning in every version, so conflicts and removals cross versions.
 #[test]
 fn owners_of_another_version_are_owners() {
     let mut story = widgets();
@@ -334,7 +334,7 @@ fn owners_of_another_version_are_owners() {
     assert_eq!(versions, ["example.com/v2", "example.com/v2"]);
 }
 
-/// Appendix E, A3.16: through `/status` there is nothing but the status to own; what is expected still counts.
+/// Appendix E, A3.16: through `/status` only the status is owned; preconditions still apply.
 #[test]
 fn through_status_only_the_status_is_owned() {
     let mut story = widgets();
@@ -358,7 +358,7 @@ fn through_status_only_the_status_is_owned() {
     assert_eq!(story.fields("u1"), json!({"f:status": {"f:conditions": {condition: {"f:status": {}}}}}));
 }
 
-/// Appendix E: a definition may make one whole of what had owners for its parts; they own the whole from then on.
+/// Appendix E: if a definition makes a value atomic, the owners of its parts own the whole.
 #[test]
 fn what_became_whole_is_owned_as_a_whole() {
     let mut story = widgets();
@@ -374,7 +374,7 @@ fn what_became_whole_is_owned_as_a_whole() {
     assert_eq!(story.fields("u1"), json!({"f:spec": {"f:labels": {}}}));
 }
 
-/// Appendix E, A3.18: the replicas of a custom kind may be anywhere; who scales takes them there.
+/// Appendix E, A3.18: the replicas of a custom kind may be at any path; a write to its Scale moves their ownership.
 #[test]
 fn a_scale_finds_the_replicas_where_the_definition_says() {
     let mut story = widgets();

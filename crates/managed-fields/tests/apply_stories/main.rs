@@ -1,4 +1,4 @@
-//! Server-side apply and ownership as small stories: times, owners, conflicts and refusals that no recording shows.
+//! Server-side apply and ownership as small stories: times, owners, conflicts and refusals that no recording contains.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say so and stop")]
 

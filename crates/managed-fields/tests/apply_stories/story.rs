@@ -1,4 +1,4 @@
-//! One object, and managers who write to it.
+//! One object, and managers that write to it.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use gantry_schema::custom::Custom;
 use gantry_schema::kinds::Nature;
 use gantry_schema::schema::schema;
 
-/// One object in memory, a clock that counts requests, and managers who write to it.
+/// One object in memory, a clock that counts requests, and managers that write to it.
 pub(crate) struct Story {
     pub(crate) live: Option<Value>,
     pub(crate) nature: Nature,
@@ -22,13 +22,13 @@ pub(crate) struct Story {
 }
 
 impl Story {
-    /// A kind that is compiled in, such as `apps/v1.Deployment`.
+    /// A built-in kind, such as `apps/v1.Deployment`.
     pub(crate) fn of(name: &'static str) -> Self {
         let (api_version, kind) = name.trim_start_matches("core/").split_once('.').unwrap();
         Self::new(api_version, kind, schema().find(name).unwrap().into())
     }
 
-    /// Widgets, which a definition with this schema describes.
+    /// A custom kind with this schema.
     pub(crate) fn custom(schema: &Value) -> Self {
         Self::new("example.com/v1", "Widget", custom(schema))
     }
@@ -38,7 +38,7 @@ impl Story {
         Self { live: None, nature, api_version, kind, subresource: "", reset, minute: 0 }
     }
 
-    /// From here on, writes go through `/status`.
+    /// Makes all further writes go through `/status`.
     pub(crate) fn through_status(&mut self) {
         self.subresource = "status";
         self.reset = FieldSet::of_fields(&["metadata", "spec"]);
