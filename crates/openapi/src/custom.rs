@@ -1,7 +1,7 @@
 //! The published schema of a custom kind.
 //!
 //! OpenAPI 3 can express all of it. OpenAPI 2 cannot: its clients reject undeclared properties, `null`, and lists
-//! without items. So parts that they would misread are omitted for them, down to an empty schema (Appendix E).
+//! without items. Parts that they would misread are omitted for them, down to an empty schema (Appendix E).
 
 use gantry_json::{Map, Value, json};
 
@@ -45,9 +45,10 @@ pub(super) fn name_selectable(schema: &mut Value, nature: &Nature) {
 impl Publishing<'_> {
     fn schema(&self, schema: &Value) -> Map {
         let members = schema.as_object().into_iter().flatten();
-        let said = members.filter(|(key, value)| is_said(key, value));
-        let mut published: Map =
-            said.filter_map(|(key, value)| Some((key.clone(), self.member(schema, key, value)?))).collect();
+        let effective = members.filter(|(key, value)| has_effect(key, value));
+        let mut published: Map = effective
+            .filter_map(|(key, value)| Some((key.clone(), self.member(schema, key, value)?)))
+            .collect();
         if self.dialect == Dialect::V3 && is(schema, INT_OR_STRING) {
             unfold(&mut published);
         }
@@ -109,7 +110,7 @@ impl Publishing<'_> {
         each.map(|(name, schema)| (name.clone(), Value::Object(self.schema(schema)))).collect()
     }
 
-    /// Adds the properties of every object, whatever the definition says of them.
+    /// Adds the properties of every object, which replace declared ones.
     fn add_head(&self, published: &mut Map) {
         let properties = published.entry("properties").or_insert_with(|| json!({}));
         if let Value::Object(properties) = properties {
@@ -123,7 +124,7 @@ fn is(schema: &Value, key: &str) -> bool {
 }
 
 /// Whether a keyword has an effect; others are omitted.
-fn is_said(key: &str, value: &Value) -> bool {
+fn has_effect(key: &str, value: &Value) -> bool {
     match (key, value) {
         ("default" | "example" | "items" | "additionalProperties", _) => true,
         (_, Value::Null | Value::Bool(false)) => false,

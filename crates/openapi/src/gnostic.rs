@@ -1,12 +1,12 @@
-//! An OpenAPI 2 document in protobuf: gnostic's message `Document`, which kubectl before 1.27 asks for (A1.13).
+//! An OpenAPI 2 document in protobuf: gnostic's message `Document`, which kubectl before 1.27 requests (A1.13).
 //!
-//! Only what our own documents contain is written; field numbers are those of gnostic's `OpenAPIv2.proto`.
+//! Only the parts that our own documents contain are written; field numbers are those of gnostic's `OpenAPIv2.proto`.
 
 use gantry_json::{SmolStr, Value};
 
 use super::{Parts, VERSION};
 
-/// Encodes a document of paths and definitions that are encoded already.
+/// Encodes a document of encoded paths and definitions.
 pub(super) fn document(paths: &Parts, definitions: &Parts) -> Vec<u8> {
     let (mut info, mut all, mut defined) = (Message::default(), Message::default(), Message::default());
     info.bytes(1, b"Kubernetes");
@@ -226,7 +226,7 @@ fn response_value(value: &Value) -> Message {
     outer
 }
 
-/// A parameter within the two messages that say what sort it is.
+/// Encodes a parameter in the two messages that give its type.
 fn parameters_item(value: &Value) -> Message {
     let (mut parameter, mut item) = (Message::default(), Message::default());
     if value["in"] == "body" {

@@ -7,7 +7,7 @@
 //! Names, types and merge strategies are complete; `descriptions.tsv` has descriptions of all kinds and of the most
 //! used fields.
 //!
-//! *Invariant:* it only renders; what is not in the tables is not in the documents.
+//! *Invariant:* documents contain only what is in the tables.
 
 mod custom;
 mod gnostic;

@@ -15,7 +15,7 @@ pub(super) fn add(kind: &Kind, schemas: &mut Schemas, paths: &mut Parts) {
         group => format!("/apis/{group}/{}", kind.version),
     };
     let own = GroupVersion { group: kind.group, version: kind.version };
-    let main = Described { kind, subresource: "", speaks: own, spoken: kind.kind, message: None };
+    let main = Described { kind, subresource: "", group_version: own, kind_name: kind.kind, message: None };
     let collection = match kind.scope {
         Scope::Namespaced => format!("{prefix}/namespaces/{{namespace}}/{}", kind.resource),
         Scope::Cluster => format!("{prefix}/{}", kind.resource),
@@ -51,9 +51,9 @@ fn verbs(allowed: &[Verb], actions: &[Action]) -> Vec<Action> {
 struct Described<'k> {
     kind: &'k Kind,
     subresource: &'k str,
-    speaks: GroupVersion,
-    spoken: &'k str,
-    /// The kind of the subresource, if it is not that of the resource.
+    group_version: GroupVersion,
+    kind_name: &'k str,
+    /// The kind of the subresource, if it differs from the kind of the resource.
     message: Option<MessageId>,
 }
 
@@ -61,23 +61,23 @@ impl<'k> Described<'k> {
     /// A subresource, if it has objects: streams are not described.
     fn part(kind: &'k Kind, subresource: &'k Subresource) -> Option<Self> {
         let own = GroupVersion { group: kind.group, version: kind.version };
-        let speaks = subresource.foreign.unwrap_or(own);
+        let group_version = subresource.foreign.unwrap_or(own);
         let message = if subresource.kind == kind.kind {
             None
         } else {
-            let package = match speaks.group {
+            let package = match group_version.group {
                 "" => "core",
                 group => group.split('.').next().unwrap_or(group),
             };
-            Some(schema().find(&format!("{package}/{}.{}", speaks.version, subresource.kind))?)
+            Some(schema().find(&format!("{package}/{}.{}", group_version.version, subresource.kind))?)
         };
         let name = subresource.name;
         // Subresources of a custom kind are documented with the kind itself.
-        let (speaks, spoken) = match kind.nature {
-            Nature::BuiltIn(_) => (speaks, subresource.kind),
+        let (group_version, kind_name) = match kind.nature {
+            Nature::BuiltIn(_) => (group_version, subresource.kind),
             Nature::Custom(_) => (own, kind.kind),
         };
-        Some(Self { kind, subresource: name, speaks, spoken, message })
+        Some(Self { kind, subresource: name, group_version, kind_name, message })
             .filter(|part| !matches!(part.subresource, "log" | "exec" | "attach" | "portforward" | "proxy"))
     }
 
@@ -99,7 +99,7 @@ impl<'k> Described<'k> {
                 id: self.operation_id(*action, in_path),
                 tag: self.tag(),
                 kind: json!({
-                    "group": self.speaks.group, "version": self.speaks.version, "kind": self.spoken,
+                    "group": self.group_version.group, "version": self.group_version.version, "kind": self.kind_name,
                 }),
                 object,
                 media: Media::of(&self.kind.nature),

@@ -15,10 +15,10 @@ pub(super) struct Schemas {
     pub(super) dialect: Dialect,
     pub(super) writing: Writing,
     made: Parts,
-    /// What was referred to and is still to be made.
+    /// The referenced messages whose schemas are not made yet.
     wanted: Vec<MessageId>,
     seen: BTreeSet<MessageId>,
-    /// Group, version and kind of messages that are kinds of their own.
+    /// Group, version and kind of messages that are kinds.
     kinds: BTreeMap<MessageId, Value>,
 }
 
@@ -32,7 +32,7 @@ const KINDS_WITHOUT_RESOURCE: [(&str, &str, &str, &str); 5] = [
 ];
 
 const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";
-/// Under what a schema says of which kind it is.
+/// The extension of a schema with its group, version and kind.
 const NAMED: &str = "x-kubernetes-group-version-kind";
 const DEFINITIONS: &str = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1";
 
@@ -50,7 +50,7 @@ impl Schemas {
         Self { dialect, writing, made: Parts::new(), wanted: Vec::new(), seen: BTreeSet::new(), kinds }
     }
 
-    /// A reference to a message, which will be among the schemas.
+    /// A reference to a message, whose schema is added.
     pub(super) fn message(&mut self, id: MessageId) -> Value {
         if self.seen.insert(id) {
             self.wanted.push(id);
@@ -127,7 +127,7 @@ impl Schemas {
                 describe(&mut property, schema().message(*metadata).name, field.json);
             }
             describe(&mut property, message.name, field.json);
-            // Clients that read OpenAPI 2 do not look at it.
+            // Clients of OpenAPI 2 do not use the values.
             if self.dialect == Dialect::V3 {
                 enumerate(&mut property, message.name, field.json);
             }
@@ -155,7 +155,7 @@ impl Schemas {
         object
     }
 
-    /// What every object or list has, with metadata of this sort.
+    /// The properties of every object or list, with metadata of this message.
     fn head(&mut self, metadata: &str) -> Head {
         let mut head = type_meta();
         if let Some(id) = schema().find(metadata) {
@@ -184,7 +184,7 @@ impl Schemas {
         property
     }
 
-    /// A type where it is used. OpenAPI 3 has nothing beside a reference, so it is wrapped there.
+    /// The schema of a type in a property. In OpenAPI 3 a reference must be alone, so it is wrapped.
     fn within(&mut self, kind: &Type) -> Value {
         let plain = |word: &str| json!({"type": word});
         let formatted = |word: &str, format: &str| json!({"type": word, "format": format});
@@ -210,7 +210,7 @@ impl Schemas {
             | Type::MicroTime
             | Type::Duration
             | Type::Raw => {
-                let (name, schema) = self.text_in_disguise(kind);
+                let (name, schema) = self.special_type(kind);
                 let reference = self.well_known(&name, &schema);
                 self.wrapped(reference)
             }
@@ -223,8 +223,8 @@ impl Schemas {
         self.wrapped(reference)
     }
 
-    /// Types that have rules of their own, and what they are in JSON.
-    fn text_in_disguise(&self, kind: &Type) -> (String, Value) {
+    /// The name and the schema of a type with rules of its own.
+    fn special_type(&self, kind: &Type) -> (String, Value) {
         let date = json!({"type": "string", "format": "date-time"});
         let v3 = self.dialect == Dialect::V3;
         match kind {
@@ -282,7 +282,7 @@ fn named(group: &str, version: &str, kind: &str) -> Value {
     json!([{"group": group, "version": version, "kind": kind}])
 }
 
-/// What documents call a custom kind, or its list: `com.example.v1.Widget`.
+/// The name of a custom kind, or of its list, in documents: `com.example.v1.Widget`.
 fn custom_name(kind: &Kind, word: &str) -> String {
     let group: Vec<_> = kind.group.rsplit('.').collect();
     format!("{}.{}.{word}", group.join("."), kind.version)
@@ -318,7 +318,7 @@ fn enumerate(schema: &mut Value, message: &str, field: &str) {
     }
 }
 
-/// What a table says about a field of a message.
+/// Texts about fields, by message and field.
 type Rows = BTreeMap<(&'static str, &'static str), &'static str>;
 
 fn rows(table: &'static str) -> Rows {
@@ -331,7 +331,7 @@ fn rows(table: &'static str) -> Rows {
     columns.collect()
 }
 
-/// Whether a field is required: those that are always written, except for the fields in the two tables.
+/// Whether a field is required: it is if it is always written, except for the fields in the two tables.
 fn is_required(message: &str, field: &Field) -> bool {
     static OPTIONAL: LazyLock<FieldSet> = LazyLock::new(|| field_set(include_str!("optional.tsv")));
     static REQUIRED: LazyLock<FieldSet> = LazyLock::new(|| field_set(include_str!("required.tsv")));
@@ -347,7 +347,7 @@ fn field_set(table: &'static str) -> FieldSet {
     rows.flat_map(|(message, fields)| fields.split(',').map(move |field| (message, field))).collect()
 }
 
-/// Messages that are owned as a whole wherever they stand.
+/// Messages that are owned as a whole wherever they are used.
 static ATOMIC: LazyLock<BTreeSet<MessageId>> = LazyLock::new(|| {
     let fields = schema().messages().flat_map(|(_, message)| &message.fields);
     let whole = fields.filter_map(|field| match (&field.kind, field.merging.owning) {

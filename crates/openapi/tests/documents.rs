@@ -1,4 +1,4 @@
-//! OpenAPI documents: what clients look for in them.
+//! OpenAPI documents, and the parts that clients need.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -24,7 +24,7 @@ fn schema<'d>(document: &'d Value, name: &str) -> &'d Value {
     &document["components"]["schemas"][name]
 }
 
-/// A1.17, A1.19: kubectl leaves validation to a server whose PATCH says that it validates.
+/// A1.17, A1.19: kubectl leaves validation to a server whose PATCH has the parameter `fieldValidation`.
 #[test]
 fn a_patch_says_what_kubectl_looks_for() {
     let document = apps();
@@ -46,7 +46,7 @@ fn a_patch_says_what_kubectl_looks_for() {
     assert!(patch["requestBody"]["content"]["application/strategic-merge-patch+json"].is_object());
 }
 
-/// A1.18: kinds are named in a list, and every field says how it merges.
+/// A1.18: the group, version and kind of a schema are a list, and fields have their merge rules.
 #[test]
 fn schemas_say_how_fields_merge() {
     let document = apps();
@@ -75,7 +75,7 @@ fn schemas_say_how_fields_merge() {
     assert_eq!(selector["x-kubernetes-map-type"], "atomic");
 }
 
-/// A1.18: types, and what must be given.
+/// A1.18: types and required fields.
 #[test]
 fn schemas_have_types_and_required_fields() {
     let document = apps();
@@ -84,7 +84,7 @@ fn schemas_have_types_and_required_fields() {
     let replicas = &spec["properties"]["replicas"];
     assert_eq!((&replicas["type"], &replicas["format"]), (&json!("integer"), &json!("int32")));
     let deployment = schema(&document, "io.k8s.api.apps.v1.Deployment");
-    assert_eq!(deployment["required"], json!(["spec"]), "which is left out when empty");
+    assert_eq!(deployment["required"], json!(["spec"]), "it is omitted when empty");
     let container = schema(&document, "io.k8s.api.core.v1.Container");
     assert_eq!(container["required"], json!(["name"]));
     let surge = schema(&document, "io.k8s.apimachinery.pkg.util.intstr.IntOrString");
@@ -92,11 +92,11 @@ fn schemas_have_types_and_required_fields() {
     let volume = schema(&document, "io.k8s.api.core.v1.Volume");
     assert!(volume["properties"]["emptyDir"].is_object(), "inlined fields are fields: {volume}");
     let rbac = v3("rbac.authorization.k8s.io", "v1");
-    assert_eq!(schema(&rbac, "io.k8s.api.rbac.v1.Role").get("required"), None, "rules may be left out");
+    assert_eq!(schema(&rbac, "io.k8s.api.rbac.v1.Role").get("required"), None, "rules may be omitted");
     assert_eq!(schema(&rbac, "io.k8s.api.rbac.v1.PolicyRule")["required"], json!(["verbs"]));
 }
 
-/// Appendix E, A1.18: definitions have the names that clients know, and parts that may be anything have no type.
+/// Appendix E, A1.18: parts of definitions have the names that clients know, and no type if they may have several.
 #[test]
 fn definitions_describe_themselves() {
     let document = v3("apiextensions.k8s.io", "v1");
@@ -113,7 +113,7 @@ fn definitions_describe_themselves() {
     assert!(items.as_str().unwrap().ends_with(".v1.JSON"), "{items}");
 }
 
-/// A1.15: every group version that is served has a document, and no other.
+/// A1.15: every served group version has a document, and others have none.
 #[test]
 fn every_group_version_has_a_document() {
     for version in openapi::group_versions(kinds()) {
@@ -142,7 +142,7 @@ fn every_kind_can_be_found() {
     }
 }
 
-/// A document refers to nothing that it does not have.
+/// All references in a document are to definitions that it contains.
 #[test]
 fn every_reference_leads_somewhere() {
     let v2 = v2();
@@ -151,7 +151,7 @@ fn every_reference_leads_somewhere() {
     check_references(&document, "#/components/schemas/", &document["components"]["schemas"]);
 }
 
-/// No two operations have the same name, which generators of clients rely on.
+/// Operation ids are unique, which generators of clients rely on.
 #[test]
 fn operations_have_names_of_their_own() {
     let v2 = v2();
@@ -185,7 +185,7 @@ fn check_references(value: &Value, prefix: &str, defined: &Value) {
     }
 }
 
-/// Every sentence is about something that exists.
+/// Every description belongs to a field or message that exists.
 #[test]
 fn every_description_is_shown() {
     let shown = v2().to_string();
@@ -195,7 +195,7 @@ fn every_description_is_shown() {
     }
 }
 
-/// A1.18: what has one of a few values says which, and every such row is about a field that exists.
+/// A1.18: fields with few values list them, and every row of the table is about a field that exists.
 #[test]
 fn fields_with_few_values_list_them() {
     let versions = openapi::group_versions(kinds());

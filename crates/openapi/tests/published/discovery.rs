@@ -1,4 +1,4 @@
-//! Groups, versions and resources that definitions bring.
+//! Groups, versions and resources of definitions.
 
 use gantry_json::{Value, json};
 use gantry_schema::kinds::{Kinds, discovery};
@@ -23,7 +23,7 @@ fn versions<'k>(kinds: &'k Kinds, group: &str) -> &'k [&'static str] {
     &kinds.group(group).unwrap().versions
 }
 
-/// Appendix E: groups that definitions bring come after all others, by name, whenever they were defined.
+/// Appendix E: groups of definitions come after all others, sorted by name, in whatever order they were defined.
 #[test]
 fn groups_of_definitions_come_last_by_name() {
     let built_in = with(&[]).groups().len();
@@ -34,14 +34,14 @@ fn groups_of_definitions_come_last_by_name() {
     assert_eq!(names[built_in..], ["aaa.example.com", "zoo.example.com"]);
     assert_eq!(names[..2], ["", "apps"]);
     assert_eq!(versions(&kinds, "apps"), ["v1", "v7"], "a built-in group keeps its order");
-    let later = with(&defined[..1]).and(defined[1..].iter().flat_map(super::brought));
+    let later = with(&defined[..1]).and(defined[1..].iter().flat_map(super::defined));
     assert_eq!(later.groups(), kinds.groups());
     let listed = discovery::aggregated_groups(&kinds);
     let last = listed["items"].as_array().unwrap().last().unwrap();
     assert_eq!(last["metadata"]["name"], "zoo.example.com");
 }
 
-/// Appendix E: the most stable version of a group is preferred, whichever definition brings it.
+/// Appendix E: the most stable version of a group is preferred, whichever definition has it.
 #[test]
 fn the_most_stable_version_is_preferred() {
     let mut other = group("shop.example.com", &["v1beta1", "v2"]);
@@ -53,8 +53,7 @@ fn the_most_stable_version_is_preferred() {
     assert_eq!(described["preferredVersion"]["groupVersion"], "shop.example.com/v2");
 }
 
-/// Appendix E: a resource has the names that were accepted, its status before its scale, and no hash of the version it
-/// is stored in.
+/// Appendix E: a resource has the accepted names, its status before its scale, and no hash of the storage version.
 #[test]
 fn a_resource_has_the_names_that_were_accepted() {
     let kinds = with(&[widgets(&json!({"type": "object"}))]);

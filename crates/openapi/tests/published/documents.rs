@@ -1,4 +1,4 @@
-//! The definitions of a kind and of its list.
+//! The schemas of a kind and of its list.
 
 use gantry_json::{Value, json};
 use gantry_openapi as openapi;
@@ -9,7 +9,7 @@ fn named(kind: &str) -> Value {
     json!([{"group": "shop.example.com", "version": "v1", "kind": kind}])
 }
 
-/// Appendix E: a kind has what every object has, whatever its schema says about that.
+/// Appendix E: a kind has `apiVersion`, `kind` and `metadata`, whatever its schema declares for them.
 #[test]
 fn a_kind_has_the_head_of_every_object() {
     let head = |metadata: &Value| json!({"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": metadata});
@@ -25,7 +25,7 @@ fn a_kind_has_the_head_of_every_object() {
     }
 }
 
-/// Appendix E: what a schema says of the whole object is said of the kind.
+/// Appendix E: keywords at the root of a schema are published with the kind.
 #[test]
 fn the_outermost_schema_is_that_of_the_kind() {
     let schema = json!({
@@ -41,7 +41,7 @@ fn the_outermost_schema_is_that_of_the_kind() {
     }
 }
 
-/// Appendix E: beside declared properties, kubectl would refuse those that a kind keeps though it does not know them.
+/// Appendix E: a kind that preserves unknown fields has no properties in OpenAPI 2: kubectl would refuse all others.
 #[test]
 fn of_a_kind_that_keeps_everything_old_clients_learn_nothing_more() {
     let schema = json!({
@@ -56,7 +56,7 @@ fn of_a_kind_that_keeps_everything_old_clients_learn_nothing_more() {
     assert_eq!(v3_definition(&Value::Null), bare, "a kind without a schema");
 }
 
-/// Appendix E: a list is called what the definition calls it, and holds the kind.
+/// Appendix E: a list has the name in the definition, and its items are of the kind.
 #[test]
 fn a_list_is_called_what_the_definition_calls_it() {
     let schema = json!({"type": "object"});
@@ -75,7 +75,7 @@ fn a_list_is_called_what_the_definition_calls_it() {
     }
 }
 
-/// Appendix E: a kind and its list name the fields to select by, if there are any.
+/// Appendix E: a kind and its list have the selectable fields, if there are any.
 #[test]
 fn fields_to_select_by_are_named() {
     const KEY: &str = "x-kubernetes-selectable-fields";
@@ -97,7 +97,7 @@ fn fields_to_select_by_are_named() {
     }
 }
 
-/// Appendix E: a document refers to nothing that it does not have, and is the same each time.
+/// Appendix E: all references in a document are to definitions that it contains, and it is the same each time.
 #[test]
 fn every_reference_leads_somewhere() {
     let embedded = json!({"type": "object", "x-kubernetes-embedded-resource": true});

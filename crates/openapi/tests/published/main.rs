@@ -18,7 +18,7 @@ use gantry_schema::kinds::{Kind, Kinds, kinds};
 const V2_META: &str = "#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 const V3_META: &str = "#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 
-/// A definition of widgets in one version, `v1`, with this schema, which is accepted.
+/// An accepted definition of widgets with one version, `v1`, with this schema.
 fn widgets(schema: &Value) -> Value {
     let names = json!({
         "plural": "widgets", "singular": "widget", "kind": "Widget", "listKind": "Widgets",
@@ -43,14 +43,14 @@ fn widgets(schema: &Value) -> Value {
     })
 }
 
-/// The kinds that a definition brings.
-fn brought(definition: &Value) -> Vec<Arc<Kind>> {
+/// The kinds of a definition.
+fn defined(definition: &Value) -> Vec<Arc<Kind>> {
     kinds_of(definition, &|name| name.to_owned().leak())
 }
 
-/// Everything that is built in, and what these definitions bring.
+/// The built-in kinds and those of these definitions.
 fn with(definitions: &[Value]) -> Kinds {
-    kinds().and(definitions.iter().flat_map(brought))
+    kinds().and(definitions.iter().flat_map(defined))
 }
 
 /// The document in OpenAPI 2 of widgets with this schema.
@@ -72,7 +72,7 @@ fn v3_definition(schema: &Value) -> Value {
     undescribed(v3(schema)["components"]["schemas"]["com.example.shop.v1.Widget"].clone())
 }
 
-/// A schema without the sentences about what every object has.
+/// Removes the descriptions of `apiVersion`, `kind` and `metadata`.
 fn undescribed(mut schema: Value) -> Value {
     for name in ["apiVersion", "kind", "metadata"] {
         if let Some(property) = schema["properties"].get_mut(name) {

@@ -1,4 +1,4 @@
-//! What can be done with a kind, and in which formats.
+//! The operations of a kind, and the media types of their bodies.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ fn paths(document: &Value) -> BTreeMap<String, Vec<&str>> {
     of_widgets.collect()
 }
 
-/// Appendix E: a kind has the paths of any other, and those of its subresources.
+/// Appendix E: a kind has the same paths as a built-in one, and those of its subresources.
 #[test]
 fn a_kind_has_its_paths() {
     let schema = json!({"type": "object"});
@@ -42,7 +42,7 @@ fn a_kind_has_its_paths() {
     assert_eq!(paths(&v3(&schema)), wanted);
 }
 
-/// Appendix E: there is no strategic merge of a custom kind, and no protobuf.
+/// Appendix E: custom kinds have no strategic merge patch and no protobuf.
 #[test]
 fn a_kind_is_sent_in_the_formats_that_it_has() {
     let schema = json!({"type": "object"});
@@ -68,8 +68,8 @@ fn a_kind_is_sent_in_the_formats_that_it_has() {
     );
 }
 
-/// Appendix E, A1.19: every operation, on the scale too, is announced as the kind's own; kubectl finds its PATCH by
-/// that.
+/// Appendix E, A1.19: every operation, also on the scale, has the group, version and kind of the custom kind, by which
+/// kubectl finds its PATCH.
 #[test]
 fn operations_name_the_kind() {
     let document = v3(&json!({"type": "object"}));
@@ -88,7 +88,7 @@ fn operations_name_the_kind() {
     assert!(document["components"]["schemas"]["io.k8s.api.autoscaling.v1.Scale"].is_object());
 }
 
-/// Operations are named after the whole group: many groups begin with the same word.
+/// Operation ids contain the whole group, because many groups begin with the same word.
 #[test]
 fn operations_are_named_after_the_whole_group() {
     let document = v2(&json!({"type": "object"}));

@@ -6,7 +6,7 @@ use gantry_schema::kinds::kinds;
 
 use crate::{widgets, with};
 
-/// A field of a message: its number, and what it holds.
+/// A field of a message: its number and value.
 type Field<'b> = (u64, Held<'b>);
 
 #[derive(Debug, PartialEq)]
@@ -16,7 +16,7 @@ enum Held<'b> {
     Bytes(&'b [u8]),
 }
 
-/// A1.13, A1.14: the protobuf begins as old clients want it, and has every definition with its kind.
+/// A1.13, A1.14: the protobuf starts with the fields that old clients expect, and has every definition with its kind.
 #[test]
 fn the_protobuf_has_every_definition() {
     let v2: Value = gantry_json::from_slice(&openapi::v2(kinds())).unwrap();
@@ -35,7 +35,7 @@ fn the_protobuf_has_every_definition() {
     assert_eq!(fields(within(extension, 2)), [(2, Held::Bytes(kind.as_bytes()))], "YAML in the second field");
 }
 
-/// Appendix E, A1.14: everything that kubectl 1.20 reads of a value, and limits that other clients may read.
+/// Appendix E, A1.14: all fields of a value that kubectl 1.20 reads, and limits that other clients may read.
 #[test]
 fn a_value_is_written_field_by_field() {
     let schema = json!({"type": "object", "properties": {
@@ -85,7 +85,7 @@ fn a_value_is_written_field_by_field() {
     );
 }
 
-/// An extension as it is written.
+/// An encoded extension.
 struct Extension(Vec<u8>);
 
 fn extension(name: &str, yaml: &str) -> Extension {
@@ -99,7 +99,7 @@ impl Extension {
     }
 }
 
-/// The message in a field.
+/// The bytes in a field.
 fn within(bytes: &[u8], number: u64) -> &[u8] {
     fields(bytes).into_iter().find(|(field, _)| *field == number).map(|(_, held)| held.bytes()).unwrap()
 }

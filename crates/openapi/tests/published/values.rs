@@ -1,13 +1,13 @@
-//! The schema of a value, as it is written and as either language shows it.
+//! The schemas of values, as written and as published in OpenAPI 2 and 3.
 
 use gantry_json::{Map, Value, json};
 
 use crate::{v2_definition, v3_definition};
 
-/// A schema as it is written, and what OpenAPI 2 and 3 publish of it.
+/// A schema as it is written, and as OpenAPI 2 and 3 publish it.
 type Row = (Value, Value, Value);
 
-/// Checks how values are published: as properties of one object, since documents are large.
+/// Checks how values are published, as properties of one object, because documents are large.
 fn check(rows: &[Row]) {
     let written: Map =
         rows.iter().enumerate().map(|(index, row)| (index.to_string(), row.0.clone())).collect();
@@ -20,17 +20,17 @@ fn check(rows: &[Row]) {
     }
 }
 
-/// What either language publishes as it is written.
+/// A schema that both publish as it is written.
 fn kept(written: Value) -> Row {
     (written.clone(), written.clone(), written)
 }
 
-/// What OpenAPI 3 publishes as it is written, and OpenAPI 2 as this.
+/// A schema that OpenAPI 3 publishes as it is written, and OpenAPI 2 as this one.
 fn less(written: Value, v2: Value) -> Row {
     (written.clone(), v2, written)
 }
 
-/// Appendix E: most of a schema is published as it was written.
+/// Appendix E: most keywords are published as they are written.
 #[test]
 fn most_is_published_as_it_is_written() {
     let rows = [
@@ -49,7 +49,7 @@ fn most_is_published_as_it_is_written() {
     check(&rows.map(kept));
 }
 
-/// Appendix E: what means the same when left out is left out.
+/// Appendix E: keywords without an effect are omitted.
 #[test]
 fn what_says_nothing_is_left_out() {
     let written = json!({
@@ -80,7 +80,7 @@ fn alternatives_and_defaults_are_for_new_clients() {
     check(&[less(written, v2)]);
 }
 
-/// Appendix E: readers of OpenAPI 2 know no type that has `null`, and nothing that may be `null` is required there.
+/// Appendix E: nullable values have no type in OpenAPI 2, whose types exclude `null`, and are not required.
 #[test]
 fn what_may_be_null_has_no_type_for_old_clients() {
     let rows = [
@@ -114,7 +114,7 @@ fn what_may_be_null_has_no_type_for_old_clients() {
     check(&rows.map(|(written, v2)| less(written, v2)));
 }
 
-/// Appendix E: of what is kept unknown, and of lists of it, old clients learn neither type nor members.
+/// Appendix E: values that preserve unknown fields, and lists of them, have neither type nor properties in OpenAPI 2.
 #[test]
 fn what_is_kept_unknown_has_no_type_for_old_clients() {
     let keeps = json!({"x-kubernetes-preserve-unknown-fields": true});
@@ -135,7 +135,7 @@ fn what_is_kept_unknown_has_no_type_for_old_clients() {
     ]);
 }
 
-/// Appendix E: a number or a text is no type at all for old clients, and two for new ones, however it is written.
+/// Appendix E: an int-or-string has no type in OpenAPI 2, and both types in OpenAPI 3, whatever its definition has.
 #[test]
 fn a_number_or_a_text_is_spelled_out_once() {
     let old = json!({"x-kubernetes-int-or-string": true});
@@ -161,7 +161,8 @@ fn a_number_or_a_text_is_spelled_out_once() {
     ]);
 }
 
-/// Appendix E: an object within the object has a head too, which old clients learn of unless anything goes beside it.
+/// Appendix E: an embedded object has `apiVersion`, `kind` and `metadata`; not in OpenAPI 2 if it preserves unknown
+/// fields.
 #[test]
 fn an_object_within_has_a_head_of_its_own() {
     let embedded = json!({"type": "object", "required": ["kind", "spec"], "x-kubernetes-embedded-resource": true,
