@@ -1,4 +1,4 @@
-//! Ages in short: `75s`, `5m30s`, `3d4h`, `2y30d`.
+//! Short forms of ages: `75s`, `5m30s`, `3d4h`, `2y30d`.
 
 use gantry_json::Value;
 
@@ -9,7 +9,7 @@ const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 const YEAR: i64 = 365 * DAY;
 
-/// The age of a time, in short; `<unknown>` if it is not set.
+/// The short form of the age of a time; `<unknown>` if it is not set.
 pub fn since(now: Timestamp, then: &Value) -> String {
     let then = then.as_str().and_then(Timestamp::parse);
     then.map_or_else(|| "<unknown>".to_owned(), |then| short(now.seconds_after(then)))
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Appendix C: fractions of a second do not count.
+    /// Appendix C: fractions of a second are dropped.
     #[test]
     fn fractions_are_left_out() {
         assert_eq!(Timestamp::parse("1970-01-01T00:00:01.999999Z"), Some(Timestamp::from_secs(1)));
@@ -93,7 +93,7 @@ mod tests {
         assert_eq!(since(now, &Value::from("2026-01-01T00:00:01Z")), "9s");
     }
 
-    /// A printed duration in seconds.
+    /// Parses a printed duration to seconds.
     fn meaning(text: &str) -> i64 {
         let mut total = 0;
         let mut digits = String::new();
@@ -116,7 +116,7 @@ mod tests {
     }
 
     proptest! {
-        /// Appendix C: longer durations print as longer ones, and never as more than they are.
+        /// Appendix C: a longer duration is never printed as a shorter one, and none as longer than it is.
         #[test]
         fn durations_never_go_backwards(one in 0..20 * YEAR, more in 0..2 * YEAR) {
             prop_assert!(meaning(&short(one)) <= meaning(&short(one + more)));

@@ -1,9 +1,9 @@
-//! Values of single fields as Kubernetes reads, checks and prints them, and the errors about them.
+//! Values of single fields: how Kubernetes parses, validates and prints them, and the errors about them.
 //!
 //! Timestamps, names, patterns and text formats are parsed here; [`Refusal`] and [`FieldError`] are
-//! the errors of the API with Kubernetes' wording, and [`Path`] is where in an object a [`FieldError`] is.
+//! the errors of the API with Kubernetes' wording, and [`Path`] is the path of the field in a [`FieldError`].
 //!
-//! *Invariant:* this crate knows no object, kind or schema: every function takes one value.
+//! *Invariant:* this crate has no objects, kinds or schemas: every function takes one value.
 
 pub mod age;
 pub mod go_print;

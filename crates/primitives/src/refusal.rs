@@ -206,15 +206,15 @@ impl Details {
     }
 }
 
-/// The size of the errors of an object from which on they are left out. Every error shows a value, which may be as large as the
-/// object, or is many times as large as the value; a response that shows them all is never read.
+/// The size of the errors of an object after which further ones are left out. Every error shows a value, which may be
+/// as large as the object, or is many times as large as the value; a response with all of them would not be read.
 pub const ERROR_BYTES_MAX: usize = 8 << 20;
 
-/// About the size of the fixed words of an error, in a message and in a cause.
+/// The approximate size of the fixed text of an error, in a message and in a cause.
 const FIXED_WORDS_BYTES: usize = 96;
 
 impl FieldError {
-    /// About the size of its text.
+    /// The approximate size of its text.
     pub fn shown_bytes(&self) -> usize {
         let wrong = match &self.wrong {
             Wrong::Required(why) | Wrong::Forbidden(why) | Wrong::Internal(why) => why.len(),
@@ -320,7 +320,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// A number as Go prints it: with an exponent from a million on, and below a ten thousandth.
+/// A number as Go prints it: with an exponent from a million up, and below a ten thousandth.
 pub fn go_float(number: f64) -> String {
     let scientific = format!("{number:e}");
     let Some((digits, exponent)) = scientific.split_once('e') else { return scientific };

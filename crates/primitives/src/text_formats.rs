@@ -1,6 +1,6 @@
 //! String formats, one function each: whether a string is a date, an address, a URI.
 //!
-//! They accept what Kubernetes accepts.
+//! They accept the same strings as Kubernetes.
 
 use std::net::IpAddr;
 
