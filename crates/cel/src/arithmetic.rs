@@ -108,7 +108,7 @@ fn moved<'a>(timestamp: i128, by: i128) -> Result<Value<'a>, EvaluationError> {
         .ok_or_else(|| EvaluationError::new("timestamp overflow"))
 }
 
-/// Concatenates two lists. Of sets the union is taken, and elements of maps are replaced by those with the same keys.
+/// Concatenates two lists. Sets are united, and elements of maps are replaced by those with the same keys.
 fn joined<'a>(one: &List<'a>, other: &List<'a>, meter: &mut CostMeter) -> Result<Value<'a>, EvaluationError> {
     meter.traverse(one.len() + other.len())?;
     let mut elements = one.all()?;

@@ -226,10 +226,10 @@ impl Checker {
         result
     }
 
-    /// Literal arguments are checked more strictly, or less.
+    /// Checks an argument. Literal arguments of some functions are checked more or less strictly than others.
     fn argument<'a>(&mut self, call: &Call, arg: &Expr, scope: &Scope<'_, 'a>) -> Type<'a> {
         match (call.function.as_str(), &arg.node) {
-            // The arguments of `format` are of several types.
+            // The arguments of `format` may have different types.
             ("format", Node::List(elements)) => {
                 for (element, _) in elements {
                     self.check(element, scope);

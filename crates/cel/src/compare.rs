@@ -79,7 +79,7 @@ pub(super) fn is_within<'a>(
 ) -> Result<bool, EvaluationError> {
     for (index, element) in list.iter().enumerate() {
         let element = element?;
-        // Usually it is at the same index.
+        // Usually the element has the same index.
         if let Some(twin) = of.get(index)
             && equal(&element, &twin?, meter)?
         {
@@ -166,7 +166,7 @@ pub(super) fn sort<'a>(
         }
     }
     for (key, _) in keyed.iter() {
-        // The first key decides the type of all others.
+        // The type of the first key is required of all others.
         if let Some((first, _)) = keyed.first() {
             compared(first, key)?;
         }
@@ -205,12 +205,12 @@ fn order_of_numbers(one: &Value<'_>, other: &Value<'_>) -> Option<Ordering> {
     }
 }
 
-/// Compares exactly, also where a double has not enough digits.
+/// Compares exactly, also if a double has too few digits.
 fn order_of_real(real: f64, whole: i128) -> Option<Ordering> {
     if real.is_nan() {
         return None;
     }
-    #[expect(clippy::cast_possible_truncation, reason = "casts saturate, beyond any whole number there is")]
+    #[expect(clippy::cast_possible_truncation, reason = "casts saturate at values beyond all integers")]
     let floor = real.floor() as i128;
     let fraction = if real.fract() == 0.0 { Ordering::Equal } else { Ordering::Greater };
     Some(floor.cmp(&whole).then(fraction))

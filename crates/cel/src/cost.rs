@@ -6,8 +6,8 @@ use gantry_primitives::Pattern;
 
 /// The most that one evaluation may cost. A step costs one, traversing a character or an element a tenth.
 ///
-/// The limit is Kubernetes'. Costs are counted so that they are not higher than Kubernetes', and what is stopped there
-/// is stopped here. Patterns that are not literals are an exception, because compiling them is slow.
+/// The limit is Kubernetes'. Costs are counted so that they are not higher than in Kubernetes, and evaluations that it
+/// aborts are aborted here, too. Patterns that are not literals are an exception, because compiling them is slow.
 const PER_CALL: u64 = 1_000_000;
 
 /// Why an evaluation has no result.
@@ -24,7 +24,7 @@ pub enum EvaluationError {
 pub struct CostMeter {
     /// In tenths.
     spent: u64,
-    /// The pattern that was compiled last, since loops often use the same again.
+    /// The pattern that was compiled last, because loops often use the same one.
     pub(super) pattern: Option<Arc<Pattern>>,
 }
 

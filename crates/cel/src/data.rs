@@ -15,7 +15,7 @@ static META: LazyLock<PlainSchema> =
     LazyLock::new(|| PlainSchema::object_of_strings(&["name", "generateName"]));
 static TEXT: LazyLock<PlainSchema> = LazyLock::new(PlainSchema::string);
 
-/// The longest text that is parsed as a timestamp or duration, since it is parsed on every access.
+/// The longest text that is parsed as a timestamp or duration, because it is parsed on every access.
 const LONGEST: usize = 100;
 
 /// Reads a value along its schema.

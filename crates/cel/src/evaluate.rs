@@ -111,7 +111,7 @@ pub(super) fn evaluate<'a>(
     }
 }
 
-/// Combines operands of `&&` or `||`: an operand that decides (`false` of `&&`, `true` of `||`) wins over errors;
+/// Combines operands of `&&` or `||`: an operand that decides (`false` of `&&`, `true` of `||`) precedes errors;
 /// otherwise the first error is the result.
 pub(super) fn logic<'a>(parts: impl Iterator<Item = Evaluated<'a>>, decides: bool) -> Evaluated<'a> {
     let mut failed = None;

@@ -1,4 +1,4 @@
-//! Names of fields as identifiers: what is not an identifier in CEL is escaped.
+//! Names of fields as identifiers: names that are not identifiers in CEL are escaped.
 
 use super::syntax::RESERVED;
 

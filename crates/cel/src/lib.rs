@@ -4,8 +4,8 @@
 //! borrow from the object (`value`, `data`). The functions are in `library`. The cost of an evaluation is limited
 //! (`cost`), and so is its depth; it depends on nothing but its input.
 //!
-//! *Invariant:* this crate knows no Kubernetes object and no definition. When rules are evaluated and how their errors
-//! are reported is decided by `gantry_schema::custom`.
+//! *Invariant:* this crate depends on no Kubernetes object and no definition. `gantry_schema::custom` decides when
+//! rules are evaluated and how their errors are reported.
 
 mod arithmetic;
 mod check;
@@ -64,7 +64,7 @@ pub enum ResultType {
 pub enum CheckError {
     /// The errors with their positions, as lines of text.
     Invalid(String),
-    /// It has another type than required.
+    /// Its type is not the required one.
     ResultType,
 }
 

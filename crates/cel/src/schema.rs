@@ -8,9 +8,9 @@ use gantry_json::Value as Json;
 
 /// The schema of a value, as far as the types of expressions depend on it.
 pub trait ValueSchema: Any + Debug + Send + Sync {
-    /// The type; `None` if the schema does not say.
+    /// The type, if the schema has one.
     fn schema_type(&self) -> Option<SchemaType>;
-    /// The format of a string; empty if the schema names none.
+    /// The format of a string; empty if there is none.
     fn format(&self) -> &str;
     /// Whether the value may be `null`.
     fn is_nullable(&self) -> bool;
@@ -31,7 +31,7 @@ pub trait ValueSchema: Any + Debug + Send + Sync {
 }
 
 gantry_formats::text_enum! {
-    /// The types of JSON, as a schema names them, and the one that is two of them.
+    /// The types of JSON Schema, and int-or-string.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[expect(missing_docs, reason = "the words of JSON Schema")]
     pub enum SchemaType {
@@ -98,7 +98,7 @@ impl PartialEq for dyn ValueSchema {
     }
 }
 
-/// A schema that holds only what expressions depend on.
+/// A schema with only the parts that expressions depend on.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct PlainSchema {
     pub(crate) schema_type: Option<SchemaType>,

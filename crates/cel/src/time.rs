@@ -32,7 +32,7 @@ pub(super) fn in_range(nanos: i128) -> Option<i128> {
     (FIRST..=LAST).contains(&nanos).then_some(nanos)
 }
 
-/// Parses a duration of a field: Go's format, or in words: `2 weeks`.
+/// Parses a duration of a field: in Go's format, or with words as units: `2 weeks`.
 pub(super) fn written_duration(text: &str) -> Option<i64> {
     duration::parse(text).ok().or_else(|| i64::try_from(amounts(&text.to_lowercase())?).ok())
 }

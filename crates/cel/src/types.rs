@@ -103,7 +103,7 @@ impl<'a> Type<'a> {
     pub(super) fn member(schema: &'a dyn ValueSchema, is_resource: bool, name: &str) -> Option<Self> {
         let field = identifiers::unescape(name)?;
         let declared = data::declared(schema, is_resource, &field)?;
-        // Some identifiers unescape to the same field; only its own escape is accepted.
+        // Some identifiers unescape to the same field; only the one that its name escapes to is accepted.
         let is_spelt = identifiers::escape(&field).is_some_and(|spelt| spelt == name);
         Self::of(declared, declared.is_embedded_resource()).filter(|_| is_spelt)
     }

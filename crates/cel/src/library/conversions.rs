@@ -109,7 +109,7 @@ fn truth<'a>(text: &str) -> Result<Value<'a>, EvaluationError> {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "what does not fit was refused")]
+#[expect(clippy::cast_possible_truncation, reason = "values out of range are refused")]
 fn int<'a>(value: &Value<'a>) -> Called<'a> {
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     let number = match value {
@@ -127,7 +127,11 @@ fn int<'a>(value: &Value<'a>) -> Called<'a> {
     Some(number.map(Value::Int))
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "what does not fit was refused")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "values out of range are refused"
+)]
 fn uint<'a>(value: &Value<'a>) -> Called<'a> {
     const LIMIT: f64 = 18_446_744_073_709_551_616.0;
     let number = match value {
@@ -141,7 +145,7 @@ fn uint<'a>(value: &Value<'a>) -> Called<'a> {
     Some(number.map(Value::Uint))
 }
 
-#[expect(clippy::cast_precision_loss, reason = "doubles are like that")]
+#[expect(clippy::cast_precision_loss, reason = "doubles have fewer digits")]
 fn double<'a>(value: &Value<'a>) -> Called<'a> {
     let number = match value {
         Value::Double(number) => Ok(*number),

@@ -1,4 +1,4 @@
-//! Formats that Kubernetes knows by name: `format.dns1123Label().validate(name)`.
+//! Named formats of Kubernetes: `format.dns1123Label().validate(name)`.
 
 use super::Called;
 use crate::cost::CostMeter;
@@ -24,7 +24,7 @@ pub(super) const FUNCTIONS: &[&str] = &[
     "Format.validate(string) optional<list<string>>",
 ];
 
-/// Returns what is wrong with a text.
+/// Returns the errors in a string.
 type Check = fn(&str) -> Vec<String>;
 
 /// The formats by their names.
@@ -66,7 +66,7 @@ pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut CostMeter) ->
     }
 }
 
-/// Completes a prefix with a character as generated names have them, so that it may end in a dash.
+/// Appends a character to a prefix as generated names do, so that it may end in a dash.
 fn completed(prefix: &str) -> String {
     prefix.strip_suffix('-').map(|rest| format!("{rest}a")).unwrap_or(prefix.to_owned())
 }

@@ -190,7 +190,7 @@ fn slice<'a>(list: &List<'a>, from: i64, to: i64) -> Result<Value<'a>, Evaluatio
     }
 }
 
-/// The nesting of lists is bounded by that of the expression or the schema.
+/// The recursion is bounded by the nesting of the expression or the schema.
 fn flatten<'a>(
     list: &List<'a>,
     depth: usize,

@@ -74,7 +74,7 @@ fn of_one<'a>(name: &str, quantity: Quantity) -> Called<'a> {
             Some(integer) => Value::Int(integer),
             None => return Some(Err(EvaluationError::new("cannot convert value to integer"))),
         },
-        #[expect(clippy::cast_precision_loss, reason = "it is approximate by name")]
+        #[expect(clippy::cast_precision_loss, reason = "the name says that it is approximate")]
         "asApproximateFloat" => Value::Double(billionths as f64 / BILLION as f64),
         _ => return None,
     }))

@@ -194,7 +194,7 @@ impl<'t> Parser<'t> {
     fn primary(&mut self) -> Parsed {
         let at = self.at();
         let node = match self.peek() {
-            // It was only valid with a minus sign before it, and there is none.
+            // The smallest integer is only valid after a minus sign, and there is none.
             Token::Literal(Literal::Int(i64::MIN)) => {
                 return Err(SourceError::new(at, "invalid int literal"));
             }

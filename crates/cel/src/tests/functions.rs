@@ -1,8 +1,8 @@
-//! What the libraries give.
+//! The functions of the libraries.
 
 use super::{all_fail, all_true, truth};
 
-/// Appendix E: functions of texts; places are counted in letters.
+/// Appendix E: functions of strings; positions are counted in characters.
 #[test]
 fn texts_are_searched_cut_and_written() {
     all_true(&[
@@ -27,7 +27,7 @@ fn texts_are_searched_cut_and_written() {
     ]);
 }
 
-/// Appendix E: `format` takes the verbs of Go that Kubernetes allows.
+/// Appendix E: `format` has the verbs of Go that Kubernetes allows.
 #[test]
 fn texts_are_made_from_forms() {
     all_true(&[
@@ -70,7 +70,7 @@ fn lists_are_summed_ordered_and_searched() {
     ]);
 }
 
-/// Appendix E: patterns are Go's.
+/// Appendix E: patterns have Go's syntax.
 #[test]
 fn patterns_match_find_and_find_all() {
     all_true(&[
@@ -82,7 +82,7 @@ fn patterns_match_find_and_find_all() {
     all_fail(&[("'a'.matches('(' + '')", "error parsing regexp: unclosed group")]);
 }
 
-/// Appendix E: from one type to another, as far as nothing is lost.
+/// Appendix E: conversions between types fail if a value does not fit.
 #[test]
 fn types_are_converted() {
     all_true(&[
@@ -109,7 +109,7 @@ fn types_are_converted() {
     ]);
 }
 
-/// Appendix E: moments and durations have parts, and can be added.
+/// Appendix E: timestamps and durations have parts, and can be added.
 #[test]
 fn moments_have_parts() {
     let timestamp = "timestamp('2024-02-29T13:14:15.016Z')";

@@ -10,10 +10,10 @@ use super::{
 };
 
 fn fails(text: &str) -> String {
-    truth(text).err().unwrap_or_else(|| panic!("it should not end well: {text:.100}"))
+    truth(text).err().unwrap_or_else(|| panic!("it does not fail: {text:.100}"))
 }
 
-/// Appendix E: what nests too deep is refused, however it nests.
+/// Appendix E: expressions that nest too deeply are refused, whatever they consist of.
 #[test]
 fn deep_expressions_are_refused() {
     let deep = |open: &str, inner: &str, close: &str, times: usize| {
@@ -40,7 +40,7 @@ fn deep_expressions_are_refused() {
     assert!(fails(&" ".repeat(70_000)).contains("longer than"));
 }
 
-/// Appendix E: the deepest that is accepted can also be checked and evaluated.
+/// Appendix E: the deepest accepted expressions can also be checked and evaluated.
 #[test]
 fn the_deepest_expressions_are_evaluated() {
     for (open, inner, close) in [
@@ -58,7 +58,7 @@ fn the_deepest_expressions_are_evaluated() {
     }
 }
 
-/// Appendix E: what takes too long ends.
+/// Appendix E: long evaluations are aborted.
 #[test]
 fn long_evaluations_end() {
     let list = format!("[{}]", vec!["1"; 200].join(", "));
@@ -77,7 +77,7 @@ fn long_evaluations_end() {
     }
 }
 
-/// Appendix E: large values cost nothing to mention, and something to look at.
+/// Appendix E: mentioning a large value costs nothing, and reading it does.
 #[test]
 fn large_values_are_not_copied_for_nothing() {
     let big = "a".repeat(2_000_000);
@@ -111,7 +111,7 @@ fn large_values_are_not_copied_for_nothing() {
     assert!(matches!(evaluated("self.wait > duration('1s')"), Err(EvaluationError::Failed(_))));
 }
 
-/// Appendix E: patterns are matched in time that grows with the text, and very large ones are none.
+/// Appendix E: the time of matching is linear in the text, and very large patterns are refused.
 #[test]
 fn patterns_do_not_blow_up() {
     let text = format!("'{}'.matches('^(a+)+$')", "a".repeat(30_000) + "b");
@@ -127,20 +127,20 @@ fn patterns_do_not_blow_up() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
-    /// Appendix E: whatever is written, reading it ends without a panic.
+    /// Appendix E: parsing panics for no input.
     #[test]
     fn reading_never_panics(text in "\\PC{0,60}") {
         let _ = Program::parse(&text);
     }
 
-    /// Appendix E: the same for what looks like expressions.
+    /// Appendix E: the same for input that consists of parts of expressions.
     #[test]
     fn reading_words_never_panics(words in prop::collection::vec(prop::sample::select(words()), 1..14)) {
         let _ = truth(&words.concat());
         let _ = truth(&words.join(" "));
     }
 
-    /// Appendix E: whatever can be read can be evaluated, though its types make no sense.
+    /// Appendix E: evaluating any parsed expression does not panic, even if its types are wrong.
     #[test]
     fn evaluating_never_panics(text in expression()) {
         let (structure, object) = (PlainSchema::read(&schema()), object());
@@ -152,7 +152,7 @@ proptest! {
     }
 }
 
-/// Expressions that can be read.
+/// Expressions that can be parsed.
 fn expression() -> impl Strategy<Value = String> {
     let leaf = prop::sample::select(LEAVES.to_vec()).prop_map(str::to_owned);
     leaf.prop_recursive(5, 40, 3, |inner| {
@@ -224,12 +224,12 @@ const LOOPS: [&str; 9] = [
     "transformMapEntry(x, y",
     "sortBy(x",
 ];
-/// Parts of expressions beside those of [`LEAVES`] and the functions of the libraries.
+/// Parts of expressions, in addition to [`LEAVES`] and the functions of the libraries.
 const TOKENS: &str = ".spec .replicas .name .labels .numbers .containers .tags .missing .key .wait .at .port .? [ ] [? ( ) { } , : ? \
                       && || ! - + * / % == != < >= in -1 1u 0.0 b'\\xff' .all(x, .map(x, .exists(x,y, .filter(x, .transformMap(x,y, \
                       .sortBy(x, .optMap(x, has(";
 
-/// Words that expressions consist of, complete or not.
+/// Parts that expressions consist of, complete or not.
 fn words() -> Vec<String> {
     let calls = function_names(false).into_iter().map(|name| format!("{name}("));
     let methods = function_names(true).into_iter().map(|name| format!(".{name}("));

@@ -1,8 +1,8 @@
-//! The language itself.
+//! The language without libraries.
 
 use super::{all_fail, all_true};
 
-/// Appendix E: literals are what CEL says, in all the ways to write them.
+/// Appendix E: literals in all notations of CEL.
 #[test]
 fn values_are_written_in_many_ways() {
     all_true(&[
@@ -17,7 +17,7 @@ fn values_are_written_in_many_ways() {
     ]);
 }
 
-/// Appendix E: numbers compare by what they count, whatever their type; arithmetic stays in its type.
+/// Appendix E: numbers of different types compare by value; arithmetic requires one type.
 #[test]
 fn numbers_compare_across_types_and_add_within_one() {
     all_true(&[
@@ -43,7 +43,7 @@ fn numbers_compare_across_types_and_add_within_one() {
     ]);
 }
 
-/// Appendix E: what cannot be evaluated does not matter where the other side decides.
+/// Appendix E: the error of an operand of `&&` and `||` is ignored if the other operand decides the result.
 #[test]
 fn logic_forgives_what_does_not_matter() {
     all_true(&[
@@ -65,7 +65,7 @@ fn logic_forgives_what_does_not_matter() {
     ]);
 }
 
-/// Appendix E: `has` tells what is set; what is missing has no value.
+/// Appendix E: `has` is true for set fields; absent fields have no value.
 #[test]
 fn fields_are_there_or_not() {
     all_true(&[
@@ -86,7 +86,7 @@ fn fields_are_there_or_not() {
     ]);
 }
 
-/// Appendix E: each value is what its schema says it is.
+/// Appendix E: the type of a value depends on its schema.
 #[test]
 fn a_schema_decides_what_values_are() {
     all_true(&[
@@ -106,7 +106,7 @@ fn a_schema_decides_what_values_are() {
     ]);
 }
 
-/// Appendix E: the macros of CEL, and those with two names.
+/// Appendix E: the macros of CEL, and those with two variables.
 #[test]
 fn macros_repeat_an_expression() {
     all_true(&[
@@ -133,7 +133,7 @@ fn macros_repeat_an_expression() {
     ]);
 }
 
-/// Appendix E: what may be missing is asked for with a question mark.
+/// Appendix E: optional values are accessed with a question mark.
 #[test]
 fn optional_values_are_there_or_not() {
     all_true(&[
@@ -152,7 +152,7 @@ fn optional_values_are_there_or_not() {
     all_fail(&[("self.spec.?missing.value() == ''", "optional.none() dereference")]);
 }
 
-/// Appendix E: texts, bytes, lists and maps.
+/// Appendix E: strings, bytes, lists and maps.
 #[test]
 fn collections_are_joined_searched_and_compared() {
     all_true(&[

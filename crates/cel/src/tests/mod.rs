@@ -1,4 +1,4 @@
-//! What expressions evaluate to, and which are none: tables of texts and results.
+//! Tables of expressions with their results or errors.
 
 mod functions;
 mod hostile;
@@ -10,7 +10,7 @@ use gantry_json::{Value as Json, json};
 use super::{CheckError, CostMeter, EvaluationError, Input, OldSelf, Program, ResultType};
 use crate::schema::{ListType, PlainSchema, SchemaType};
 
-/// What expressions in these tests are about.
+/// The schema of `self` in these tests.
 fn schema() -> Json {
     let text = json!({"type": "string"});
     let container = json!({"type": "object", "properties": {"name": text, "port": {"type": "integer"}}});
@@ -43,7 +43,7 @@ fn schema() -> Json {
 }
 
 impl PlainSchema {
-    /// Reads a schema such as a definition has.
+    /// Reads a schema in the form of a definition.
     fn read(schema: &Json) -> Self {
         let properties = schema["properties"].as_object().into_iter().flatten();
         let inner = |key: &str| schema.get(key).map(|inner| Box::new(Self::read(inner)));
@@ -77,13 +77,13 @@ fn object() -> Json {
     })
 }
 
-/// The result of an expression that is true or false, or what went wrong.
+/// Returns the result of an expression of type bool, or the error.
 fn truth(text: &str) -> Result<bool, String> {
     let (structure, object) = (PlainSchema::read(&schema()), object());
     let program = checked(text, ResultType::Bool)?;
     let subject = Input { value: &object, old: None, schema: &structure, is_resource: true };
     program.evaluate_bool(subject, OldSelf::Required, &mut CostMeter::default()).map_err(
-        |fault| match fault {
+        |error| match error {
             EvaluationError::Failed(why) => why,
             EvaluationError::CostExceeded => "exhausted".to_owned(),
         },
@@ -100,7 +100,7 @@ fn checked(text: &str, wanted: ResultType) -> Result<Program, String> {
     Ok(program)
 }
 
-/// Every expression is true.
+/// Asserts that every expression is true.
 fn all_true(texts: &[&str]) {
     let wrong: Vec<_> = texts
         .iter()
@@ -112,7 +112,7 @@ fn all_true(texts: &[&str]) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Every expression fails when it is evaluated, with these words.
+/// Asserts that the evaluation of every expression fails with this error.
 fn all_fail(table: &[(&str, &str)]) {
     let wrong: Vec<_> = table
         .iter()

@@ -1,4 +1,4 @@
-//! What is no expression, or none about this schema.
+//! Expressions that are not valid, or not valid for this schema.
 
 use super::{ResultType, checked, truth};
 
@@ -8,7 +8,7 @@ fn error(text: &str) -> String {
     first.trim_start_matches("unfit: ").trim_start_matches("ERROR: <input>:").to_owned()
 }
 
-/// Appendix E: what cannot be read is refused where it goes wrong.
+/// Appendix E: syntax errors have the position of the error.
 #[test]
 fn syntax_errors_name_their_place() {
     for (text, expected) in [
@@ -37,7 +37,7 @@ fn syntax_errors_name_their_place() {
     }
 }
 
-/// Appendix E: names, fields, functions and types that are not there are refused when the rule is written.
+/// Appendix E: unknown names, fields and functions, and wrong types are refused when the rule is written.
 #[test]
 fn what_the_schema_does_not_know_is_refused() {
     for (text, expected) in [
@@ -90,7 +90,7 @@ fn what_the_schema_does_not_know_is_refused() {
     }
 }
 
-/// Appendix E: a error shows the line and the place.
+/// Appendix E: an error shows the line and the position.
 #[test]
 fn complaints_point_at_the_place() {
     let why = checked("true &&\n  self.no", ResultType::Bool).err();
@@ -100,7 +100,7 @@ fn complaints_point_at_the_place() {
     );
 }
 
-/// Appendix E: a text is wanted where a message is.
+/// Appendix E: a message expression must be a string.
 #[test]
 fn messages_are_texts() {
     assert!(checked("'%d'.format([self.spec.replicas])", ResultType::String).is_ok());
