@@ -1,6 +1,6 @@
-//! A valid object of each kind, from which random ones are made.
+//! Valid objects of each kind, from which random ones are made.
 //!
-//! Names of cluster-wide objects hold the namespace of the play, so that plays do not meet.
+//! Names of cluster-wide objects contain the namespace of the play, so that plays do not conflict.
 
 use gantry_json::{Value, json};
 
@@ -41,7 +41,7 @@ impl Base {
         format!("{}/{}", self.collection(), self.name())
     }
 
-    /// The object under another name and with these labels.
+    /// Returns the object with another name and these labels.
     pub(crate) fn named(&self, name: &str, labels: Value) -> Value {
         let mut object = self.object.clone();
         object["metadata"]["name"] = json!(name);

@@ -1,6 +1,7 @@
-//! The answers of the left server, kept in a directory so that repeated comparisons ask only the right one.
+//! The responses of the left server, kept in a directory so that repeated comparisons send requests only to the right
+//! one.
 //!
-//! A file holds the case beside its answers: when the generator changes, the case differs and is sent again.
+//! A file has the case and its responses: when the generator changes, the case differs and is sent again.
 
 use std::path::{Path, PathBuf};
 
@@ -9,12 +10,12 @@ use gantry_json::{Value, json};
 use crate::case::Case;
 use crate::trace::Trace;
 
-/// The directory of kept answers; without one nothing is kept.
+/// The directory of kept responses; without one nothing is kept.
 #[derive(Clone, Debug)]
 pub(crate) struct Cache(Option<PathBuf>);
 
 impl Cache {
-    /// Opens the directory, which is made if it does not exist.
+    /// Opens the directory, which is created if it does not exist.
     pub(crate) fn open(directory: Option<&Path>) -> Result<Self, String> {
         if let Some(directory) = directory {
             std::fs::create_dir_all(directory)

@@ -1,15 +1,16 @@
-//! A case as a value: the requests that one seed leads to, before any of them is sent.
+//! A case as a value: the requests of one seed, before any of them is sent.
 //!
-//! Paths and bodies hold placeholders for what is known only when the case is played: `{ns}` is the namespace of the
-//! play; `{rv.2}`, `{uid.2}` and `{continue.2}` are taken from the answer to the third recorded request.
+//! Paths and bodies contain placeholders for values that are known only when the case is played: `{ns}` is the
+//! namespace of the play; `{rv.2}`, `{uid.2}` and `{continue.2}` are taken from the response to the third recorded
+//! request.
 
 use gantry_json::{Value, json};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// What one seed of a family leads to.
+/// The case of one seed of a family.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Case {
-    /// What the counts are kept by: a resource or another word for what the case is about.
+    /// The key of the counts: a resource, or another word for the subject of the case.
     pub(crate) kind: String,
     pub(crate) steps: Vec<Step>,
 }
@@ -17,11 +18,11 @@ pub(crate) struct Case {
 /// One step of a case.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Step {
-    /// Sends a request and records the answer.
+    /// Sends a request and records the response.
     Send(Request),
     /// Opens a watch and records its events until the case ends or the server ends the watch.
     Watch(Request),
-    /// Waits until the server ends the watch that was opened last, and records that it did.
+    /// Waits until the server ends the watch that was opened last, and records whether it did.
     WatchEnds,
     /// Waits, unrecorded, until a CustomResourceDefinition is established and its resource served.
     Served { definition: String, resource: String },
@@ -39,7 +40,7 @@ pub(crate) struct Request {
     pub(crate) body: Body,
 }
 
-/// What is sent with a request.
+/// The body of a request.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Body {
     None,
@@ -86,7 +87,7 @@ impl Request {
         Self { content_type, body: Body::Json(body), ..self }
     }
 
-    /// Returns the request asking for another layout or encoding of the answer.
+    /// Returns the request with another `accept` header, for another layout or encoding of the response.
     pub(crate) fn accepting(self, accept: &'static str) -> Self {
         Self { accept, ..self }
     }
@@ -98,7 +99,7 @@ impl Request {
 }
 
 impl Case {
-    /// Returns the case as JSON, by which a cached answer is known to belong to it.
+    /// Returns the case as JSON, with which the case of a cached response is compared.
     pub(crate) fn to_json(&self) -> Value {
         json!({"kind": self.kind, "steps": self.steps.iter().map(Step::to_json).collect::<Vec<_>>()})
     }
@@ -135,7 +136,7 @@ impl Request {
     }
 }
 
-/// Encodes a value for the query of a URL. Braces stay, for placeholders.
+/// Encodes a value for the query of a URL. Braces are kept for placeholders.
 pub(crate) fn encoded(value: &str) -> String {
     const ENCODED: &AsciiSet =
         &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'{').remove(b'}');

@@ -1,10 +1,10 @@
-//! Where two masked traces differ, field by field.
+//! The differences between two masked traces, field by field.
 
 use gantry_json::Value;
 
 use crate::case::Case;
 
-/// Returns the differences of two traces as lines for people: for each exchange that differs, the request and the fields.
+/// Returns the differences of two traces as lines of text: for each exchange that differs, the request and the fields.
 pub(crate) fn explain(case: &Case, left: &[Value], right: &[Value]) -> Vec<String> {
     let mut lines = Vec::new();
     for (index, request) in case.recorded().enumerate() {

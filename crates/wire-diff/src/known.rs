@@ -1,8 +1,8 @@
-//! Differences that `docs/compat.md` lists, by what Kubernetes answers: their cases are counted apart from the others.
+//! Differences that `docs/compat.md` lists, by the response of Kubernetes: their cases are counted separately.
 
 use gantry_json::Value;
 
-/// What is in the answer of Kubernetes, and why the other server answers differently.
+/// A text in the response of Kubernetes, and why the other server responds differently.
 const KNOWN: [(&str, &str); 1] =
     [("cost exceeds budget", "the cost of rules in CEL is not estimated when a definition is written")];
 

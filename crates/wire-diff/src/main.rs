@@ -1,10 +1,10 @@
-//! Sends the same random requests to a real Kubernetes (left) and to another API server (right) and shows where the answers
-//! differ. Started by `cargo xtask search wire`; never part of the product.
+//! Sends the same random requests to a real Kubernetes (left) and to another API server (right) and shows where the
+//! responses differ. Started by `cargo xtask search wire`; never part of the product.
 //!
-//! A seed decides a [`case::Case`], a list of requests as a value ([`families`]). It is played on both servers ([`play`]); what
-//! two conforming servers may answer differently is masked ([`mask`]), and the rest is compared ([`compare`]). Each case is played
-//! twice on the left, and several times more if the right one answers otherwise: where Kubernetes does not agree with itself,
-//! nothing is compared.
+//! A seed determines a [`case::Case`], a list of requests as a value ([`families`]). It is played on both servers
+//! ([`play`]); parts of responses that two conforming servers may choose are masked ([`mask`]), and the rest is
+//! compared ([`compare`]). Each case is played twice on the left, and several times more if the response of the right
+//! one differs: if Kubernetes is not deterministic, nothing is compared.
 
 mod bases;
 mod cache;
@@ -34,7 +34,7 @@ use report::{Outcome, Report};
 use schemas::Schemas;
 use server::Server;
 
-/// Send the same random requests to a real Kubernetes and to another API server, and show where their answers differ
+/// Send the same random requests to a real Kubernetes and to another API server, and show where their responses differ
 #[derive(Clone, Debug, Parser)]
 #[command(name = "cargo xtask search wire")]
 struct Options {
@@ -53,7 +53,7 @@ struct Options {
     /// Only these families
     #[arg(long, value_name = "FAMILIES", value_delimiter = ',')]
     family: Vec<Family>,
-    /// Keep Kubernetes' answers in this directory, and do not ask again what was kept
+    /// Keep Kubernetes' responses in this directory, and do not send requests again whose responses were kept
     #[arg(long, value_name = "DIRECTORY")]
     cache: Option<PathBuf>,
     /// How many lines to show of each difference
@@ -62,7 +62,7 @@ struct Options {
     /// How many cases to play at a time
     #[arg(long, value_name = "N", default_value_t = 8)]
     jobs: usize,
-    /// Also show every request with both answers, masked
+    /// Also show every request with both responses, masked
     #[arg(long)]
     show: bool,
 }
@@ -91,7 +91,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// How often Kubernetes is asked again before a difference counts.
+/// How often a case is played again on Kubernetes before a difference counts.
 const MORE_PLAYS: usize = 16;
 
 /// Everything that the workers share.
@@ -146,7 +146,7 @@ impl Search {
 
     async fn compare(&self, family: Family, seed: u64, case: &Case) -> Result<Outcome, String> {
         let [once, again] = self.kubernetes(family, seed, case).await?;
-        // Kubernetes gives no answer where one of its handlers panics.
+        // Kubernetes returns no response if one of its handlers panics.
         if once != again || once.iter().any(|exchange| exchange["status"] == 0) {
             if self.options.show {
                 self.show(
@@ -163,7 +163,7 @@ impl Search {
         if other == once {
             return Ok(Outcome::Same);
         }
-        // A difference that a busy machine makes is not there a second time.
+        // A difference that is caused by a busy machine does not occur a second time.
         if mask::masked(case, &play::play(&self.right, case).await?) == once {
             return Ok(Outcome::Unstable);
         }
@@ -171,7 +171,7 @@ impl Search {
             self.show(&format!("{} {seed} {}: known: {reason}", family.name(), case.kind), &[]);
             return Ok(Outcome::Known);
         }
-        // Kubernetes goes through maps in a random order, so two plays may agree by chance.
+        // Kubernetes iterates over maps in a random order, so two plays may agree by chance.
         for _ in 0..MORE_PLAYS {
             if mask::masked(case, &play::play(&self.left, case).await?) != once {
                 return Ok(Outcome::Undecided);
@@ -182,7 +182,7 @@ impl Search {
         Ok(Outcome::Different)
     }
 
-    /// Returns what Kubernetes answered in two plays, masked.
+    /// Returns the responses of Kubernetes in two plays, masked.
     async fn kubernetes(&self, family: Family, seed: u64, case: &Case) -> Result<[Vec<Value>; 2], String> {
         let name = format!("{}-{seed}", family.name());
         let plays = if let Some(plays) = self.cache.plays(&name, case) {

@@ -13,9 +13,9 @@ use crate::case::{Body, Case, JSON, MERGE, Request, Step};
 use crate::server::{Events, Message, Server};
 use crate::trace::{Exchange, Trace, now};
 
-/// How long a watch must have been silent before the case takes it that nothing more comes.
+/// How long a watch must be silent until the case assumes that no more events follow.
 const QUIET: Duration = Duration::from_millis(400);
-/// How long a changed CustomResourceDefinition is given to take effect.
+/// How long a changed CustomResourceDefinition has to take effect.
 const SETTLE: Duration = Duration::from_millis(700);
 const SERVED_LIMIT: Duration = Duration::from_secs(10);
 const WATCH_END_LIMIT: Duration = Duration::from_secs(15);
@@ -42,7 +42,7 @@ struct Play<'a> {
     namespace: String,
     exchanges: Vec<Exchange>,
     watches: Vec<OpenWatch>,
-    /// The paths of what was created, in order.
+    /// The paths of created objects, in order.
     created: Vec<String>,
 }
 
@@ -60,16 +60,16 @@ impl Play<'_> {
             match step {
                 Step::Send(request) => {
                     let message = self.filled(request);
-                    let answer = self.server.send(&message).await;
-                    self.remember(&message, &answer);
-                    self.exchanges.push(answer);
+                    let response = self.server.send(&message).await;
+                    self.remember(&message, &response);
+                    self.exchanges.push(response);
                 }
                 Step::Watch(request) => {
-                    let (answer, events) = self.server.watch(&self.filled(request)).await;
+                    let (response, events) = self.server.watch(&self.filled(request)).await;
                     if let Some(events) = events {
                         self.watches.push(read_in_background(self.exchanges.len(), events));
                     }
-                    self.exchanges.push(answer);
+                    self.exchanges.push(response);
                 }
                 Step::WatchEnds => self.wait_for_watch_end().await,
                 Step::Served { definition, resource } => self.wait_until_served(definition, resource).await,
@@ -81,11 +81,11 @@ impl Play<'_> {
 
     async fn create_namespace(&self) -> Result<(), String> {
         let body = gantry_json::json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}});
-        let answer = self.server.send(&message("POST", "/api/v1/namespaces", JSON, &body)).await;
-        if answer.status != 201 {
+        let response = self.server.send(&message("POST", "/api/v1/namespaces", JSON, &body)).await;
+        if response.status != 201 {
             return Err(format!(
                 "cannot create namespace {}: {} {}",
-                self.namespace, answer.status, answer.body
+                self.namespace, response.status, response.body
             ));
         }
         Ok(())
@@ -107,7 +107,8 @@ impl Play<'_> {
         }
     }
 
-    /// Replaces the placeholders of a text. What an answer does not hold is replaced by nothing.
+    /// Replaces the placeholders of a string. A value that the response does not contain is replaced by an empty
+    /// string.
     fn fill(&self, text: &str) -> String {
         let mut filled = text.replace("{ns}", &self.namespace);
         for (name, pointer) in [
@@ -119,22 +120,23 @@ impl Play<'_> {
             while let Some(at) = filled.find(&start) {
                 let Some(length) = filled[at..].find('}') else { break };
                 let number: Option<usize> = filled[at + start.len()..at + length].parse().ok();
-                let answer = number.and_then(|number| self.exchanges.get(number));
-                let value =
-                    answer.and_then(|answer| answer.body.pointer(pointer)?.as_str()).unwrap_or_default();
+                let response = number.and_then(|number| self.exchanges.get(number));
+                let value = response
+                    .and_then(|response| response.body.pointer(pointer)?.as_str())
+                    .unwrap_or_default();
                 filled.replace_range(at..=at + length, value);
             }
         }
         filled
     }
 
-    /// Notes what must be deleted afterwards.
-    fn remember(&mut self, message: &Message, answer: &Exchange) {
-        if answer.status != 201 || message.path.contains("dryRun") {
+    /// Records the object that must be deleted afterwards.
+    fn remember(&mut self, message: &Message, response: &Exchange) {
+        if response.status != 201 || message.path.contains("dryRun") {
             return;
         }
         let path = message.path.split('?').next().unwrap_or_default();
-        let name = answer.body.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
+        let name = response.body.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
         match message.method {
             "POST" => self.created.push(format!("{path}/{name}")),
             _ => self.created.push(path.to_owned()),
@@ -152,11 +154,11 @@ impl Play<'_> {
         let get =
             |path: &str| Message { method: "GET", path: self.fill(path), accept: JSON, ..Message::default() };
         while start.elapsed() < SERVED_LIMIT {
-            let answer = self.server.send(&get(definition)).await;
-            if answer.status == 404 || condition(&answer.body, "NamesAccepted") == Some("False") {
+            let response = self.server.send(&get(definition)).await;
+            if response.status == 404 || condition(&response.body, "NamesAccepted") == Some("False") {
                 return;
             }
-            let is_established = condition(&answer.body, "Established") == Some("True");
+            let is_established = condition(&response.body, "Established") == Some("True");
             if is_established && self.server.send(&get(resource)).await.status != 404 {
                 return;
             }
@@ -164,7 +166,7 @@ impl Play<'_> {
         }
     }
 
-    /// Reads what still comes and closes the watches.
+    /// Reads the remaining events and closes the watches.
     async fn finish_watches(&mut self) {
         for mut watch in std::mem::take(&mut self.watches) {
             let mut seen = None;
@@ -183,15 +185,15 @@ impl Play<'_> {
         }
     }
 
-    /// Deletes what was created. What fails here does not concern the case.
+    /// Deletes the created objects. Errors here do not concern the case.
     async fn clean(&self) {
         for path in self.created.iter().rev() {
             let finalizers = gantry_json::json!({"metadata": {"finalizers": null}});
-            let answer = self
+            let response = self
                 .server
                 .send(&message("DELETE", &format!("{path}?gracePeriodSeconds=0"), "", &Value::Null))
                 .await;
-            let is_held = answer.body.pointer("/metadata/finalizers").is_some();
+            let is_held = response.body.pointer("/metadata/finalizers").is_some();
             if is_held && !path.contains("customresourcedefinitions") {
                 self.server.send(&message("PATCH", path, MERGE, &finalizers)).await;
             }
@@ -234,7 +236,7 @@ fn unique_namespace() -> String {
         .wrapping_add(play);
     let mut name = String::from("wd-");
     for _ in 0..12 {
-        // Letters only: a digit after a letter could be taken for part of a number or a version.
+        // Letters only: a digit after a letter could be parsed as part of a number or a version.
         name.push(char::from(b'b' + u8::try_from(number % 20).unwrap_or(0)));
         number /= 20;
     }

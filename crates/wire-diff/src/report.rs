@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use crate::families::Family;
 
-/// What became of a case.
+/// The result of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Same,
     Different,
-    /// Kubernetes did not answer the same twice.
+    /// Two responses of Kubernetes differ.
     Undecided,
-    /// The right server did not answer the same twice, and once as Kubernetes did.
+    /// Two responses of the right server differ, and one of them equals that of Kubernetes.
     Unstable,
     /// The difference is documented ([`crate::known`]); the case is not comparable.
     Known,
@@ -26,7 +26,7 @@ impl Report {
         self.0.entry((family, kind.to_owned())).or_default()[outcome as usize] += 1;
     }
 
-    /// Tells whether any case was answered differently.
+    /// Tells whether the responses to any case differ.
     pub(crate) fn has_differences(&self) -> bool {
         self.0.values().any(|counts| counts[Outcome::Different as usize] > 0)
     }
@@ -53,7 +53,7 @@ impl Report {
 
 fn line(name: &str, [same, different, undecided, unstable, known]: &[usize; 5]) -> String {
     let decided = same + different;
-    // In hundredths of a percent, rounded down: a single difference never reads as 100 %.
+    // In hundredths of a percent, rounded down: with a single difference it is never 100 %.
     let share = (same * 10_000).checked_div(decided).unwrap_or(10_000);
     let (percent, hundredths) = (share / 100, share % 100);
     format!(

@@ -1,4 +1,4 @@
-//! What objects could hold, as a server's OpenAPI documents or a schema at hand say, and random values made of it.
+//! The schemas of objects, from a server's OpenAPI documents or a given schema, and random values for them.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::cache::Cache;
 use crate::server::Server;
 use gantry_rng::Rng;
 
-/// Fields that are the server's or say what the object is; random changes leave them alone.
+/// Fields that the server sets or that identify the object; random changes do not affect them.
 const KEPT: [&str; 6] =
     ["kind", "apiVersion", "status", "managedFields", "creationTimestamp", "generateName"];
 const DEEPEST: usize = 6;
@@ -20,7 +20,7 @@ pub(crate) struct Schemas {
 }
 
 impl Schemas {
-    /// Reads the definitions of these groups and versions, from the cache if they are there.
+    /// Reads the definitions of these groups and versions, from the cache if it has them.
     pub(crate) async fn read(server: &Server, cache: &Cache, versions: &[&str]) -> Result<Self, String> {
         let mut definitions = BTreeMap::new();
         for version in versions {
@@ -38,7 +38,7 @@ impl Schemas {
         Ok(Self { definitions })
     }
 
-    /// Returns the schema of a kind; one that knows no field if there is none.
+    /// Returns the schema of a kind; one without fields if there is none.
     pub(crate) fn kind(&self, api_version: &str, kind: &str) -> &Value {
         let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
         let wanted = json!({"group": group, "version": version, "kind": kind});
@@ -48,7 +48,7 @@ impl Schemas {
         self.definitions.values().find(is_wanted).unwrap_or(&Value::Null)
     }
 
-    /// Follows references to the schema that is meant.
+    /// Follows references to the schema that they name.
     fn resolved<'a>(&'a self, mut schema: &'a Value) -> &'a Value {
         loop {
             let only = schema["allOf"].as_array().filter(|all| all.len() == 1);
@@ -63,7 +63,7 @@ impl Schemas {
         }
     }
 
-    /// Returns a value that the schema allows, now and then one that it does not.
+    /// Returns a value that the schema allows, occasionally one that it does not.
     pub(crate) fn value(&self, rng: &mut Rng, schema: &Value, depth: usize) -> Value {
         let reference = schema.to_string();
         let schema = self.resolved(schema);
@@ -202,7 +202,7 @@ fn text(rng: &mut Rng, format: &str) -> Value {
     }
 }
 
-/// Returns a word that is a name, a value of some enum, or nothing good.
+/// Returns a word that is a valid name, a value of some enum, or neither.
 pub(crate) fn word(rng: &mut Rng) -> String {
     let words = [
         "a", "web", "x-1", "A_b", "", "a.b/c", "1", "http", "None", "Always", "../x", "é", "10.0.0.1", "/p",

@@ -1,4 +1,4 @@
-//! A server to send requests to, reached as a kubeconfig says.
+//! A server to send requests to, given by a kubeconfig.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use kube::{Client, Config};
 
 use crate::trace::Exchange;
 
-/// What the requests say that they come from; also the field manager of those that name none.
+/// The user agent of the requests, and the field manager of those that name none.
 pub(crate) const USER_AGENT: &str = "wire-diff/1.0";
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -47,40 +47,40 @@ impl Server {
         let config = Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await;
         let mut config = config.map_err(|error| failed(&error))?;
         config.read_timeout = None;
-        // Every answer counts, a 429 or 504 too.
+        // Every response counts, including a 429 or 504.
         config.default_retry = false;
         let address = config.cluster_url.authority().map(ToString::to_string).unwrap_or_default();
         let client = Client::try_from(config).map_err(|error| failed(&error))?;
         Ok(Self { client, address })
     }
 
-    /// Sends a request and reads the whole answer. A request that gets none, in time or at all, is an exchange too: one of the
-    /// servers may have failed over it.
+    /// Sends a request and reads the whole response. A request without a response, in time or at all, is an exchange,
+    /// too: one of the servers may have failed because of it.
     pub(crate) async fn send(&self, message: &Message) -> Exchange {
-        let answer = async {
+        let exchange = async {
             let response = self.request(message).await?;
             let (parts, body) = response.into_parts();
             whole(&parts, body).await
         };
-        answered(tokio::time::timeout(REQUEST_TIMEOUT, answer).await)
+        exchange_of(tokio::time::timeout(REQUEST_TIMEOUT, exchange).await)
     }
 
     /// Opens a watch; without events if the server refuses it.
     pub(crate) async fn watch(&self, message: &Message) -> (Exchange, Option<Events>) {
         let response = match tokio::time::timeout(REQUEST_TIMEOUT, self.request(message)).await {
             Ok(Ok(response)) => response,
-            Ok(Err(error)) => return (answered(Ok(Err(error))), None),
-            Err(late) => return (answered(Err(late)), None),
+            Ok(Err(error)) => return (exchange_of(Ok(Err(error))), None),
+            Err(late) => return (exchange_of(Err(late)), None),
         };
         let (parts, body) = response.into_parts();
         if parts.status != http::StatusCode::OK {
-            return (answered(Ok(whole(&parts, body).await)), None);
+            return (exchange_of(Ok(whole(&parts, body).await)), None);
         }
         let opened = Exchange::new(200, headers(&parts.headers), Value::Null);
         (opened, Some(Events { body, pending: Vec::new() }))
     }
 
-    /// Reads a document that must be there.
+    /// Reads a document that must exist.
     pub(crate) async fn document(&self, path: &str) -> Result<Value, String> {
         let message = Message {
             method: "GET",
@@ -128,11 +128,11 @@ async fn whole(parts: &http::response::Parts, body: Body) -> Result<Exchange, St
     Ok(Exchange::new(parts.status.as_u16(), headers(&parts.headers), parsed(&bytes)))
 }
 
-fn answered(outcome: Result<Result<Exchange, String>, tokio::time::error::Elapsed>) -> Exchange {
+fn exchange_of(outcome: Result<Result<Exchange, String>, tokio::time::error::Elapsed>) -> Exchange {
     let why = match outcome {
         Ok(Ok(exchange)) => return exchange,
-        Ok(Err(error)) => format!("no answer: {error}"),
-        Err(_) => "no answer in time".to_owned(),
+        Ok(Err(error)) => format!("no response: {error}"),
+        Err(_) => "no response in time".to_owned(),
     };
     Exchange::new(0, Vec::new(), Value::from(why))
 }
@@ -142,7 +142,7 @@ fn headers(map: &http::HeaderMap) -> Vec<(String, String)> {
     map.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect()
 }
 
-/// Returns what an answer holds: JSON, or its text.
+/// Parses a response: JSON, or its text.
 fn parsed(bytes: &[u8]) -> Value {
     if bytes.is_empty() {
         return Value::Null;

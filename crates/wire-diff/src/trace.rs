@@ -4,22 +4,22 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use gantry_json::{Value, json};
 
-/// One recorded answer, as it came.
+/// One recorded response.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Exchange {
     pub(crate) status: u16,
     /// Names in lower case.
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Value,
-    /// The events of a watch that was opened.
+    /// The events of an opened watch.
     pub(crate) events: Option<Vec<Value>>,
     /// Whether the server ended the watch while the case waited for it.
     pub(crate) ended: Option<bool>,
-    /// When the answer came, in seconds since the epoch.
+    /// When the response was received, in seconds since the epoch.
     pub(crate) at: i64,
 }
 
-/// The answers of a whole case, and what of them depends on the play.
+/// The responses of a whole case, and the values in them that depend on the play.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Trace {
     pub(crate) exchanges: Vec<Exchange>,
@@ -83,11 +83,11 @@ mod tests {
     #[test]
     fn a_trace_is_the_same_after_it_was_kept_in_a_file() {
         let headers = vec![("warning".to_owned(), "299 - \"x\"".to_owned())];
-        let answer = Exchange { at: 7, ..Exchange::new(200, headers, json!({"kind": "Pod"})) };
+        let response = Exchange { at: 7, ..Exchange::new(200, headers, json!({"kind": "Pod"})) };
         let watch =
-            Exchange { events: Some(vec![json!({"type": "ADDED"})]), ended: Some(true), ..answer.clone() };
+            Exchange { events: Some(vec![json!({"type": "ADDED"})]), ended: Some(true), ..response.clone() };
         let trace =
-            Trace { exchanges: vec![answer, watch], namespace: "n".to_owned(), address: "a:1".to_owned() };
+            Trace { exchanges: vec![response, watch], namespace: "n".to_owned(), address: "a:1".to_owned() };
         assert_eq!(Trace::from_json(&trace.to_json()), Some(trace));
     }
 }

@@ -1,4 +1,5 @@
-//! Lists with label and field selectors, in pages, at versions, in all layouts, good and bad; and deletions of collections.
+//! Lists with label and field selectors, in pages, at versions, in all layouts, valid and invalid; and deletions of
+//! collections.
 
 use gantry_json::{Value, json};
 
@@ -97,7 +98,7 @@ fn list(rng: &mut Rng, base: &Base, objects: usize, next: usize) -> Request {
     Request::get(with_query(&base.collection(), &parameters)).accepting(accept)
 }
 
-/// Returns a version: of one of the first objects, any, or none that there could be.
+/// Returns a version: of one of the first objects, any, or an invalid one.
 pub(super) fn version(rng: &mut Rng, objects: usize) -> String {
     match rng.index(8) {
         0 => "0".to_owned(),

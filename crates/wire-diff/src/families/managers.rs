@@ -1,4 +1,5 @@
-//! Server-side apply by several managers, between updates and patches of others: conflicts, ownership, shared and removed fields.
+//! Server-side apply by several managers, between updates and patches of others: conflicts, ownership, shared and
+//! removed fields.
 
 use gantry_json::{Value, json};
 
@@ -90,7 +91,7 @@ fn applied(rng: &mut Rng, base: &Base) -> Value {
     body
 }
 
-/// Some of the kind's fields, with values that managers agree and disagree on.
+/// Returns some of the kind's fields, with values on which managers agree or conflict.
 fn partial(rng: &mut Rng, base: &Base) -> Value {
     let mut fields = json!({"metadata": metadata(rng)});
     match base.resource {

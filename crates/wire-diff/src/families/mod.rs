@@ -1,5 +1,5 @@
-//! The families of random requests. A family and a seed decide a case; nothing else does, but for what the server's OpenAPI
-//! documents say about objects.
+//! The families of random requests. A case depends only on its family, its seed, and the schemas in the server's
+//! OpenAPI documents.
 
 mod custom;
 mod lists;
@@ -12,7 +12,7 @@ use crate::case::Case;
 use crate::schemas::Schemas;
 use gantry_rng::Rng;
 
-/// What random requests are about.
+/// The subject of random requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub(crate) enum Family {
     /// Objects of all kinds: created, replaced, patched, read, deleted
@@ -42,7 +42,7 @@ impl Family {
         }
     }
 
-    /// Returns the case of a seed, about one of these resources if any are named.
+    /// Returns the case of a seed, about one of these resources if any are given.
     pub(crate) fn case(self, schemas: &Schemas, seed: u64, kinds: &[String]) -> Case {
         let rng = &mut generator(self.name(), seed);
         match self {
@@ -56,12 +56,12 @@ impl Family {
     }
 }
 
-/// Returns the generator of a seed. The family is mixed in, so that families make different choices from equal seeds.
+/// Returns the generator of a seed. It depends on the family, so that families make different choices from equal seeds.
 fn generator(family: &str, seed: u64) -> Rng {
     Rng::new(family.bytes().fold(seed, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte))))
 }
 
-/// Returns one of the resources, of those that are asked for if the family has any of them.
+/// Returns one of the resources; if the family has any of the requested kinds, one of those.
 fn resource(rng: &mut Rng, resources: &[&'static str], kinds: &[String]) -> &'static str {
     let wanted: Vec<&'static str> =
         resources.iter().copied().filter(|resource| kinds.iter().any(|kind| kind == resource)).collect();

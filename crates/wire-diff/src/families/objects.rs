@@ -1,5 +1,5 @@
-//! Objects of all kinds with a few fields added, changed or removed, and what is done to them: created, replaced, patched,
-//! read in all layouts, deleted.
+//! Objects of all kinds with a few fields added, changed or removed, and the requests for them: create, replace, patch,
+//! read in all layouts, delete.
 
 use gantry_json::{Value, json};
 
@@ -66,7 +66,7 @@ fn request(action: &str, base: &Base, changed: &Value, partial: &Value, operatio
     }
 }
 
-/// The collection; of cluster-wide kinds only the object of the play, because others are there too.
+/// The collection; of cluster-wide kinds only the object of the play, because there are others.
 fn only_own(base: &Base) -> String {
     if base.is_namespaced() {
         return base.collection();

@@ -1,4 +1,4 @@
-//! Subresources with right and wrong bodies, methods and content types.
+//! Subresources with valid and invalid bodies, methods and content types.
 
 use gantry_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::case::{
 };
 use gantry_rng::Rng;
 
-/// A resource, a subresource and bodies for it: the first one is right.
+/// A resource, a subresource, and a function that makes bodies for it.
 type Row = (&'static str, &'static str, fn(&mut Rng) -> Value);
 
 const ROWS: [Row; 19] = [
@@ -95,7 +95,7 @@ fn request(rng: &mut Rng, path: &str, body: Value, subresource: &str) -> Request
     request.accepting(accept)
 }
 
-/// Returns a body with what every object says about itself, unless it is of a kind of its own or, now and then, not.
+/// Returns a body with the type and fields of the object, unless it has a type of its own; occasionally without them.
 fn completed(rng: &mut Rng, object: &Value, subresource: &str, body: fn(&mut Rng) -> Value) -> Value {
     let mut body = body(rng);
     if body["kind"].is_null() && rng.percent(95) {

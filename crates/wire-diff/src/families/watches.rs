@@ -1,5 +1,5 @@
-//! Watches with selectors, from versions, with bookmarks and initial events, over a random history of writes. What is compared
-//! is the sequence of events.
+//! Watches with selectors, from versions, with bookmarks and initial events, over a random history of writes. The
+//! sequences of events are compared.
 
 use gantry_json::{Value, json};
 
@@ -61,7 +61,7 @@ fn write(rng: &mut Rng, base: &Base) -> Request {
     }
 }
 
-/// Labels as a merge patch: the ones that are left out are removed.
+/// Labels as a merge patch, which removes absent ones.
 fn relabelled(rng: &mut Rng) -> Value {
     let mut patch = json!({"app": null, "tier": null, "example.com/x": null});
     for (key, value) in labels(rng).as_object().into_iter().flatten() {
@@ -98,7 +98,7 @@ fn watch(rng: &mut Rng, base: &Base, before: usize) -> Request {
     if rng.percent(8) {
         parameters.push(("timeoutSeconds", rng.pick(&["x", "-1", "0", "300"]).to_owned()));
     }
-    // One object by its name is watched by a field selector or below its own path.
+    // A single object is watched by a field selector or at its own path.
     let path = if rng.percent(10) {
         format!("{}/{}", base.collection(), rng.pick(&NAMES))
     } else {

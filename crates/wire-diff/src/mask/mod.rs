@@ -1,9 +1,9 @@
-//! Takes out of a trace what two conforming servers may answer differently, and nothing else.
+//! Masks the parts of a trace that may differ between two conforming servers, and nothing else.
 //!
-//! That is: uids, times near now, generated names, versions of objects (their equality and order are kept: `rv1` comes before
-//! `rv2`), versions of lists and bookmarks (kept: which object versions they cover), continue tokens, tokens, addresses and
-//! ports that the request did not choose, managedFields of other writers than the case, ages and descriptions of columns in tables,
-//! and the words of parsers.
+//! These are: uids, times near now, generated names, versions of objects (their equality and order are kept: `rv1` is
+//! before `rv2`), versions of lists and bookmarks (kept: which object versions they cover), continue tokens, tokens,
+//! addresses and ports that the request did not choose, managedFields of other writers than the case, ages and
+//! descriptions of columns in tables, and messages of parsers.
 
 mod text;
 
@@ -15,13 +15,13 @@ use crate::case::Case;
 use crate::trace::{Exchange, Trace};
 use text::Words;
 
-/// The headers that are compared; the others are about the connection, the time or the server's own bookkeeping.
+/// The headers that are compared; others depend on the connection, the time or the state of the server.
 const HEADERS: [&str; 6] = ["content-type", "warning", "retry-after", "location", "allow", "cache-control"];
 /// Field managers that a case may cause without naming them.
 const OWN_MANAGERS: [&str; 3] = ["wire-diff", "before-first-apply", "ancient-changes"];
 const ALLOCATED: [&str; 4] = ["clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort"];
 
-/// Returns the exchanges of a trace in a form in which equal answers are equal values.
+/// Returns the exchanges of a trace in a form in which equivalent responses are equal.
 pub(crate) fn masked(case: &Case, trace: &Trace) -> Vec<Value> {
     let mut mask = Mask::new(case, trace);
     trace.exchanges.iter().map(|exchange| mask.exchange(exchange)).collect()
@@ -29,10 +29,10 @@ pub(crate) fn masked(case: &Case, trace: &Trace) -> Vec<Value> {
 
 struct Mask {
     words: Words,
-    /// The versions of objects, with their places in the order of all of them.
+    /// The versions of objects, with their positions in the order of all of them.
     ranks: BTreeMap<u64, usize>,
     managers: BTreeSet<String>,
-    /// All that the case sends, in which a value that it chose itself is found.
+    /// All text that the case sends, which contains the values that it chose itself.
     sent: String,
 }
 
@@ -80,8 +80,8 @@ impl Mask {
         Value::Object(compared)
     }
 
-    /// Plain bookmarks come whenever a server likes and are left out, unless they are behind what was sent before. Of the others
-    /// only what they are and their metadata counts, as the API says.
+    /// A server may send plain bookmarks at any time: they are dropped, unless they are older than an event before
+    /// them. Of other bookmarks only type and metadata are compared, as the API specifies.
     fn events(&mut self, events: &[Value], at: i64) -> Value {
         let mut newest = 0;
         let mut masked = Vec::new();
@@ -151,7 +151,7 @@ impl Mask {
         self.ranks.get(&number).map_or_else(|| value.clone(), |rank| json!(format!("rv{rank}")))
     }
 
-    /// Entries of equal seconds come in any order; whether two fall into the same second is chance.
+    /// Sorts entries with equal seconds, whose order is not specified; whether two are equal depends on chance.
     fn managed_fields(&mut self, entries: &Value, at: i64) -> Option<Value> {
         let own =
             |entry: &&Value| entry["manager"].as_str().is_none_or(|manager| self.managers.contains(manager));
@@ -164,7 +164,7 @@ impl Mask {
         (!entries.is_empty()).then(|| entries.iter().map(|entry| self.value("", entry, at)).collect())
     }
 
-    /// Conflicts with several managers come in any order.
+    /// Sorts conflicts with several managers, whose order is not specified.
     fn causes(&mut self, causes: &Value, at: i64) -> Value {
         let mut causes = causes.as_array().cloned().unwrap_or_default();
         if causes.iter().all(|cause| cause["reason"] == "FieldManagerConflict") {
@@ -220,7 +220,7 @@ fn managers(case: &Case) -> BTreeSet<String> {
     named.chain(OWN_MANAGERS).map(str::to_owned).collect()
 }
 
-/// What a column is about is documentation, in words of the server's own.
+/// Removes the description of a column, which is documentation in the server's own wording.
 fn without_description(column: &Value) -> Value {
     let mut column = column.clone();
     column.as_object_mut().into_iter().for_each(|fields| drop(fields.remove("description")));
@@ -231,7 +231,7 @@ fn version_of(object: &Value) -> Option<u64> {
     number(object.pointer("/metadata/resourceVersion")?)
 }
 
-/// Returns the number of a version; zero is a word of its own ("any version"), not a number.
+/// Returns the number of a version; zero has the special meaning "any version" and is not a number.
 fn number(value: &Value) -> Option<u64> {
     value.as_str()?.parse().ok().filter(|number| *number != 0)
 }

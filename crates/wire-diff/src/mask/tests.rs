@@ -1,4 +1,4 @@
-//! Masking: what is taken out of answers, and what is not.
+//! Masking: which parts of responses are masked, and which are not.
 
 use super::*;
 use crate::case::{Request, Step};
@@ -13,12 +13,12 @@ fn trace(exchanges: Vec<Exchange>) -> Trace {
     Trace { exchanges, namespace: "wd-abc".to_owned(), address: "127.0.0.1:6443".to_owned() }
 }
 
-fn answer(body: Value) -> Exchange {
+fn response(body: Value) -> Exchange {
     Exchange { status: 200, body, at: AT, ..Exchange::default() }
 }
 
 fn body(value: Value) -> Value {
-    masked(&case(vec![]), &trace(vec![answer(value)]))[0]["body"].clone()
+    masked(&case(vec![]), &trace(vec![response(value)]))[0]["body"].clone()
 }
 
 fn object(version: &str, uid: char) -> Value {
@@ -43,7 +43,7 @@ fn versions_keep_their_order_and_lists_say_what_they_cover() {
 #[test]
 fn a_version_that_did_not_change_is_not_taken_for_one_that_did() {
     let play = |versions: [&str; 2]| {
-        masked(&case(vec![]), &trace(versions.map(|version| answer(object(version, 'a'))).into()))
+        masked(&case(vec![]), &trace(versions.map(|version| response(object(version, 'a'))).into()))
     };
     assert_eq!(play(["7", "9"]), play(["107", "108"]));
     assert_ne!(play(["7", "9"]), play(["7", "7"]));
@@ -52,9 +52,9 @@ fn a_version_that_did_not_change_is_not_taken_for_one_that_did() {
 #[test]
 fn versions_in_yaml_are_masked_as_those_in_json_are() {
     let yaml =
-        |version: &str| answer(json!(format!("metadata:\n  resourceVersion: \"{version}\"\n  uid: x\n")));
+        |version: &str| response(json!(format!("metadata:\n  resourceVersion: \"{version}\"\n  uid: x\n")));
     let play = |versions: [&str; 2]| {
-        masked(&case(vec![]), &trace(vec![answer(object(versions[0], 'a')), yaml(versions[1])]))
+        masked(&case(vec![]), &trace(vec![response(object(versions[0], 'a')), yaml(versions[1])]))
     };
     assert_eq!(play(["7", "7"]), play(["107", "107"]));
     assert_ne!(play(["7", "7"]), play(["7", "9"]));
@@ -98,7 +98,7 @@ fn only_the_managed_fields_of_the_case_count() {
     let entry =
         |manager: &str| json!({"manager": manager, "operation": "Apply", "time": "2023-11-14T22:13:19Z"});
     let fields = json!({"managedFields": [entry("m1"), entry("kube-controller-manager")]});
-    let masked = masked(&case, &trace(vec![answer(fields)]));
+    let masked = masked(&case, &trace(vec![response(fields)]));
     assert_eq!(
         masked[0]["body"]["managedFields"],
         json!([{"manager": "m1", "operation": "Apply", "time": "<time>"}])
@@ -109,8 +109,10 @@ fn only_the_managed_fields_of_the_case_count() {
 fn a_port_that_the_request_chose_is_compared_and_an_allocated_one_is_not() {
     let chosen = json!({"spec": {"ports": [{"nodePort": 30_777}]}});
     let case = case(vec![Step::Send(Request::post("/x", chosen.clone()))]);
-    let masked =
-        masked(&case, &trace(vec![answer(json!([chosen, {"nodePort": 31_000, "clusterIP": "10.96.0.9"}]))]));
+    let masked = masked(
+        &case,
+        &trace(vec![response(json!([chosen, {"nodePort": 31_000, "clusterIP": "10.96.0.9"}]))]),
+    );
     assert_eq!(masked[0]["body"][0]["spec"]["ports"][0]["nodePort"], 30_777);
     assert_eq!(masked[0]["body"][1], json!({"nodePort": "<allocated>", "clusterIP": "<allocated>"}));
 }
@@ -121,7 +123,7 @@ fn plain_bookmarks_are_left_out_unless_they_are_behind_what_was_sent() {
         |version: &str| json!({"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": version}}});
     let added = json!({"type": "ADDED", "object": object("7", 'a')});
     let events = |events: Vec<Value>| {
-        let watch = Exchange { events: Some(events), ..answer(Value::Null) };
+        let watch = Exchange { events: Some(events), ..response(Value::Null) };
         masked(&case(vec![]), &trace(vec![watch]))[0]["events"].as_array().unwrap().len()
     };
     assert_eq!(events(vec![added.clone(), bookmark("7"), bookmark("9")]), 1);

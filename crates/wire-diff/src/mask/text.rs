@@ -1,4 +1,4 @@
-//! Masks inside of strings: names, uids, times and the words of parsers.
+//! Masks inside of strings: names, uids, times and messages of parsers.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -7,9 +7,9 @@ use gantry_json::Value;
 use k8s_openapi::jiff::Timestamp;
 use regex::{Captures, Regex};
 
-/// Times up to this many seconds before the answer are times of the case.
+/// Times up to this many seconds before the response are times of the case.
 const PAST: i64 = 7200;
-/// Times up to this many seconds after the answer are reckoned from it, such as the end of a token.
+/// Times up to this many seconds after the response are computed from its time, such as the expiration of a token.
 const FUTURE: i64 = 90_000;
 
 static UID: LazyLock<Regex> =
@@ -25,7 +25,7 @@ static YAML_SERVER_ENTRY: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 static YAML_CONTINUE: LazyLock<Regex> = LazyLock::new(|| regex("continue: [A-Za-z0-9_=-]{12,}"));
-/// Parts of messages that come from a parser or a printer of differences, and versions in messages.
+/// Parts of messages that come from a parser or a formatter of differences, and versions in messages.
 static MESSAGES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     [
         (r"(?s)(json parse error: ).*", "${1}<words>"),
@@ -34,7 +34,7 @@ static MESSAGES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"(must be a valid regular expression, but isn't: )[^,]*", "${1}<words>"),
         (r"(?s)(if it was previously negative\)).*", "${1}<differences>"),
         (r"StorageError: invalid object, Code: 4, Key: [^,]*, ResourceVersion: 0, AdditionalErrorMsg: ", ""),
-        // How the cluster calls itself is configured.
+        // The name of the cluster is configured.
         (r"https://kubernetes\.default\.svc(\.cluster\.local)?", "<issuer>"),
         (r"(ResourceVersion in record) \([0-9]+\)", "${1} (<rv>)"),
         (r"(ResourceVersion in the precondition) \([0-9]{2,}\)", "${1} (<rv>)"),
@@ -45,12 +45,12 @@ static MESSAGES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     .into()
 });
 
-/// Replaces in texts what depends on the play.
+/// Masks strings that depend on the play.
 pub(super) struct Words {
     namespace: String,
     address: String,
     names: BTreeMap<String, String>,
-    /// The uids met so far, by which the same uid is the same word everywhere.
+    /// The uids so far; equal uids are replaced by the same word.
     uids: BTreeMap<String, usize>,
 }
 
@@ -59,7 +59,7 @@ impl Words {
         Self { namespace: namespace.to_owned(), address: address.to_owned(), names, uids: BTreeMap::new() }
     }
 
-    /// Returns a text of an answer that came at this second.
+    /// Masks a string of a response that was received at this second.
     pub(super) fn masked(&mut self, text: &str, at: i64) -> String {
         let mut masked = text.to_owned();
         for (word, by) in [(&self.address, "<server>"), (&self.namespace, "NS")] {
@@ -92,8 +92,8 @@ impl Words {
     }
 }
 
-/// Masks the versions, continue tokens and entries of the API server in managedFields of an answer in YAML. The version of an object is followed by its uid, that of a list
-/// is not.
+/// Masks versions, continue tokens and managedFields of the API server in a response in YAML. The version of an object
+/// is followed by its uid, the version of a list is not.
 pub(super) fn yaml(text: &str, version: impl Fn(&str, bool) -> Value) -> String {
     let versions = YAML_VERSION.replace_all(text, |found: &Captures<'_>| {
         let uid = found.get(2).map_or("", |uid| uid.as_str());
@@ -103,7 +103,8 @@ pub(super) fn yaml(text: &str, version: impl Fn(&str, bool) -> Value) -> String 
     YAML_CONTINUE.replace_all(&own, "continue: <continue>").into_owned()
 }
 
-/// Masks a time near the answer, keeping how far ahead it is and its precision; other times were chosen by the case.
+/// Masks a time near the response, except for its distance ahead and its precision; other times were chosen by the
+/// case.
 fn moment(time: &Captures<'_>, at: i64) -> String {
     let Ok(parsed) = time[0].parse::<Timestamp>() else { return time[0].to_owned() };
     let ahead = parsed.as_second() - at;

@@ -43,7 +43,7 @@ fn object_case(rng: &mut Rng, definition: &Value, spec: &Value) -> Case {
         }
         parameters
     };
-    // The first objects may be refused; one that is created makes the rest worthwhile.
+    // The first objects may be refused; a created one makes the further steps meaningful.
     for _ in 0..rng.between(1, 3) {
         steps.push(Step::Send(Request::post(with_query(&collection, &parameters(rng)), value(rng))));
     }

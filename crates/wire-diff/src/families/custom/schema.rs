@@ -4,8 +4,8 @@ use gantry_json::{Value, json};
 
 use gantry_rng::Rng;
 
-/// Returns the schema of an object with a few random fields. Fields called `name`, `count` and `color` are always there at the
-/// top, for columns, scale and selectors.
+/// Returns the schema of an object with a few random fields. At the top level it always has the fields `name`, `count`
+/// and `color`, for columns, scale and selectors.
 pub(super) fn structural(rng: &mut Rng, depth: usize) -> Value {
     let mut properties = json!({});
     if depth == 0 {
