@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use crate::families::Family;
 
-/// A family and a seed: everything about a case follows from them.
+/// A family and a seed, which determine the whole case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct CaseId {
     pub(crate) family: Family,
     pub(crate) seed: u64,
 }
 
-/// What is sent, in order.
+/// The steps, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Case {
     pub(crate) id: CaseId,
@@ -24,13 +24,13 @@ pub(crate) struct Case {
 /// One step of a case.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Step {
-    /// Sends a request, and reads and checks the answer.
+    /// Sends a request, and reads and checks the response.
     Send(Message),
-    /// Sends a request again and again until it gets status 200, for a few seconds at most.
+    /// Sends a request repeatedly until it gets status 200, for a few seconds at most.
     Until(Message),
     /// Sends a request on many connections at the same time.
     Together { message: Message, connections: usize },
-    /// Writes to connections what need not be HTTP at all.
+    /// Writes any bytes to connections, valid HTTP or not.
     Raw(Script),
 }
 
@@ -44,13 +44,13 @@ pub(crate) struct Message {
     pub(crate) is_authenticated: bool,
 }
 
-/// What is written to each of several connections, all open at the same time.
+/// The bytes that are written to each of several connections, all open at the same time.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Script {
     pub(crate) transport: Transport,
     pub(crate) connections: usize,
     pub(crate) pieces: Arc<[Piece]>,
-    /// Whether what the server sends is read. If not, it stays in the buffers of the system and of the server.
+    /// Whether the bytes from the server are read. If not, they stay in the buffers of the system and of the server.
     pub(crate) is_read: bool,
     /// How long the connections stay open after the last piece.
     pub(crate) hold_millis: u64,
@@ -59,7 +59,7 @@ pub(crate) struct Script {
 /// How a raw connection is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Transport {
-    /// No TLS at all, although the server expects it.
+    /// Without TLS, although the server expects it.
     Tcp,
     Http1,
     Http2,
@@ -116,7 +116,7 @@ impl Message {
 }
 
 impl Script {
-    /// Returns a script for one connection whose answers are read.
+    /// Returns a script for one connection whose responses are read.
     pub(crate) fn new(transport: Transport, pieces: Vec<Piece>) -> Self {
         Self { transport, connections: 1, pieces: pieces.into(), is_read: true, hold_millis: 0 }
     }

@@ -12,12 +12,12 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use crate::case::Message;
-use crate::http1::{self, Answer};
+use crate::http1::{self, Response};
 
 /// How long a connection may take to be made.
 const CONNECT_LIMIT: Duration = Duration::from_secs(15);
 
-/// Where the server is, and how TLS is spoken with it.
+/// The address of the server, and the configuration of TLS.
 #[derive(Clone, Debug)]
 pub(crate) struct Endpoint {
     pub(crate) address: String,
@@ -31,7 +31,7 @@ pub(crate) struct Connection {
 }
 
 impl Endpoint {
-    /// Connects over TLS and asks for a protocol: `http/1.1` or `h2`.
+    /// Connects over TLS and requests a protocol: `http/1.1` or `h2`.
     pub(crate) async fn connect(&self, protocol: &[u8]) -> io::Result<TlsStream<TcpStream>> {
         let connecting = async {
             let socket = TcpStream::connect(&self.address).await?;
@@ -58,15 +58,15 @@ impl Connection {
         Ok(Self { stream, host: endpoint.address.clone() })
     }
 
-    /// Sends a request, with the token unless that is empty, and reads the whole answer.
-    pub(crate) async fn send(&mut self, message: &Message, token: &str) -> io::Result<Answer> {
+    /// Sends a request, with the token unless that is empty, and reads the whole response.
+    pub(crate) async fn send(&mut self, message: &Message, token: &str) -> io::Result<Response> {
         self.write(message, token).await?;
-        let mut answer = self.read_head().await?;
-        self.read_body(message.method, &mut answer).await?;
-        Ok(answer)
+        let mut response = self.read_head().await?;
+        self.read_body(message.method, &mut response).await?;
+        Ok(response)
     }
 
-    /// Sends a request. That the server stops reading is no error yet, for it may have answered.
+    /// Sends a request. It is not an error if the server stops reading, because it may have responded.
     pub(crate) async fn write(&mut self, message: &Message, token: &str) -> io::Result<()> {
         let stream = self.stream.get_mut();
         match write_message(stream, message, &self.host, token).await {
@@ -75,12 +75,12 @@ impl Connection {
         }
     }
 
-    pub(crate) async fn read_head(&mut self) -> io::Result<Answer> {
+    pub(crate) async fn read_head(&mut self) -> io::Result<Response> {
         http1::read_head(&mut self.stream).await
     }
 
-    pub(crate) async fn read_body(&mut self, method: &str, answer: &mut Answer) -> io::Result<()> {
-        http1::read_body(&mut self.stream, method, answer).await
+    pub(crate) async fn read_body(&mut self, method: &str, response: &mut Response) -> io::Result<()> {
+        http1::read_body(&mut self.stream, method, response).await
     }
 }
 

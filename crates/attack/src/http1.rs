@@ -1,4 +1,4 @@
-//! HTTP/1.1 as bytes: requests that no library would send, and answers.
+//! HTTP/1.1 as bytes: requests that no library would send, and responses.
 
 use std::io;
 
@@ -6,14 +6,14 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncReadExt as _};
 
 use crate::case::Message;
 
-/// How much of a body is kept to be shown.
+/// The size of the part of a body that is kept for messages.
 const KEPT_BYTES: usize = 256 << 10;
-/// The largest head that is still read: more is a finding.
+/// The largest head that is read; a larger one is a finding.
 pub(crate) const HEAD_BYTES_MAX: usize = 128 << 10;
 
-/// An answer, whose body is kept only as far as it is shown.
+/// A response; only the part of its body that messages show is kept.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Answer {
+pub(crate) struct Response {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
@@ -21,8 +21,8 @@ pub(crate) struct Answer {
     pub(crate) head_bytes: usize,
 }
 
-impl Answer {
-    /// Returns the value of a header, whose name is written in lower case.
+impl Response {
+    /// The value of a header; its name must be in lower case.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
     }
@@ -32,13 +32,13 @@ impl Answer {
         self.header("connection").is_none_or(|value| !value.eq_ignore_ascii_case("close"))
     }
 
-    /// Returns the body as text, as far as it was kept.
+    /// Returns the kept part of the body as text.
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 }
 
-/// Returns the head of a request as bytes. A message that sets `host` or a length itself gets none of ours.
+/// Returns the head of a request as bytes. A message that sets `host` or a length itself gets no other ones.
 pub(crate) fn encode_head(message: &Message, host: &str, token: &str) -> Vec<u8> {
     let mut bytes = format!("{} {} HTTP/1.1\r\n", message.method, message.path).into_bytes();
     let has = |name: &str| message.headers.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
@@ -62,66 +62,66 @@ pub(crate) fn encode_head(message: &Message, host: &str, token: &str) -> Vec<u8>
     bytes
 }
 
-/// Reads the head of an answer, skipping interim ones.
-pub(crate) async fn read_head(stream: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Answer> {
+/// Reads the head of a response, skipping interim ones.
+pub(crate) async fn read_head(stream: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Response> {
     loop {
-        let answer = read_one_head(stream).await?;
-        if answer.status >= 200 {
-            return Ok(answer);
+        let response = read_one_head(stream).await?;
+        if response.status >= 200 {
+            return Ok(response);
         }
     }
 }
 
-async fn read_one_head(stream: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Answer> {
-    let mut answer = Answer::default();
+async fn read_one_head(stream: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Response> {
+    let mut response = Response::default();
     loop {
         let mut line = Vec::new();
-        let left = u64::try_from(HEAD_BYTES_MAX.saturating_sub(answer.head_bytes)).unwrap_or(0);
+        let left = u64::try_from(HEAD_BYTES_MAX.saturating_sub(response.head_bytes)).unwrap_or(0);
         let read = (&mut *stream).take(left).read_until(b'\n', &mut line).await?;
         if read == 0 {
-            let is_large = answer.head_bytes >= HEAD_BYTES_MAX;
-            let why = if is_large { "the head of the answer is too large" } else { "closed" };
+            let is_large = response.head_bytes >= HEAD_BYTES_MAX;
+            let why = if is_large { "the head of the response is too large" } else { "closed" };
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, why));
         }
-        answer.head_bytes += read;
+        response.head_bytes += read;
         let line = String::from_utf8_lossy(line.trim_ascii()).into_owned();
-        if answer.status == 0 {
+        if response.status == 0 {
             let status = line.split(' ').nth(1).and_then(|status| status.parse().ok());
             let is_http = line.starts_with("HTTP/1.");
-            answer.status = status.filter(|_| is_http).ok_or_else(|| malformed(&line))?;
+            response.status = status.filter(|_| is_http).ok_or_else(|| malformed(&line))?;
         } else if line.is_empty() {
-            return Ok(answer);
+            return Ok(response);
         } else if let Some((name, value)) = line.split_once(':') {
-            answer.headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
+            response.headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
         }
     }
 }
 
-/// Reads the body of an answer to its end.
+/// Reads the body of a response to its end.
 pub(crate) async fn read_body(
     stream: &mut (impl AsyncBufRead + Unpin),
     method: &str,
-    answer: &mut Answer,
+    response: &mut Response,
 ) -> io::Result<()> {
-    if method == "HEAD" || matches!(answer.status, 204 | 304) {
+    if method == "HEAD" || matches!(response.status, 204 | 304) {
         return Ok(());
     }
-    if answer.header("transfer-encoding").is_some_and(|value| value.eq_ignore_ascii_case("chunked")) {
-        return read_chunks(stream, answer).await;
+    if response.header("transfer-encoding").is_some_and(|value| value.eq_ignore_ascii_case("chunked")) {
+        return read_chunks(stream, response).await;
     }
-    match answer.header("content-length").map(str::parse) {
-        Some(Ok(length)) => read_exactly(stream, answer, length).await,
+    match response.header("content-length").map(str::parse) {
+        Some(Ok(length)) => read_exactly(stream, response, length).await,
         Some(Err(_)) => Err(malformed("content-length")),
-        None => read_exactly(stream, answer, usize::MAX).await,
+        None => read_exactly(stream, response, usize::MAX).await,
     }
 }
 
-async fn read_chunks(stream: &mut (impl AsyncBufRead + Unpin), answer: &mut Answer) -> io::Result<()> {
+async fn read_chunks(stream: &mut (impl AsyncBufRead + Unpin), response: &mut Response) -> io::Result<()> {
     loop {
         let mut line = String::new();
         stream.read_line(&mut line).await?;
         let length = usize::from_str_radix(line.trim(), 16).map_err(|_| malformed(&line))?;
-        read_exactly(stream, answer, length).await?;
+        read_exactly(stream, response, length).await?;
         let mut end = String::new();
         stream.read_line(&mut end).await?;
         if length == 0 {
@@ -130,10 +130,10 @@ async fn read_chunks(stream: &mut (impl AsyncBufRead + Unpin), answer: &mut Answ
     }
 }
 
-/// Reads that many bytes, or to the end of the connection for `usize::MAX`.
+/// Reads this many bytes, or to the end of the connection for `usize::MAX`.
 async fn read_exactly(
     stream: &mut (impl AsyncBufRead + Unpin),
-    answer: &mut Answer,
+    response: &mut Response,
     length: usize,
 ) -> io::Result<()> {
     let mut left = length;
@@ -144,10 +144,10 @@ async fn read_exactly(
             return if is_end { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) };
         }
         let taken = buffer.len().min(left);
-        let kept = taken.min(KEPT_BYTES.saturating_sub(answer.body.len()));
-        answer.body.extend_from_slice(&buffer[..kept]);
+        let kept = taken.min(KEPT_BYTES.saturating_sub(response.body.len()));
+        response.body.extend_from_slice(&buffer[..kept]);
         stream.consume(taken);
-        answer.body_bytes += taken;
+        response.body_bytes += taken;
         left -= taken;
     }
     Ok(())
@@ -155,18 +155,18 @@ async fn read_exactly(
 
 fn malformed(what: &str) -> io::Error {
     let shown: String = what.chars().take(100).collect();
-    io::Error::new(io::ErrorKind::InvalidData, format!("malformed answer: {shown:?}"))
+    io::Error::new(io::ErrorKind::InvalidData, format!("malformed response: {shown:?}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    async fn read(bytes: &[u8], method: &str) -> io::Result<Answer> {
+    async fn read(bytes: &[u8], method: &str) -> io::Result<Response> {
         let mut stream = bytes;
-        let mut answer = read_head(&mut stream).await?;
-        read_body(&mut stream, method, &mut answer).await?;
-        Ok(answer)
+        let mut response = read_head(&mut stream).await?;
+        read_body(&mut stream, method, &mut response).await?;
+        Ok(response)
     }
 
     #[tokio::test]

@@ -1,6 +1,6 @@
-//! Frames of HTTP/2 as bytes, valid or not, and just enough of reading them to see the status of an answer.
+//! Frames of HTTP/2 as bytes, valid or not, and a reader that finds the status of responses.
 
-/// What a client sends first.
+/// The first bytes that a client sends.
 pub(crate) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 pub(crate) const DATA: u8 = 0;
@@ -69,7 +69,7 @@ fn encode_text(text: &str, bytes: &mut Vec<u8>) {
     bytes.extend_from_slice(text.as_bytes());
 }
 
-/// Counts the answers with status 500 in a stream of frames that arrives in pieces.
+/// Counts the responses with status 500 in a stream of frames that is received in pieces.
 #[derive(Debug, Default)]
 pub(crate) struct StatusReader {
     pending: Vec<u8>,
@@ -78,12 +78,12 @@ pub(crate) struct StatusReader {
 }
 
 impl StatusReader {
-    /// Takes the next bytes of the stream.
+    /// Adds the next bytes of the stream.
     pub(crate) fn take(&mut self, bytes: &[u8]) {
         let skipped = self.skip.min(bytes.len());
         self.skip -= skipped;
         self.pending.extend_from_slice(&bytes[skipped..]);
-        // One byte of the payload is enough: h2 sends the status first, and indexes the common ones.
+        // One byte of the payload is sufficient: h2 sends the status first, and indexes the common ones.
         while self.pending.len() > FRAME_HEAD_BYTES {
             let head = &self.pending[..FRAME_HEAD_BYTES];
             let length = usize::from(head[0]) << 16 | usize::from(head[1]) << 8 | usize::from(head[2]);

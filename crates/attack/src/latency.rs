@@ -13,7 +13,8 @@ pub(crate) struct Latency {
 }
 
 impl Latency {
-    /// Computes the distribution. Each percentile is one of the durations: the least that so many are not above.
+    /// Computes the distribution. Each percentile is one of the durations: the shortest that at least this share does
+    /// not exceed.
     pub(crate) fn of(durations: impl IntoIterator<Item = Duration>) -> Self {
         let mut sorted: Vec<Duration> = durations.into_iter().collect();
         sorted.sort_unstable();

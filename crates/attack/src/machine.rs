@@ -11,14 +11,14 @@ const TICK: Duration = Duration::from_millis(10);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Memory {
     pub(crate) resident: u64,
-    /// The most that was ever resident.
+    /// The maximum of resident memory so far.
     pub(crate) peak: u64,
 }
 
-/// Counters at one moment, whose differences say who had the processors.
+/// Counters at one moment, whose differences show how the processors were used.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counters {
-    /// For how long each thread of the server was ready to run and waited for a processor.
+    /// How long each thread of the server was ready to run and waited for a processor.
     waits: BTreeMap<String, Duration>,
     /// Processor time of everything on the machine but the server and this program, stolen time included.
     others: Duration,
@@ -26,7 +26,7 @@ pub(crate) struct Counters {
     server: Duration,
 }
 
-/// Reads the memory of a process; `None` if it is gone.
+/// Reads the memory of a process; `None` if it has exited.
 pub(crate) fn memory(process: u32) -> Option<Memory> {
     parse_memory(&fs::read_to_string(format!("/proc/{process}/status")).ok()?)
 }
@@ -55,14 +55,15 @@ impl Counters {
         Self { waits: waits.collect(), others, server: duration(server) }
     }
 
-    /// Returns the processor time of the server since `earlier`: little of it in a long wait means that the server waited for
-    /// itself, a lock or a turn.
+    /// Returns the processor time of the server since `earlier`. If it is short and the wait was long, the server
+    /// waited for a lock or a turn of its own.
     pub(crate) fn server_time_since(&self, earlier: &Self) -> Duration {
         self.server.saturating_sub(earlier.server)
     }
 
-    /// Returns for how long the machine kept the server waiting since `earlier`: what one of its threads waited for a processor,
-    /// but no more than others used of the processors. A thread that waits for another one of the server is the server's fault.
+    /// Returns for how long the machine delayed the server since `earlier`: the time that one of its threads waited for
+    /// a processor, but at most the processor time of other processes. Waits of a thread for another one of the server
+    /// are not included.
     pub(crate) fn machine_delay_since(&self, earlier: &Self) -> Duration {
         let waited = self.waits.iter().map(|(thread, wait)| {
             wait.saturating_sub(earlier.waits.get(thread).copied().unwrap_or_default())
@@ -71,7 +72,7 @@ impl Counters {
     }
 }
 
-/// Returns the ticks in which the processors did something: all but idle and waiting for disks.
+/// Returns the ticks in which the processors were busy: all but idle and waiting for disks.
 fn parse_busy_ticks(stat: &str) -> u64 {
     let line = stat.lines().find_map(|line| line.strip_prefix("cpu ")).unwrap_or_default();
     let ticks: Vec<u64> = line.split_whitespace().map(|ticks| ticks.parse().unwrap_or(0)).collect();
@@ -84,7 +85,7 @@ fn ticks_of(process: &str) -> u64 {
     fs::read_to_string(format!("/proc/{process}/stat")).map_or(0, |stat| parse_process_ticks(&stat))
 }
 
-/// Returns the ticks that a process used. Its name, in parentheses, may contain anything.
+/// Returns the ticks that a process used. Its name, in parentheses, may contain any character.
 fn parse_process_ticks(stat: &str) -> u64 {
     let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
     let fields: Vec<&str> = fields.split_whitespace().collect();

@@ -1,10 +1,10 @@
 //! Attacks a running API server, and measures a quiet client beside a noisy one. Started by `cargo xtask search attack` and
 //! `cargo xtask search noisy`; never part of the product.
 //!
-//! A seed decides a [`case::Case`], a list of things to send as a value ([`families`]). Cases are played ([`play`]) against a server in
-//! a process of its own, whose memory and log are watched ([`search`]) while a probe on its own connection measures how long small
-//! requests wait ([`probe`]). The machine may be busy with other things: what it delays is measured ([`machine`]) and not held
-//! against the server.
+//! A seed determines a [`case::Case`], a list of steps as a value ([`families`]). Cases are played ([`play`]) against a
+//! server in a process of its own, whose memory and log are watched ([`search`]), while a probe on its own connection
+//! measures how long small requests wait ([`probe`]). The machine may be busy with other processes: the delay that they
+//! cause is measured ([`machine`]) and not attributed to the server.
 
 mod case;
 mod connection;
@@ -57,7 +57,7 @@ struct AttackOptions {
     /// How many megabytes of memory the server may take
     #[arg(long, value_name = "MB", default_value_t = 512)]
     memory_limit: u64,
-    /// Print what the cases would send, and send nothing
+    /// Print the steps of the cases, and send nothing
     #[arg(long)]
     print: bool,
     #[arg(skip)]
@@ -90,12 +90,12 @@ fn seeds(text: &str) -> Result<(u64, u64), String> {
     parsed.filter(|(first, end)| first < end).ok_or_else(|| "expected two numbers such as 0:100".to_owned())
 }
 
-/// How much less often the threads that make noise get a processor.
+/// How much lower the priority of the threads that make noise is.
 const NICENESS: i32 = 10;
 
 fn main() -> ExitCode {
     let command = Command::parse();
-    // What is measured is the server, not how well it competes with its attackers for processors.
+    // The measurement is about the server, not about its competition with the attackers for processors.
     let runtime = tokio::runtime::Builder::new_multi_thread()
         // Deeply nested values are encoded recursively.
         .thread_stack_size(64 << 20)

@@ -1,4 +1,4 @@
-//! A quiet client alone and beside a noisy one, and a Deployment that is rolled out meanwhile.
+//! A quiet client alone and beside a noisy one, and the rollout of a Deployment at the same time.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ const REPLICAS: usize = 10;
 const QUIET_PERIOD: Duration = Duration::from_millis(20);
 const ROLLOUT_LIMIT: Duration = Duration::from_secs(300);
 const POLL: Duration = Duration::from_millis(200);
-/// What a lister gets: a few megabytes.
+/// The number of listed objects: a few megabytes.
 const LISTED_OBJECTS: usize = 100;
 const LISTED_BYTES: usize = 50_000;
 const LISTERS: usize = 16;
@@ -67,7 +67,7 @@ pub(crate) async fn measure(options: &NoisyOptions) -> Result<Report, String> {
 }
 
 impl Report {
-    /// Tells whether the quiet client was always answered, and in time, and the Deployment was rolled out.
+    /// Tells whether all requests of the quiet client succeeded in time, and the Deployment was rolled out.
     pub(crate) fn passed(&self) -> bool {
         let (alone, beside) = (without_machine_delays(&self.alone), without_machine_delays(&self.beside));
         beside.p99 <= alone.p99 * self.factor && self.refused() == 0 && self.rollout_beside.is_ok()
@@ -87,7 +87,7 @@ impl Report {
             format!("beside: {beside}"),
             format!("with delays by the machine: alone {}; beside {}", raw(&self.alone), raw(&self.beside)),
             format!("p99 beside the noise is {factor:.1} times that alone, of {} allowed", self.factor),
-            format!("{} requests of the quiet client were refused or not answered", self.refused()),
+            format!("{} requests of the quiet client were refused or got no response", self.refused()),
             format!(
                 "rollout of {REPLICAS} pods: alone {:.1} s, beside {rollout}",
                 self.rollout_alone.as_secs_f64()
@@ -196,7 +196,7 @@ impl Noise {
     }
 }
 
-/// Sends the requests again and again, whatever the answers are.
+/// Sends the requests repeatedly, whatever the responses are.
 async fn repeat(endpoint: Arc<Endpoint>, token: Arc<str>, messages: Vec<Message>) {
     loop {
         let Ok(mut connection) = Connection::open(&endpoint).await else {
@@ -205,14 +205,14 @@ async fn repeat(endpoint: Arc<Endpoint>, token: Arc<str>, messages: Vec<Message>
         };
         for message in messages.iter().cycle() {
             match connection.send(message, &token).await {
-                Ok(answer) if answer.keeps_connection() => {}
+                Ok(response) if response.keeps_connection() => {}
                 _ => break,
             }
         }
     }
 }
 
-/// Asks for a list and reads a little of it at a time.
+/// Requests a list and reads it slowly, a little at a time.
 async fn read_slowly(endpoint: Arc<Endpoint>, token: Arc<str>) {
     let message = Message::get(path("configmaps"));
     let mut buffer = vec![0; 16 << 10];

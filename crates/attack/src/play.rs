@@ -14,44 +14,44 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::case::{Case, Message, Piece, Script, Step, Transport};
 use crate::connection::{Connection, Endpoint, write_message};
-use crate::http1::Answer;
+use crate::http1::Response;
 use crate::http2::{self, StatusReader};
 use crate::server::Access;
 
-/// How long a request may be sent, and its answer awaited.
+/// The time limit of a request and the head of its response.
 const REQUEST_LIMIT: Duration = Duration::from_secs(30);
-/// How long a body is read. That of a watch has no end.
+/// The time limit of reading a body, because the body of a watch has no end.
 const BODY_LIMIT: Duration = Duration::from_secs(3);
 const UNTIL_LIMIT: Duration = Duration::from_secs(5);
 const UNTIL_PAUSE: Duration = Duration::from_millis(100);
-/// How long a server may refuse to read a piece.
+/// The time after which a server that does not read a piece is given up.
 const WRITE_LIMIT: Duration = Duration::from_secs(5);
-/// A head of more bytes than this repeats too much of the request.
+/// A larger head of a response repeats too much of the request.
 const HEAD_BYTES_LIMIT: usize = 64 << 10;
 
-/// The server, and as which user requests are sent.
+/// The server, and the user of the requests.
 pub(crate) struct Target {
     pub(crate) access: Access,
     pub(crate) token: String,
 }
 
-/// What became of the requests of a case.
+/// The outcome of a case.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
-    /// How often each status was answered.
+    /// The number of responses with each status.
     pub(crate) statuses: BTreeMap<u16, usize>,
-    /// How many requests got no answer: refused connections, broken ones, time limits.
+    /// The number of requests without a response: refused or broken connections, time limits.
     pub(crate) unanswered: usize,
-    /// What the server must not do.
+    /// The behaviour of the server that is wrong.
     pub(crate) findings: Vec<String>,
 }
 
 impl Outcome {
-    fn count(&mut self, message: &Message, answer: &io::Result<Answer>) {
-        match answer {
-            Ok(answer) => {
-                *self.statuses.entry(answer.status).or_default() += 1;
-                self.findings.extend(judge(message, answer));
+    fn count(&mut self, message: &Message, response: &io::Result<Response>) {
+        match response {
+            Ok(response) => {
+                *self.statuses.entry(response.status).or_default() += 1;
+                self.findings.extend(finding_in(message, response));
             }
             Err(error) if error.to_string().contains("too large") => {
                 self.findings.push(format!("{}: {error}", message.line()));
@@ -61,36 +61,36 @@ impl Outcome {
     }
 }
 
-/// Words of errors without a reason that are the server's own.
+/// Texts in errors without a reason that are errors of the server.
 const BROKEN: &[&str] = &["cannot be read", "could not be signed", "not served"];
 
-/// Tells whether a 500 blames the request: Kubernetes answers some bad ones so, such as patches with unknown directives, and says
-/// no reason then. Internal errors have one.
-fn is_unclassified(answer: &Answer) -> bool {
-    if answer.body_bytes > answer.body.len() {
-        // The reason is behind a very long message, and was not kept.
-        return !answer.text().contains("Internal error");
+/// Tells whether a 500 is an error of the request: Kubernetes returns 500 for some bad requests, such as patches with
+/// unknown directives, without a reason. Internal errors have one.
+fn is_unclassified(response: &Response) -> bool {
+    if response.body_bytes > response.body.len() {
+        // The reason is after a very long message, and was not kept.
+        return !response.text().contains("Internal error");
     }
-    let Ok(status) = gantry_json::from_slice::<Value>(&answer.body) else { return false };
+    let Ok(status) = gantry_json::from_slice::<Value>(&response.body) else { return false };
     let message = status["message"].as_str().unwrap_or_default();
     status["kind"] == "Status"
         && status["reason"].is_null()
         && !BROKEN.iter().any(|words| message.contains(words))
 }
 
-/// Returns what is wrong with an answer. What is not implemented is 501; a server that is busy may say so with 503, or 504 after a
-/// time limit.
-fn judge(message: &Message, answer: &Answer) -> Option<String> {
+/// Returns the error in a response, if there is one. 501 is allowed for what is not implemented, 503 for a busy server,
+/// and 504 after a time limit.
+fn finding_in(message: &Message, response: &Response) -> Option<String> {
     let line = message.line();
-    if answer.status >= 500 && !matches!(answer.status, 501 | 503 | 504) {
-        let text: String = answer.text().chars().take(400).collect();
-        if answer.status == 500 && is_unclassified(answer) {
+    if response.status >= 500 && !matches!(response.status, 501 | 503 | 504) {
+        let text: String = response.text().chars().take(400).collect();
+        if response.status == 500 && is_unclassified(response) {
             return None;
         }
-        return Some(format!("{line}: answered {} {text}", answer.status));
+        return Some(format!("{line}: answered {} {text}", response.status));
     }
-    (answer.head_bytes > HEAD_BYTES_LIMIT)
-        .then(|| format!("{line}: answered with a head of {} bytes", answer.head_bytes))
+    (response.head_bytes > HEAD_BYTES_LIMIT)
+        .then(|| format!("{line}: answered with a head of {} bytes", response.head_bytes))
 }
 
 /// Plays a case and deletes what it created.
@@ -116,24 +116,24 @@ struct Player<'t> {
 
 impl Player<'_> {
     async fn send(&mut self, message: &Message) {
-        let answer = self.answer(message).await;
-        self.outcome.count(message, &answer);
+        let response = self.response(message).await;
+        self.outcome.count(message, &response);
     }
 
-    async fn answer(&mut self, message: &Message) -> io::Result<Answer> {
+    async fn response(&mut self, message: &Message) -> io::Result<Response> {
         let connection = match self.connection.take() {
             Some(connection) => connection,
             None => Connection::open(&self.target.access.plain).await?,
         };
-        let (answer, connection) = exchange(connection, message, &self.target.token).await?;
+        let (response, connection) = exchange(connection, message, &self.target.token).await?;
         self.connection = connection;
-        Ok(answer)
+        Ok(response)
     }
 
     async fn send_until(&mut self, message: &Message) {
         let end = Instant::now() + UNTIL_LIMIT;
         while Instant::now() < end {
-            if self.answer(message).await.is_ok_and(|answer| answer.status == 200) {
+            if self.response(message).await.is_ok_and(|response| response.status == 200) {
                 return;
             }
             sleep(UNTIL_PAUSE).await;
@@ -150,8 +150,8 @@ impl Player<'_> {
             });
         }
         while let Some(joined) = tasks.join_next().await {
-            let answer = joined.unwrap_or_else(|error| Err(io::Error::other(error)));
-            self.outcome.count(message, &answer);
+            let response = joined.unwrap_or_else(|error| Err(io::Error::other(error)));
+            self.outcome.count(message, &response);
         }
     }
 
@@ -162,40 +162,41 @@ impl Player<'_> {
             let (target, script) = (Arc::clone(self.target), script.clone());
             let internal_errors = Arc::clone(&internal_errors);
             tasks.spawn(async move {
-                // That the server closes the connection is what most of these ask for.
+                // Most of these cause the server to close the connection, which is not an error.
                 let _ = run_script(&target, &script, &internal_errors).await;
             });
         }
         while tasks.join_next().await.is_some() {}
         let count = internal_errors.load(Ordering::Relaxed);
         if count > 0 {
-            let what = format!("{count} answers with status 500 on raw connections ({:?})", script.transport);
+            let what =
+                format!("{count} responses with status 500 on raw connections ({:?})", script.transport);
             self.outcome.findings.push(what);
         }
     }
 }
 
-/// Sends a request; returns the connection too if it can be used again.
+/// Sends a request; also returns the connection if it can be used again.
 async fn exchange(
     mut connection: Connection,
     message: &Message,
     token: &str,
-) -> io::Result<(Answer, Option<Connection>)> {
+) -> io::Result<(Response, Option<Connection>)> {
     let late = |_| io::Error::from(io::ErrorKind::TimedOut);
-    let mut answer = timeout(REQUEST_LIMIT, async {
-        // An answer may come before the body was sent, and then the rest is not read.
+    let mut response = timeout(REQUEST_LIMIT, async {
+        // The response may be sent before the whole body was sent, and then the rest is not read.
         let _ = timeout(REQUEST_LIMIT / 2, connection.write(message, token)).await;
         connection.read_head().await
     })
     .await
     .map_err(late)??;
-    let read = timeout(BODY_LIMIT, connection.read_body(message.method, &mut answer)).await;
+    let read = timeout(BODY_LIMIT, connection.read_body(message.method, &mut response)).await;
     let is_whole = matches!(read, Ok(Ok(())));
-    let keeps = is_whole && answer.keeps_connection();
-    Ok((answer, keeps.then_some(connection)))
+    let keeps = is_whole && response.keeps_connection();
+    Ok((response, keeps.then_some(connection)))
 }
 
-/// Deletes objects as the administrator, whom no limit of requests stops.
+/// Deletes objects as the administrator, who has no limit of requests.
 async fn clean(target: &Arc<Target>, paths: &[String]) {
     let mut connection: Option<Connection> = None;
     for path in paths {
@@ -228,7 +229,7 @@ async fn run_script(target: &Target, script: &Script, internal_errors: &AtomicUs
     Ok(())
 }
 
-/// Writes the pieces while what comes back is read, if it is.
+/// Writes the pieces while the bytes from the server are read, if the script reads.
 async fn converse(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
     target: &Target,
@@ -309,20 +310,20 @@ mod tests {
 
     #[test]
     fn internal_errors_and_large_heads_are_findings_and_a_busy_server_is_not() {
-        let judged = |status: u16, head_bytes: usize| {
-            judge(&Message::get("/a"), &Answer { status, head_bytes, ..Answer::default() })
+        let finding = |status: u16, head_bytes: usize| {
+            finding_in(&Message::get("/a"), &Response { status, head_bytes, ..Response::default() })
         };
-        assert_eq!(judged(500, 10).unwrap(), "GET /a (0 bytes): answered 500 ");
-        assert!(judged(502, 10).is_some() && judged(200, HEAD_BYTES_LIMIT + 1).is_some());
-        assert!([200, 400, 429, 501, 503, 504].iter().all(|status| judged(*status, 10).is_none()));
+        assert_eq!(finding(500, 10).unwrap(), "GET /a (0 bytes): answered 500 ");
+        assert!(finding(502, 10).is_some() && finding(200, HEAD_BYTES_LIMIT + 1).is_some());
+        assert!([200, 400, 429, 501, 503, 504].iter().all(|status| finding(*status, 10).is_none()));
     }
 
     #[test]
     fn an_error_without_a_reason_blames_the_request() {
         let is_finding = |body: &str| {
-            let answer =
-                Answer { status: 500, body: body.into(), body_bytes: body.len(), ..Answer::default() };
-            judge(&Message::get("/a"), &answer).is_some()
+            let response =
+                Response { status: 500, body: body.into(), body_bytes: body.len(), ..Response::default() };
+            finding_in(&Message::get("/a"), &response).is_some()
         };
         assert!(!is_finding(r#"{"kind":"Status","message":"unknown patch type: x"}"#));
         assert!(is_finding(r#"{"kind":"Status","message":"a stored object cannot be read: x"}"#));

@@ -1,4 +1,4 @@
-//! The probe: a client that asks for little at regular times, on a connection and a thread of its own.
+//! The probe: a client that sends small requests at regular times, on its own connection and thread.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,31 +7,31 @@ use std::time::{Duration, Instant};
 
 use crate::case::Message;
 use crate::connection::{Connection, Endpoint};
-use crate::http1::Answer;
+use crate::http1::Response;
 use crate::machine::Counters;
 
-/// When a request is given up.
+/// The time after which a request is aborted.
 const GIVE_UP: Duration = Duration::from_secs(30);
 const NAP: Duration = Duration::from_millis(10);
 
-/// What a probe saw of one request.
+/// The measurement of one request.
 #[derive(Clone, Debug)]
 pub(crate) struct Sample {
     /// The request in one line.
     pub(crate) request: String,
     pub(crate) started: Instant,
-    /// From the moment the request was due to be sent to its answer.
+    /// From the time at which the request was due to its response.
     pub(crate) waited: Duration,
-    /// How much of that the machine is to blame for.
+    /// The part of the wait that the machine caused.
     pub(crate) machine: Duration,
-    /// How much processor time the server used meanwhile.
+    /// The processor time of the server in that period.
     pub(crate) server: Duration,
-    /// The status, or why there is no answer.
+    /// The status, or the error if there was no response.
     pub(crate) outcome: Result<u16, String>,
 }
 
 impl Sample {
-    /// Returns the wait without the share of the machine.
+    /// Returns the wait without the part that the machine caused.
     pub(crate) fn without_machine_delays(&self) -> Duration {
         self.waited.saturating_sub(self.machine)
     }
@@ -65,7 +65,7 @@ impl Probe {
                 let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
                     return;
                 };
-                let mut asker = Asker { endpoint, token, server, lateness, connection: None };
+                let mut asker = ProbeClient { endpoint, token, server, lateness, connection: None };
                 runtime.block_on(async {
                     for request in requests.iter().cycle() {
                         if stop.load(Ordering::Relaxed) {
@@ -87,7 +87,7 @@ impl Probe {
         std::mem::take(&mut *self.samples.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Stops the probe and returns the samples that are left.
+    /// Stops the probe and returns the remaining samples.
     pub(crate) fn finish(mut self) -> Vec<Sample> {
         self.stop.store(true, Ordering::Relaxed);
         for thread in self.threads.drain(..) {
@@ -97,7 +97,7 @@ impl Probe {
     }
 }
 
-struct Asker {
+struct ProbeClient {
     endpoint: Endpoint,
     token: String,
     server: u32,
@@ -105,20 +105,20 @@ struct Asker {
     connection: Option<Connection>,
 }
 
-impl Asker {
+impl ProbeClient {
     async fn ask(&mut self, request: &Message) -> Sample {
         let before = Counters::read(self.server);
         let late_before = self.lateness.load(Ordering::Relaxed);
         let started = Instant::now();
-        let outcome = match tokio::time::timeout(GIVE_UP, self.answer(request)).await {
-            Ok(Ok(answer)) => {
-                if !answer.keeps_connection() {
+        let outcome = match tokio::time::timeout(GIVE_UP, self.response(request)).await {
+            Ok(Ok(response)) => {
+                if !response.keeps_connection() {
                     self.connection = None;
                 }
-                Ok(answer.status)
+                Ok(response.status)
             }
             Ok(Err(error)) => Err(error.to_string()),
-            Err(_) => Err(format!("no answer in {} s", GIVE_UP.as_secs())),
+            Err(_) => Err(format!("no response in {} s", GIVE_UP.as_secs())),
         };
         let waited = started.elapsed();
         if outcome.is_err() {
@@ -131,25 +131,25 @@ impl Asker {
         Sample { request: request.line(), started, waited, machine, server, outcome }
     }
 
-    /// Asks on the open connection. One that was closed since the last answer is replaced, and the time for that counts.
-    async fn answer(&mut self, message: &Message) -> std::io::Result<Answer> {
+    /// Sends a request on the open connection. A connection that was closed is replaced, and the time for that counts.
+    async fn response(&mut self, message: &Message) -> std::io::Result<Response> {
         if let Some(connection) = &mut self.connection
-            && let Ok(answer) = connection.send(message, &self.token).await
+            && let Ok(response) = connection.send(message, &self.token).await
         {
-            return Ok(answer);
+            return Ok(response);
         }
         let connection = self.connection.insert(Connection::open(&self.endpoint).await?);
         connection.send(message, &self.token).await
     }
 }
 
-/// Sleeps again and again, and sums up by how much each sleep was longer than asked for.
+/// Sleeps repeatedly, and sums up by how much each sleep was longer than requested.
 fn measure_lateness(stop: &AtomicBool, lateness: &AtomicU64) {
     while !stop.load(Ordering::Relaxed) {
         let started = Instant::now();
         std::thread::sleep(NAP);
         let late = started.elapsed().saturating_sub(NAP);
-        // Timers are never exact; only what a person could notice counts.
+        // Timers are never exact; only delays that a user could notice count.
         if late > NAP {
             lateness.fetch_add(u64::try_from(late.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
         }

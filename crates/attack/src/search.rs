@@ -1,6 +1,7 @@
-//! The attack: rounds of cases against a server, watched from outside.
+//! The attack: rounds of cases against a server that is watched from outside.
 //!
-//! A round ends when the time is over, and when the server died or took too much memory: then the next one starts with a new server.
+//! A round ends when the time is over, or when the server exited or used too much memory: then the next one starts with
+//! a new server.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
@@ -22,17 +23,17 @@ use crate::{AttackOptions, say};
 const MEGABYTE: u64 = 1 << 20;
 const WATCH_PERIOD: Duration = Duration::from_millis(50);
 const PROBE_PERIOD: Duration = Duration::from_millis(100);
-/// The longest that the probe may wait.
+/// The longest wait of the probe that is allowed.
 const PROBE_LIMIT: Duration = Duration::from_secs(1);
 const REPORT_PERIOD: Duration = Duration::from_secs(60);
-/// How long a case counts as a cause after its end.
+/// How long a case counts as a possible cause after its end.
 const AFTERMATH: Duration = Duration::from_secs(2);
 /// How many findings of a class are shown, and how many cases of each.
 const SHOWN_OF_A_CLASS: usize = 5;
 const SHOWN_CASES: usize = 12;
 const PLAY_LIMIT: Duration = Duration::from_secs(120);
 
-/// What the server did that it must not do.
+/// Wrong behaviour of the server.
 #[derive(Clone, Debug)]
 pub(crate) struct Finding {
     what: String,
@@ -47,11 +48,11 @@ pub(crate) struct Report {
     statuses: BTreeMap<u16, usize>,
     unanswered: usize,
     samples: Vec<Sample>,
-    /// The longest wait of the probe, without the share of the machine.
+    /// The longest wait of the probe, without the part that the machine caused.
     longest_wait: Worst<Duration>,
-    /// The most bytes that were ever resident.
+    /// The maximum of resident memory, in bytes.
     peak: Worst<u64>,
-    /// Resident after the last round.
+    /// The resident memory after the last round.
     rest: u64,
     findings: Vec<Finding>,
 }
@@ -64,21 +65,21 @@ struct Worst<T> {
 }
 
 impl<T: PartialOrd> Worst<T> {
-    /// Keeps a value that is worse than all before.
+    /// Keeps a value that is worse than all before it.
     fn note(&mut self, value: T, cases: impl FnOnce() -> Vec<CaseId>) {
         if value > self.value {
             *self = Self { value, cases: cases() };
         }
     }
 
-    /// Returns the cases in a few words.
+    /// Formats the cases.
     fn during(&self) -> String {
         let shown: Vec<String> = self.cases.iter().take(SHOWN_CASES).map(ToString::to_string).collect();
         if shown.is_empty() { String::new() } else { format!(" (during {})", shown.join(", ")) }
     }
 }
 
-/// Which cases are played now, and which were until recently.
+/// The cases that are played now, and those that were until recently.
 #[derive(Debug, Default)]
 struct Schedule {
     waiting: VecDeque<CaseId>,
@@ -87,7 +88,7 @@ struct Schedule {
     ended: VecDeque<(CaseId, Instant, Instant)>,
 }
 
-/// Everything that the players of a round share.
+/// The state that the players of a round share.
 struct Round {
     options: AttackOptions,
     schedule: Mutex<Schedule>,
@@ -136,7 +137,7 @@ impl Round {
             player.abort();
             let _ = player.await;
         }
-        self.judge_samples(probe.finish());
+        self.check_samples(probe.finish());
         let mut schedule = self.schedule.lock().unwrap_or_else(PoisonError::into_inner);
         schedule.running.clear();
         schedule.ended.clear();
@@ -157,16 +158,16 @@ impl Round {
         let (mut reported, mut panics) = (Instant::now(), 0);
         while Instant::now() < end && !are_players_done() {
             tokio::time::sleep(WATCH_PERIOD).await;
-            self.judge_samples(probe.take());
+            self.check_samples(probe.take());
             if let Some(status) = server.exit_status() {
-                self.find(format!("the server died: {status}; {}", server.log_tail()), Duration::ZERO);
+                self.find(format!("the server exited: {status}; {}", server.log_tail()), Duration::ZERO);
                 return;
             }
             let memory = machine::memory(server.id()).unwrap_or_default();
             self.note_peak(memory.peak);
             let limit = self.options.memory_limit * MEGABYTE;
             if memory.peak > limit {
-                self.find(format!("the server took {} MB", memory.peak / MEGABYTE), Duration::ZERO);
+                self.find(format!("the server used {} MB", memory.peak / MEGABYTE), Duration::ZERO);
                 return;
             }
             let lines = server.panic_lines();
@@ -239,22 +240,22 @@ impl Round {
         report.peak.note(peak, || self.cases_since(WATCH_PERIOD));
     }
 
-    /// Returns the cases that were played in a span of time that ends now, or until shortly before it.
+    /// Returns the cases that were played in a period that ends now, or until shortly before it.
     fn cases_since(&self, span: Duration) -> Vec<CaseId> {
         let schedule = self.schedule.lock().unwrap_or_else(PoisonError::into_inner);
         let recent = schedule.ended.iter().filter(|(_, _, ended)| ended.elapsed() < span + AFTERMATH);
         recent.map(|(id, ..)| *id).chain(schedule.running.keys().copied()).collect()
     }
 
-    /// Records something that happened in a span of time that ends now, with the cases that overlap it.
+    /// Records a finding in a period that ends now, with the cases that overlap it.
     fn find(&self, what: String, span: Duration) {
         let cases = self.cases_since(span);
         self.report.lock().unwrap_or_else(PoisonError::into_inner).find(Finding { what, cases });
     }
 
-    fn judge_samples(&self, samples: Vec<Sample>) {
+    fn check_samples(&self, samples: Vec<Sample>) {
         for sample in &samples {
-            if let Some(what) = judge(sample) {
+            if let Some(what) = finding_in(sample) {
                 self.find(what, sample.started.elapsed());
             }
             let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
@@ -266,11 +267,11 @@ impl Round {
     }
 }
 
-/// Returns what is wrong with what the probe saw.
-fn judge(sample: &Sample) -> Option<String> {
+/// Returns the error in a sample of the probe, if there is one.
+fn finding_in(sample: &Sample) -> Option<String> {
     let Sample { request, waited, machine, server, outcome, .. } = sample;
     match outcome {
-        Err(error) => Some(format!("the probe got no answer to {request}: {error}")),
+        Err(error) => Some(format!("the probe got no response to {request}: {error}")),
         Ok(status) if *status != 200 => Some(format!("the probe got {status} for {request}")),
         Ok(_) if sample.without_machine_delays() > PROBE_LIMIT => Some(format!(
             "the probe waited {} ms for {request}, of which the machine took {} ms; the server used {} ms of processors",
@@ -291,7 +292,7 @@ async fn prepare(admin: &mut Connection) -> Result<(String, String), String> {
     expect(admin, "POST", "/api/v1/namespaces", &json!({"metadata": {"name": NAMESPACE}})).await?;
     let path = format!("/api/v1/namespaces/{NAMESPACE}/configmaps");
     expect(admin, "POST", &path, &json!({"metadata": {"name": "small"}, "data": {"k": "v"}})).await?;
-    // Pods are refused without it; its controller needs a moment.
+    // Pods are refused without the account; its controller needs a moment.
     let account = json!({"metadata": {"name": "default"}});
     let _: Result<Value, String> =
         expect(admin, "POST", &format!("/api/v1/namespaces/{NAMESPACE}/serviceaccounts"), &account).await;
@@ -299,7 +300,7 @@ async fn prepare(admin: &mut Connection) -> Result<(String, String), String> {
 }
 
 impl Report {
-    /// Keeps a finding, and shows it unless several like it were shown before.
+    /// Keeps a finding, and prints it unless several of the same class were printed before.
     fn find(&mut self, finding: Finding) {
         let like = self.findings.iter().filter(|other| class(&other.what) == class(&finding.what)).count();
         if like < SHOWN_OF_A_CLASS {
@@ -328,7 +329,7 @@ impl Report {
         let found = classes.iter().map(|(class, count)| format!("found {count} times: {class}"));
         let figures = [
             format!("{} cases, {} findings", self.cases, self.findings.len()),
-            format!("answers: {}; none: {}", statuses.join(", "), self.unanswered),
+            format!("responses: {}; without response: {}", statuses.join(", "), self.unanswered),
             format!("probe, without delays by the machine: {latency}{}", self.longest_wait.during()),
             format!("delays by the machine, as far as others used its processors: {machine}"),
             format!(
@@ -342,9 +343,9 @@ impl Report {
     }
 }
 
-/// Returns what findings of the same class have in common: the words before the details, without numbers.
+/// Returns the class of a finding: its text up to the details, without numbers.
 fn class(what: &str) -> String {
-    let words = what.split_once("answered ").map_or(what, |(_, answer)| answer);
+    let words = what.split_once("answered ").map_or(what, |(_, response)| response);
     words.chars().filter(|character| !character.is_ascii_digit()).take(60).collect()
 }
 
@@ -366,7 +367,8 @@ pub(crate) fn printed(options: &AttackOptions) -> Vec<String> {
     lines.collect()
 }
 
-/// The directory of the attacked server's files, with a name that only this process uses: it is removed before a start.
+/// The directory for the files of the attacked server, with a name that only this process uses: it is removed before a
+/// start.
 pub(crate) fn server_directory() -> PathBuf {
     std::env::temp_dir().join(format!("gantry-attack-{}", std::process::id()))
 }
@@ -383,14 +385,14 @@ mod tests {
 
     #[test]
     fn the_probe_may_wait_a_second_and_longer_only_for_the_machine() {
-        assert_eq!(judge(&sample(900, 0, Ok(200))), None);
-        assert_eq!(judge(&sample(1900, 1000, Ok(200))), None);
-        let found = judge(&sample(1900, 100, Ok(200))).unwrap();
+        assert_eq!(finding_in(&sample(900, 0, Ok(200))), None);
+        assert_eq!(finding_in(&sample(1900, 1000, Ok(200))), None);
+        let found = finding_in(&sample(1900, 100, Ok(200))).unwrap();
         let expected = "the probe waited 1900 ms for GET /a, of which the machine took 100 ms; the server used 30 ms of processors";
         assert_eq!(found, expected);
     }
 
-    /// The figures of a long run lead to the cases to replay, also if nothing was found.
+    /// The figures of a long run include the cases to replay, even if nothing was found.
     #[test]
     fn the_worst_value_keeps_its_cases() {
         let cases = |seed| move || vec![CaseId { family: crate::families::Family::Yaml, seed }];
@@ -404,7 +406,7 @@ mod tests {
 
     #[test]
     fn a_refused_or_unanswered_probe_is_a_finding() {
-        assert!(judge(&sample(1, 0, Ok(429))).is_some());
-        assert!(judge(&sample(1, 0, Err("closed".to_owned()))).is_some());
+        assert!(finding_in(&sample(1, 0, Ok(429))).is_some());
+        assert!(finding_in(&sample(1, 0, Err("closed".to_owned()))).is_some());
     }
 }

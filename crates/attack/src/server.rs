@@ -1,4 +1,4 @@
-//! The server under attack: a process of its own, its address, and how its resources are read.
+//! The server under attack: its process, its address, and the statistics of its resources.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use rustls::{ClientConfig, RootCertStore};
 use crate::case::Message;
 use crate::connection::{Connection, Endpoint};
 
-/// The namespace in which everything happens.
+/// The namespace of all objects of the attack.
 pub(crate) const NAMESPACE: &str = "attack";
 const KUBECONFIG: &str = "kubeconfig";
 const PKI: &str = "pki";
@@ -28,7 +28,7 @@ pub(crate) struct ServerProcess {
     directory: PathBuf,
 }
 
-/// A connection's side of the server: where it is, and with which certificate if any.
+/// How to connect to the server: its address, and a certificate if any.
 pub(crate) struct Access {
     /// With the administrator's certificate.
     pub(crate) admin: Endpoint,
@@ -40,7 +40,7 @@ impl ServerProcess {
     /// Starts the binary with an empty cluster in memory on a free port. Its files are below `directory`.
     pub(crate) fn start(binary: &Path, directory: &Path, nodes: usize) -> Result<Self, String> {
         let failed = |what: &str, error: &dyn std::fmt::Display| format!("cannot {what}: {error}");
-        // Of the server before this one, if it died.
+        // Files of the previous server, if it exited.
         let _ = fs::remove_dir_all(directory);
         fs::create_dir_all(directory)
             .map_err(|error| failed(&format!("create {}", directory.display()), &error))?;
@@ -77,8 +77,8 @@ impl ServerProcess {
             }
             if let Some(access) = access(&self.directory)
                 && let Ok(mut connection) = Connection::open(&access.admin).await
-                && let Ok(answer) = connection.send(&Message::get("/readyz"), "").await
-                && answer.status == 200
+                && let Ok(response) = connection.send(&Message::get("/readyz"), "").await
+                && response.status == 200
             {
                 return Ok(access);
             }
@@ -94,7 +94,7 @@ impl ServerProcess {
         Ok(())
     }
 
-    /// Returns how the process ended, if it did.
+    /// Returns the exit status of the process, if it exited.
     pub(crate) fn exit_status(&mut self) -> Option<std::process::ExitStatus> {
         self.child.try_wait().ok().flatten()
     }
@@ -144,7 +144,7 @@ fn address(kubeconfig: &str) -> Option<String> {
     line.trim().trim_matches('"').strip_prefix("https://").map(str::to_owned)
 }
 
-/// Creates a service account with all permissions, which is no administrator, and returns a token of it.
+/// Creates a service account with all permissions that is not an administrator, and returns a token of it.
 pub(crate) async fn create_account(admin: &mut Connection, name: &str) -> Result<String, String> {
     let account = json!({"metadata": {"name": name}});
     expect(admin, "POST", &format!("/api/v1/namespaces/{NAMESPACE}/serviceaccounts"), &account).await?;
@@ -155,8 +155,8 @@ pub(crate) async fn create_account(admin: &mut Connection, name: &str) -> Result
     });
     expect(admin, "POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", &binding).await?;
     let path = format!("/api/v1/namespaces/{NAMESPACE}/serviceaccounts/{name}/token");
-    let answer = expect(admin, "POST", &path, &json!({"spec": {"expirationSeconds": 86400}})).await?;
-    answer["status"]["token"].as_str().map(str::to_owned).ok_or_else(|| format!("no token in {answer}"))
+    let response = expect(admin, "POST", &path, &json!({"spec": {"expirationSeconds": 86400}})).await?;
+    response["status"]["token"].as_str().map(str::to_owned).ok_or_else(|| format!("no token in {response}"))
 }
 
 /// Sends a request that must succeed.
@@ -174,11 +174,12 @@ pub(crate) async fn expect(
     if !body.is_null() {
         message = message.with(content_type, body.to_string().into_bytes());
     }
-    let answer = connection.send(&message, "").await.map_err(|error| format!("{method} {path}: {error}"))?;
-    if !(200..300).contains(&answer.status) {
-        return Err(format!("{method} {path}: {} {}", answer.status, answer.text()));
+    let response =
+        connection.send(&message, "").await.map_err(|error| format!("{method} {path}: {error}"))?;
+    if !(200..300).contains(&response.status) {
+        return Err(format!("{method} {path}: {} {}", response.status, response.text()));
     }
-    Ok(gantry_json::from_slice(&answer.body).unwrap_or(Value::Null))
+    Ok(gantry_json::from_slice(&response.body).unwrap_or(Value::Null))
 }
 
 #[cfg(test)]

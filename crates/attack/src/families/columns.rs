@@ -1,4 +1,4 @@
-//! Definitions whose printer columns descend recursively, and large objects for them to descend into.
+//! Definitions whose printer columns descend recursively, and large objects for them.
 
 use gantry_json::{Value, json};
 use gantry_rng::Rng;

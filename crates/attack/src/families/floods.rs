@@ -38,7 +38,7 @@ pub(super) fn case(rng: &mut Rng, case: &mut Case) {
             let message = Message { path: format!("{}?dryRun=All", message.path), ..message };
             case.steps.push(Step::Together { message, connections: rng.between(50, 500) });
         }
-        // Connections that say nothing.
+        // Connections without any bytes.
         4 => {
             let transport = rng.pick(&[Transport::Tcp, Transport::Http1, Transport::Http2]);
             let script = Script {
@@ -48,7 +48,7 @@ pub(super) fn case(rng: &mut Rng, case: &mut Case) {
             };
             case.steps.push(Step::Raw(script));
         }
-        // Bodies that are begun and never end.
+        // Bodies that are started and never end.
         5 => {
             let message = Message::new("POST", configmaps)
                 .with(JSON, vec![b' '; size(rng, 1, 2_000_000)])

@@ -56,7 +56,7 @@ fn slow_body(rng: &mut Rng) -> Script {
 }
 
 fn half_open_tls(rng: &mut Rng) -> Script {
-    // A record of a handshake that promises more than it brings, or that is none.
+    // A handshake record that is shorter than its length, or invalid.
     let mut bytes = rng
         .pick(&[
             &b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"[..],
@@ -121,7 +121,7 @@ fn flood_of(rng: &mut Rng, frame: &[u8]) -> Script {
     let mut pieces = start(&[]);
     let many = frame.repeat(100);
     pieces.extend(vec![Piece::Bytes(many); rng.between(10, 300)]);
-    // Every frame asks for an answer; unread ones pile up somewhere.
+    // Every frame requires a response; unread ones accumulate in some buffer.
     Script { is_read: rng.one_in(2), hold_millis: 500, ..Script::new(Transport::Http2, pieces) }
 }
 

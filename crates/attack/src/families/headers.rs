@@ -1,4 +1,4 @@
-//! Hostile headers, in requests that are otherwise plain.
+//! Hostile headers, in otherwise valid requests.
 
 use gantry_rng::Rng;
 
@@ -121,7 +121,7 @@ fn unusual(rng: &mut Rng) -> Message {
     }
 }
 
-/// Returns bytes whose length, host or line ends two parsers might understand differently.
+/// Returns bytes whose length, host or line ends two parsers might interpret differently.
 fn ambiguous(rng: &mut Rng) -> Vec<u8> {
     let lines: &[&str] = rng.pick(&[
         &["Host: a", "Host: b"],

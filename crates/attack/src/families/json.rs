@@ -1,4 +1,4 @@
-//! Hostile JSON: deep, long, repeated, and objects with very many of something.
+//! Hostile JSON: deep, long, repeated, and objects with very many elements.
 
 use gantry_json::{Value, json};
 use gantry_rng::Rng;
@@ -68,7 +68,7 @@ const POD_LISTS: &[(&str, &str, Element)] = &[
     }),
 ];
 
-/// Returns an object with very many of something.
+/// Returns an object with very many elements of one list or map.
 fn populous(rng: &mut Rng, name: &str) -> (String, Value) {
     let count = size(rng, 100, 60_000);
     let are_same = rng.one_in(2);
@@ -122,7 +122,7 @@ fn populous(rng: &mut Rng, name: &str) -> (String, Value) {
     }
 }
 
-/// Returns text that is JSON, or nearly, in an unusual way.
+/// Returns text that is valid or almost valid JSON in an unusual form.
 fn text(rng: &mut Rng, object: &Value) -> Vec<u8> {
     let count = size(rng, 1, 500_000);
     let part = match rng.below(10) {
@@ -139,7 +139,7 @@ fn text(rng: &mut Rng, object: &Value) -> Vec<u8> {
     };
     let mut object = object.clone();
     if rng.one_in(2) {
-        // What is done about an invalid object is done to all of its text.
+        // The handling of an invalid object covers all of its text.
         object["metadata"]["labels"] = json!({"!": "", "a b": "c"});
     }
     let text = object.to_string();

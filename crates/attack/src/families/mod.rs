@@ -18,10 +18,10 @@ use gantry_rng::Rng;
 
 use crate::case::{Case, CaseId, Message, Step};
 
-/// The largest body that the server accepts. Cases stay below it, so that bodies are parsed, or go a little beyond.
+/// The largest body that the server accepts. Bodies are smaller, so that they are parsed, or slightly larger.
 const BODY_BYTES_MAX: usize = 3 << 20;
 
-/// What kind of hostility.
+/// The kind of hostile input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum Family {
     /// YAML: aliases, depth, anchors, tags
@@ -38,11 +38,11 @@ pub(crate) enum Family {
     Queries,
     /// Printer columns with recursive descent over large custom objects
     Columns,
-    /// CEL rules that would take forever
+    /// CEL rules whose evaluation would not end in any reasonable time
     Rules,
-    /// Bytes on connections that are not the HTTP/1, HTTP/2 or TLS that they seem to be
+    /// Bytes on connections that look like HTTP/1, HTTP/2 or TLS and are not
     Frames,
-    /// Lists and watches that are asked for and not read
+    /// Lists and watches that are requested and not read
     Readers,
     /// Many connections, bodies or requests at once
     Floods,
@@ -68,7 +68,7 @@ impl Family {
 }
 
 impl CaseId {
-    /// Decides the case.
+    /// Generates the case.
     pub(crate) fn case(self) -> Case {
         let mut rng = Rng::keyed(self.family.name(), &self.seed.to_string());
         let mut case = Case { id: self, steps: Vec::new(), created: Vec::new() };
@@ -101,7 +101,7 @@ impl Case {
     }
 }
 
-/// Returns a number between two bounds whose size is spread evenly: small numbers are as likely as large ones.
+/// Returns a number between two bounds; each order of magnitude is equally likely.
 fn size(rng: &mut Rng, least: usize, most: usize) -> usize {
     let most_bits = usize::BITS - most.leading_zeros();
     let bits = rng.between(0, usize::try_from(most_bits).unwrap_or(0));
@@ -131,7 +131,7 @@ fn mutate(rng: &mut Rng, bytes: &mut Vec<u8>) {
 mod tests {
     use super::*;
 
-    /// A replayed seed must attack as it did before.
+    /// A replayed seed must generate the same case.
     #[test]
     fn a_seed_decides_a_case() {
         for family in Family::value_variants() {

@@ -1,4 +1,4 @@
-//! Objects that are valid, from which hostile ones are made.
+//! Valid objects, from which hostile ones are made.
 
 use gantry_json::{Value, json};
 use gantry_rng::Rng;
@@ -91,7 +91,7 @@ pub(super) fn widgets(name: &str) -> String {
     collection(&format!("{}/v1", group(name)), "widgets")
 }
 
-/// Returns a definition of widgets in a group of their own. `schema` is that of `spec`.
+/// Returns a definition of widgets in a group of their own. `schema` is the schema of `spec`.
 pub(super) fn definition(name: &str, schema: &Value, columns: &[Value]) -> Value {
     let group = group(name);
     let schema = json!({"type": "object", "properties": {"spec": schema}});
@@ -160,13 +160,13 @@ fn strange(rng: &mut Rng, value: &Value) -> Value {
         13 => json!("1e999999999"),
         14 => json!("9999999999999999999Ei"),
         15 => json!("0001-01-01T00:00:00Z"),
-        // Objects are disfigured several times: a list of lists of lists would fill the memory of the attacker.
+        // Objects are disfigured several times: a list of lists of lists would exhaust the memory of the attacker.
         16 => json!(vec![value; (BODY_BYTES_MAX / text_bytes(value, BODY_BYTES_MAX)).clamp(1, 1000)]),
         _ => json!({"matchExpressions": [{"key": value, "operator": "In", "values": [value]}]}),
     }
 }
 
-/// Returns about how many bytes the text of a value has, or something beyond `limit` if it has more than that.
+/// Returns the approximate number of bytes of a value as text, or a number beyond `limit` if it is larger.
 fn text_bytes(value: &Value, limit: usize) -> usize {
     const PUNCTUATION: usize = 3;
     let all = |values: &mut dyn Iterator<Item = (usize, &Value)>| {
@@ -195,7 +195,7 @@ fn size_of_text(rng: &mut Rng) -> usize {
 mod tests {
     use super::*;
 
-    /// A list of a thousand lists of a thousand lists once filled the memory of the machine instead of the server's.
+    /// A list of a thousand lists of a thousand lists once exhausted the memory of the machine instead of the server's.
     #[test]
     fn a_value_that_is_disfigured_again_and_again_stays_small() {
         let mut rng = Rng::new(7);

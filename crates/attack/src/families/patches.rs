@@ -1,4 +1,4 @@
-//! Hostile patches: those that grow what they patch, take long, nest or contradict themselves.
+//! Hostile patches: patches that grow the object, take long, nest or contradict themselves.
 
 use gantry_json::{Value, json};
 use gantry_rng::Rng;
@@ -30,7 +30,7 @@ pub(super) fn case(rng: &mut Rng, case: &mut Case) {
         }
         body.truncate(BODY_BYTES_MAX);
         let query = format!("?fieldManager=m{}&force=true{dry_run}", rng.below(3));
-        // `force` is for applies only.
+        // `force` is only valid for applies.
         let query = if content_type == APPLY { query } else { query.replace("&force=true", "") };
         case.send(Message::new("PATCH", format!("{target}{query}")).with(content_type, body));
     }

@@ -58,10 +58,10 @@ fn raw(rng: &mut Rng) -> Vec<u8> {
             }
             [metadata, nested].concat()
         }
-        // A length beyond the end, up to the largest there is.
+        // A length beyond the end, up to the largest possible.
         3 => [metadata, vec![0x12], varint(rng.pick(&[1 << 20, u64::from(u32::MAX), u64::MAX, 1 << 63]))]
             .concat(),
-        // Groups, which nothing uses any more.
+        // Groups, which are obsolete.
         4 => [metadata, vec![0x0b; size(rng, 1, 500_000)]].concat(),
         5 => random_message(rng, 4),
         _ => {

@@ -13,7 +13,7 @@ pub(super) fn case(rng: &mut Rng, case: &mut Case) {
         let path = if rng.one_in(4) { path(rng) } else { collection("v1", "configmaps") };
         let query: Vec<String> = (0..rng.between(0, 3)).map(|_| parameter(rng)).collect();
         let method = rng.pick(&["GET", "GET", "GET", "DELETE", "POST", "HEAD", "OPTIONS"]);
-        // Deleting a collection for real would take away what the probe asks for.
+        // Deleting a collection without a dry run would delete the object that the probe reads.
         let dry_run = if method == "DELETE" { "&dryRun=All" } else { "" };
         let mut message = Message::new(method, format!("{path}?{}{dry_run}", query.join("&")));
         if method == "POST" {

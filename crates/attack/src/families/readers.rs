@@ -1,4 +1,4 @@
-//! Lists and watches that are asked for and not read.
+//! Lists and watches that are requested and not read.
 
 use gantry_json::json;
 use gantry_rng::Rng;
@@ -10,7 +10,7 @@ use crate::http2::preface;
 pub(super) fn case(rng: &mut Rng, case: &mut Case) {
     let configmaps = collection("v1", "configmaps");
     let name = format!("l{}", case.id.seed);
-    // What is listed: up to 16 MB.
+    // The listed objects: up to 16 MB.
     let count = rng.between(4, 64);
     for index in 0..count {
         let object = format!("{name}-{index}");
@@ -33,7 +33,8 @@ pub(super) fn case(rng: &mut Rng, case: &mut Case) {
     };
     let hold_millis = rng.pick(&[1000, 3000]);
     let script = if rng.one_in(2) {
-        // One connection with as many streams. The window of the connection is large, that of the streams is not.
+        // One connection with as many streams. The window of the connection is large, the windows of the streams are
+        // not.
         let mut pieces = vec![Piece::Bytes(preface(&[(4, rng.pick(&[0, 1000, 0x7fff_ffff]))]))];
         for stream in 0..u32::try_from(connections).unwrap_or(0) {
             pieces.push(Piece::Headers {
@@ -55,7 +56,7 @@ pub(super) fn case(rng: &mut Rng, case: &mut Case) {
     };
     case.steps.push(Step::Raw(script));
     case.send(Message::get(list).header("accept-encoding", "gzip"));
-    // Watchers that do not read see these too.
+    // Events for the watchers that do not read.
     let change = json!({"metadata": {"annotations": {"changed": "y".repeat(1000)}}});
     let path = format!("{configmaps}/{name}-0");
     case.send(Message::new("PATCH", path).with(objects::MERGE, change.to_string().into_bytes()));

@@ -1,4 +1,4 @@
-//! Definitions with CEL rules that would take forever, and objects for them to be evaluated on.
+//! Definitions with CEL rules whose evaluation would not end in any reasonable time, and objects for them.
 
 use gantry_json::{Value, json};
 use gantry_rng::Rng;
@@ -11,7 +11,7 @@ pub(super) fn case(rng: &mut Rng, case: &mut Case) {
     let name = format!("r{}", case.id.seed);
     let rules: Vec<Value> =
         (0..rng.between(1, 5)).map(|_| json!({"rule": rule(rng), "message": "no"})).collect();
-    // With bounds the estimate of the cost lets more rules pass, so that they are evaluated.
+    // With bounds, more rules pass the estimate of their cost, so that they are evaluated.
     let bound = rng.pick(&[10, 100, 1000]);
     let schema = json!({
         "type": "object", "x-kubernetes-validations": rules,

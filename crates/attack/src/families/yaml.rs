@@ -23,7 +23,7 @@ pub(super) fn case(rng: &mut Rng, case: &mut Case) {
 }
 
 fn body(rng: &mut Rng, valid: &str) -> Vec<u8> {
-    // Most hostile parts are put where any value is allowed as far as the parser knows.
+    // Most hostile parts are inserted where the parser allows any value.
     let part = match rng.below(14) {
         0 => nested_aliases(rng),
         1 => wide_alias(rng),
@@ -58,7 +58,7 @@ fn body(rng: &mut Rng, valid: &str) -> Vec<u8> {
     bytes
 }
 
-/// Each level refers to the one before several times: 69 levels of `[&aN [×200 *a(N-1) ]×200` once stopped the server.
+/// Each level refers several times to the one before: 69 levels of `[&aN [×200 *a(N-1) ]×200` once stopped the server.
 fn nested_aliases(rng: &mut Rng) -> String {
     let (levels, width) = (rng.between(2, 80), rng.between(1, 200));
     let brackets = rng.between(1, 200);
