@@ -56,7 +56,7 @@ impl Counters {
     }
 
     /// Returns the processor time of the server since `earlier`. If it is short and the wait was long, the server
-    /// waited for a lock or a turn of its own.
+    /// waited for a lock or another of its threads.
     pub(crate) fn server_time_since(&self, earlier: &Self) -> Duration {
         self.server.saturating_sub(earlier.server)
     }

@@ -86,7 +86,7 @@ impl Report {
             format!("alone:  {alone}"),
             format!("beside: {beside}"),
             format!("with delays by the machine: alone {}; beside {}", raw(&self.alone), raw(&self.beside)),
-            format!("p99 beside the noise is {factor:.1} times that alone, of {} allowed", self.factor),
+            format!("p99 beside the noise is {factor:.1} times p99 alone, of {} allowed", self.factor),
             format!("{} requests of the quiet client were refused or got no response", self.refused()),
             format!(
                 "rollout of {REPLICAS} pods: alone {:.1} s, beside {rollout}",

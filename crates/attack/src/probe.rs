@@ -59,19 +59,19 @@ impl Probe {
             let (stop, lateness) = (Arc::clone(&stop), Arc::clone(&lateness));
             std::thread::spawn(move || measure_lateness(&stop, &lateness))
         };
-        let asker = {
+        let client = {
             let (stop, samples) = (Arc::clone(&stop), Arc::clone(&samples));
             std::thread::spawn(move || {
                 let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
                     return;
                 };
-                let mut asker = ProbeClient { endpoint, token, server, lateness, connection: None };
+                let mut client = ProbeClient { endpoint, token, server, lateness, connection: None };
                 runtime.block_on(async {
                     for request in requests.iter().cycle() {
                         if stop.load(Ordering::Relaxed) {
                             break;
                         }
-                        let sample = asker.ask(request).await;
+                        let sample = client.measure(request).await;
                         let rest = period.saturating_sub(sample.started.elapsed());
                         samples.lock().unwrap_or_else(PoisonError::into_inner).push(sample);
                         tokio::time::sleep(rest).await;
@@ -79,7 +79,7 @@ impl Probe {
                 });
             })
         };
-        Self { stop, samples, threads: vec![sleeper, asker] }
+        Self { stop, samples, threads: vec![sleeper, client] }
     }
 
     /// Takes the samples since the last call.
@@ -106,7 +106,7 @@ struct ProbeClient {
 }
 
 impl ProbeClient {
-    async fn ask(&mut self, request: &Message) -> Sample {
+    async fn measure(&mut self, request: &Message) -> Sample {
         let before = Counters::read(self.server);
         let late_before = self.lateness.load(Ordering::Relaxed);
         let started = Instant::now();

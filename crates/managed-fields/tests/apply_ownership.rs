@@ -1,6 +1,6 @@
 //! Owners after writes of several recordings: creations of every kind, updates, patches and writes to subresources.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say so and stop")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::collections::BTreeMap;
 
@@ -87,7 +87,8 @@ fn before_admission(sent: &Value, response: &Value) -> Value {
     object
 }
 
-/// A3.13 to A3.16: the creator of an object owns the fields that were sent or defaulted, and none that the server added.
+/// A3.13 to A3.16: the creator of an object owns the fields that were sent or defaulted, and none that the server
+/// added.
 #[test]
 fn a_creator_owns_what_was_sent_and_defaulted() {
     let mut kinds = BTreeMap::new();

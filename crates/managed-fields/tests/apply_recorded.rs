@@ -1,9 +1,9 @@
 //! Recorded applies and other writes, replayed on one object in memory and compared with the responses of Kubernetes.
 //!
-//! Defaults, admission and validation are not replayed: their results are taken from the recorded response. Compared are
-//! the managed fields, every value that apply determines, conflicts and refusals.
+//! Defaults, admission and validation are not replayed: their results are taken from the recorded response. Compared
+//! are the managed fields, every value that apply determines, conflicts and refusals.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say so and stop")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use gantry_json::{Value, json};
 use gantry_managed_fields::apply::{Applied, Change, OnConflict, apply};

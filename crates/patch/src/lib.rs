@@ -1,8 +1,8 @@
 //! JSON patch, merge patch and strategic merge patch.
 //!
 //! [`apply`] takes the served object and the body of the request, and returns the patched object. Decoding it
-//! ([`undecodable`] is the error), defaults, validation and field ownership are up to the caller. Server-side apply is in
-//! another crate.
+//! ([`undecodable`] is the error), defaults, validation and field ownership are up to the caller. Server-side apply is
+//! in another crate.
 //!
 //! *Invariant:* object and patch in, object or error out.
 

@@ -1,6 +1,6 @@
 //! Authorization and privilege escalation, compared with recordings of Kubernetes and by the rules.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 #![allow(clippy::disallowed_methods, reason = "the recordings are files")]
 
 use gantry_json::{Value, json};

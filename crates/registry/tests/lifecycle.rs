@@ -1,6 +1,6 @@
 //! Creation, update and deletion of objects.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 use gantry_json::{Value, json};
 use gantry_primitives::Timestamp;
@@ -253,12 +253,12 @@ fn a_pod_that_runs_is_given_time() {
 /// O6.11: the grace period of a terminating pod can be shortened, never extended.
 #[test]
 fn a_leaving_pod_can_be_hurried() {
-    let Deletion::Linger(leaving) =
+    let Deletion::Linger(terminating) =
         delete(&pod("n1", "Running"), &options(&json!({"gracePeriodSeconds": 600})), kind("pods"), NOON)
     else {
         panic!("it has a grace period")
     };
-    let end = |wanted: Value, now: Timestamp| delete(&leaving, &options(&wanted), kind("pods"), now);
+    let end = |wanted: Value, now: Timestamp| delete(&terminating, &options(&wanted), kind("pods"), now);
     assert_eq!(end(json!({}), NOON), Deletion::Unchanged);
     assert_eq!(end(json!({"gracePeriodSeconds": 700}), NOON), Deletion::Unchanged);
     let shortened = end_of(&end(json!({"gracePeriodSeconds": 300}), NOON.plus(10)));
@@ -299,10 +299,11 @@ fn a_held_pod_is_not_given_time_again() {
 /// O6.11: a pod that ended while it was terminating keeps its grace period unless a shorter one is requested.
 #[test]
 fn a_leaving_pod_that_ended_keeps_its_time() {
-    let leaving = with(pod("n1", "Failed"), "/metadata/deletionTimestamp", json!(NOON.plus(30).to_string()));
-    let leaving = with(leaving, "/metadata/deletionGracePeriodSeconds", json!(30));
-    assert_eq!(delete(&leaving, &options(&json!({})), kind("pods"), NOON), Deletion::Unchanged);
-    let sooner = delete(&leaving, &options(&json!({"gracePeriodSeconds": 10})), kind("pods"), NOON);
+    let terminating =
+        with(pod("n1", "Failed"), "/metadata/deletionTimestamp", json!(NOON.plus(30).to_string()));
+    let terminating = with(terminating, "/metadata/deletionGracePeriodSeconds", json!(30));
+    assert_eq!(delete(&terminating, &options(&json!({})), kind("pods"), NOON), Deletion::Unchanged);
+    let sooner = delete(&terminating, &options(&json!({"gracePeriodSeconds": 10})), kind("pods"), NOON);
     assert_eq!(end_of(&sooner), (NOON.plus(10).to_string(), 10, false));
 }
 
@@ -334,12 +335,12 @@ fn a_namespace_is_deleted_in_two_steps() {
         Deletion::Linger(object) => object,
         other => panic!("{other:?}"),
     };
-    let leaving = begin(&namespace(&["kubernetes"]));
-    assert_eq!(leaving["status"]["phase"], "Terminating");
-    assert_eq!(leaving["metadata"]["deletionTimestamp"], "2026-01-01T12:00:00Z");
-    assert_eq!(leaving["metadata"].get("deletionGracePeriodSeconds"), None);
+    let terminating = begin(&namespace(&["kubernetes"]));
+    assert_eq!(terminating["status"]["phase"], "Terminating");
+    assert_eq!(terminating["metadata"]["deletionTimestamp"], "2026-01-01T12:00:00Z");
+    assert_eq!(terminating["metadata"].get("deletionGracePeriodSeconds"), None);
     let orphan = options(&json!({"propagationPolicy": "Orphan"}));
-    assert_eq!(delete(&leaving, &orphan, kind("namespaces"), NOON.plus(9)), Deletion::Unchanged);
+    assert_eq!(delete(&terminating, &orphan, kind("namespaces"), NOON.plus(9)), Deletion::Unchanged);
     let free = begin(&namespace(&[]));
     assert_eq!(delete(&free, &options(&json!({})), kind("namespaces"), NOON), Deletion::Remove(None));
 }
@@ -349,17 +350,17 @@ fn a_namespace_is_deleted_in_two_steps() {
 fn a_namespace_goes_when_both_lists_are_empty() {
     let kind = kind("namespaces");
     assert_eq!(update(&namespace(&["kubernetes"]), namespace(&[]), Part::Main, kind), Updated::Unchanged);
-    let leaving = |finalizers: &[&str]| {
+    let terminating = |finalizers: &[&str]| {
         let object = with(namespace(&["kubernetes"]), "/metadata/deletionTimestamp", json!(NOON.to_string()));
         with(object, "/metadata/finalizers", json!(finalizers))
     };
     let emptied = |object: Value| with(object, "/spec/finalizers", json!([]));
-    let go = update(&leaving(&[]), emptied(leaving(&[])), Part::Finalize, kind);
-    assert!(matches!(go, Updated::Remove(_)), "{go:?}");
-    let held = leaving(&["example.com/f"]);
-    let stay = stored(update(&held, emptied(held.clone()), Part::Finalize, kind));
-    let freed = with(stay.clone(), "/metadata/finalizers", json!([]));
-    assert!(matches!(update(&stay, freed, Part::Main, kind), Updated::Remove(_)));
+    let removed = update(&terminating(&[]), emptied(terminating(&[])), Part::Finalize, kind);
+    assert!(matches!(removed, Updated::Remove(_)), "{removed:?}");
+    let held = terminating(&["example.com/f"]);
+    let kept = stored(update(&held, emptied(held.clone()), Part::Finalize, kind));
+    let freed = with(kept.clone(), "/metadata/finalizers", json!([]));
+    assert!(matches!(update(&kept, freed, Part::Main, kind), Updated::Remove(_)));
     let early = with(held.clone(), "/metadata/finalizers", json!([]));
     assert!(matches!(update(&held, early, Part::Main, kind), Updated::Store(_)), "it is not empty yet");
 }

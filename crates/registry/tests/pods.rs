@@ -1,6 +1,6 @@
 //! Rules of pods: bindings, evictions, and status fields that nodes may leave out.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 use gantry_json::{Value, json};
 use gantry_primitives::Timestamp;
@@ -82,8 +82,8 @@ fn a_pod_that_might_run_is_free_as_it_is() {
     pod["status"]["phase"] = json!("Pending");
     assert_eq!(cost(&pod), EvictionCost::FreeAt { version: "7".to_owned(), budget: None });
     let healthy = [budget(&json!({}), 0, 2, 2)];
-    let spared = EvictionCost::FreeAt { version: "7".to_owned(), budget: Some("pdb".to_owned()) };
-    assert_eq!(check(&running(false), &healthy).unwrap(), spared);
+    let free = EvictionCost::FreeAt { version: "7".to_owned(), budget: Some("pdb".to_owned()) };
+    assert_eq!(check(&running(false), &healthy).unwrap(), free);
     assert_eq!(check(&running(true), &healthy).unwrap(), EvictionCost::Spends("pdb".to_owned()));
     let none_needed = [budget(&json!({}), 0, 0, 0)];
     assert_eq!(

@@ -15,7 +15,7 @@ use crate::schema::{Field, MessageId, Omit, Other, Type, schema};
 /// A form of an object in which some or all empty lists and maps are absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// As JSON: without those whose fields are omitted when empty.
+    /// As JSON: without lists and maps whose fields are omitted when empty.
     Written,
     /// As read from the store: without any.
     Stored,

@@ -48,8 +48,8 @@ impl ReplicasField {
     /// Copies the owners of the Scale's replicas back to the parent, which is of this version.
     ///
     /// An applier that keeps the replicas keeps its entry. The entry of an updater has its version, which differs on a
-    /// Scale: its replicas become a separate entry without a time, beside its other fields, as in Kubernetes. Entries of
-    /// versions that are no longer defined are dropped.
+    /// Scale: its replicas become a separate entry without a time, beside its other fields, as in Kubernetes. Entries
+    /// of versions that are no longer defined are dropped.
     pub fn to_parent(
         &self,
         parent: &ManagedFields,

@@ -234,7 +234,7 @@ impl Binding {
 }
 
 impl Subject {
-    /// Parses a subject. A ServiceAccount without a namespace is in that of the binding.
+    /// Parses a subject. A ServiceAccount without a namespace is in the namespace of the binding.
     fn parse(subject: &Value, bound_in: &str) -> Option<Self> {
         let name = text(subject, "/name");
         match subject["kind"].as_str()? {

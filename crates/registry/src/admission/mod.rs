@@ -28,13 +28,13 @@ pub type Denied = String;
 pub enum AdmissionCheck {
     /// [`accounts`]: the service account of a pod exists and is mounted.
     ServiceAccount,
-    /// [`priority`]: the priority of a pod is that of its class.
+    /// [`priority`]: a pod has the priority of its class.
     Priority,
     /// [`priority`]: at most one class is the default.
     OneDefaultClass,
     /// [`limits`]: resources are within the LimitRanges of the namespace.
     Limits,
-    /// [`runtime_class`]: the overhead, nodes and tolerations of a pod are those of its runtime class.
+    /// [`runtime_class`]: a pod has the overhead, nodes and tolerations of its runtime class.
     RuntimeClass,
 }
 

@@ -1,4 +1,4 @@
-//! The runtime class of a new pod: its overhead, nodes and tolerations are those of the class.
+//! The runtime class of a new pod, which determines its overhead, nodes and tolerations.
 
 use std::cmp::Ordering;
 

@@ -98,7 +98,7 @@ fn shorten_grace_period(stored: &Value, pending: i64, options: &DeleteOptions, n
     }
 }
 
-/// Returns the grace period of a pod: that of the request, else that of its spec; zero if it is not running on a node.
+/// Returns the grace period of a pod: from the request, otherwise from its spec; zero if it is not running on a node.
 fn grace(pod: &Value, options: &DeleteOptions) -> i64 {
     let node = pod.pointer("/spec/nodeName").and_then(Value::as_str).unwrap_or_default();
     let phase = pod.pointer("/status/phase").and_then(Value::as_str);

@@ -246,7 +246,8 @@ mod tests {
     use crate::kinds::kinds;
     use crate::table::Printer;
 
-    /// Appendix C: every row has as many cells as columns. Those of IPAddresses have an age without a column, as in Kubernetes.
+    /// Appendix C: every row has as many cells as columns; rows of IPAddresses have an age without a column, as in
+    /// Kubernetes.
     #[test]
     fn rows_are_as_long_as_their_headings() {
         for kind in kinds().all() {

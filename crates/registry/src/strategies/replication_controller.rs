@@ -37,7 +37,7 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
     ..replica_set::STRATEGY
 };
 
-/// Sets defaults; the default selector and labels are those of the template.
+/// Sets defaults; the default selector and labels are the labels of the template.
 fn set_defaults(controller: &mut Object) {
     let Some(spec) = ensure(controller, "spec") else { return };
     default(spec, "replicas", 1);

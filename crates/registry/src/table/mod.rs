@@ -40,7 +40,7 @@ pub struct Rows {
     pub(crate) whole: Option<fn(&Value, Timestamp) -> Vec<Value>>,
     /// The conditions of a row, which clients use to style it.
     pub(crate) conditions: fn(&Value) -> Option<Value>,
-    /// The order of rows, if it is not that of the list.
+    /// The order of rows, if it differs from the list.
     pub(crate) order: Option<fn(&Value, &Value) -> Ordering>,
 }
 
@@ -161,7 +161,7 @@ impl<'k> Printer<'k> {
         now: Timestamp,
     ) -> Result<Vec<u8>, E> {
         let mut budget = CellBudget::default();
-        // The rows come last.
+        // The rows are the last member.
         let table = self.table(metadata, [], layout, now);
         if let Self::BuiltIn(Rows { order: Some(order), .. }) = self {
             let mut objects = objects.collect::<Result<Vec<_>, E>>()?;

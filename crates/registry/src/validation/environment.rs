@@ -37,7 +37,7 @@ pub(crate) fn sources(errors: &mut ErrorList, at: &Path<'_>, sources: &[Value]) 
                 errors.required_text(&at.child("name"), name, subdomain);
             }
         }
-        // The path is that of the list, as in Kubernetes.
+        // The path names the list, as in Kubernetes.
         match named {
             0 => errors.invalid(at, &Value::from(""), "must specify one of: `configMapRef` or `secretRef`"),
             1 => {}

@@ -57,7 +57,7 @@ pub(crate) fn update(errors: &mut ErrorList, kind: &Kind, old: &Value, new: &Val
     known_finalizers(errors, kind, &at, new);
 }
 
-/// Validates labels. The path of errors is that of the map.
+/// Validates labels. The path of errors names the map.
 pub(crate) fn labels(errors: &mut ErrorList, at: &Path<'_>, holder: &Value, field: &str) {
     for (key, value) in errors.members(at, holder, field) {
         errors.invalid_text(at, key, qualified_name(key));

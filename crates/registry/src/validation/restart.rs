@@ -35,7 +35,7 @@ pub(crate) fn policy(errors: &mut ErrorList, at: &Path<'_>, container: &Value) {
     }
 }
 
-/// Validates resize policies. The path of errors is that of the list, as in Kubernetes.
+/// Validates resize policies. The path of errors names the list, as in Kubernetes.
 pub(crate) fn resize(errors: &mut ErrorList, at: &Path<'_>, container: &Value, pod_policy: &str) {
     let mut seen = BTreeSet::new();
     for (index, policy) in list(container, "resizePolicy").iter().enumerate() {

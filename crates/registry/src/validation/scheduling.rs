@@ -141,7 +141,7 @@ fn label_keys(errors: &mut ErrorList, at: &Path<'_>, term: &Value) {
     };
     for (index, key) in keys.iter().enumerate() {
         if is_selected(key) {
-            // The path is that of the term, as in Kubernetes.
+            // The path names the term, as in Kubernetes.
             errors.invalid(&at.index(index), key, "exists in both matchLabelKeys and labelSelector");
         }
     }

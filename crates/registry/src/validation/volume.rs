@@ -145,7 +145,7 @@ fn projected(errors: &mut ErrorList, at: &Path<'_>, source: &Value) {
             sources += 1;
             let account = &projection["serviceAccountToken"];
             lifetime(errors, &one.child("serviceAccountToken").child("expirationSeconds"), account);
-            // The path is that of the volume, as in Kubernetes.
+            // The path names the volume, as in Kubernetes.
             place(errors, at, account);
         }
         if sources > 1 {
@@ -196,7 +196,7 @@ fn items(errors: &mut ErrorList, at: &Path<'_>, source: &Value) {
     }
 }
 
-/// Validates files of the downward API. The path of errors is that of the list, as in Kubernetes.
+/// Validates files of the downward API. The path of errors names the list, as in Kubernetes.
 fn downward(errors: &mut ErrorList, at: &Path<'_>, files: &[Value]) {
     for file in files {
         place(errors, at, file);

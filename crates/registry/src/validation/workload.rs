@@ -41,7 +41,7 @@ pub(crate) fn at_most_100_percent(errors: &mut ErrorList, at: &Path<'_>, value: 
 }
 
 pub(crate) fn selector_and_template(errors: &mut ErrorList, at: &Path<'_>, spec: &Value) {
-    // Kubernetes says deployment for ReplicaSets too.
+    // Kubernetes writes `deployment` for ReplicaSets, too.
     if selector::of_template(errors, at, spec, "deployment") {
         selector::matches_template(errors, at, spec);
         template::restarting_template(errors, at, spec, "ReplicaSet");

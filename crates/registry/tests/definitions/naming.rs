@@ -95,7 +95,7 @@ fn names_that_are_taken_are_refused_with_their_reason() {
     );
 }
 
-/// Appendix E: when the names become free, the kind is served; the transition time is that of the change.
+/// Appendix E: when the names become free, the kind is served; the transition time is the time of the change.
 #[test]
 fn a_definition_gets_its_names_when_they_become_free() {
     let widgets = settled(&posted(&widgets()), &[]);

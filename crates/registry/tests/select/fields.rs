@@ -210,7 +210,7 @@ fn a_term_that_says_nothing_selects_everything() {
     assert_eq!(refused.message, "field label not supported: ");
 }
 
-/// A4.8: the error about a field of Jobs has a message of its own.
+/// A4.8: the error about a field of Jobs has another message.
 #[test]
 fn jobs_name_themselves_when_they_refuse_a_field() {
     let refused = FieldSelector::parse("x=1", Selectable::of("batch", "Job")).unwrap_err();

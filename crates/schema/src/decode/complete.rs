@@ -1,4 +1,4 @@
-//! The canonical form of absent and empty fields: what Kubernetes would print for the same object.
+//! The canonical form of absent and empty fields: as Kubernetes prints the same object.
 //!
 //! The flags of the schema distinguish three cases: a field that is omitted, one that is written although it is empty
 //! (`"status":{}`, `"rules":null`), and one that is kept because it is a pointer (`"replicas":0`). Empty lists and

@@ -36,7 +36,7 @@ pub fn object(body: &[u8], format: Format, expected: Gvk<'_>, custom: &Custom) -
         ))
     };
     let Content::Document(mut document, mut findings) = content else {
-        return Err(refused("protobuf is no format for custom kinds".to_owned()));
+        return Err(refused("protobuf is not supported for custom kinds".to_owned()));
     };
     if head.kind.is_empty() {
         return Err(unrecognized(kind_is_missing(&String::from_utf8_lossy(body))));
@@ -58,7 +58,7 @@ pub fn object(body: &[u8], format: Format, expected: Gvk<'_>, custom: &Custom) -
     Ok(Decoded { object: decoded.object, findings })
 }
 
-/// Checks that a computed object has a kind; the error is that of the decoder.
+/// Checks that a computed object has a kind; the error is the decoder's.
 pub(super) fn check_kind(object: &Value) -> Result<(), String> {
     match object["kind"].as_str() {
         None | Some("") => Err(kind_is_missing(&object.to_string())),
@@ -88,7 +88,7 @@ pub fn check_type(object: &Value, expected: Gvk<'_>) -> Result<(), Refusal> {
 
 /// Brings a stored object into canonical form, first in its storage version, then in this one.
 ///
-/// A field that only another version has is neither shown nor defaulted, and defaults are those of the storage version.
+/// A field that only another version has is neither shown nor defaulted, and the defaults are from the storage version.
 pub(super) fn stored(mut object: Value, custom: &Custom) -> Result<Decoded, String> {
     let stored_as = object["apiVersion"].as_str().and_then(|version| custom.other_versions.get(version));
     if let Some(structure) = stored_as {
@@ -220,7 +220,7 @@ fn with_reset_owners(mut normal: Map, sent: &Value) -> Map {
     normal
 }
 
-/// Decodes metadata like that of any object; `at` is the path of the object.
+/// Decodes metadata as for any object; `at` is the path of the object.
 fn normal_metadata(
     metadata: &Value,
     malformed: Malformed,

@@ -5,12 +5,12 @@
 
 use crate::schema::{Other, Type, schema};
 
-/// The Go type of a field, or of an element or entry of it if `kind` is that of one.
+/// The Go type of a field, or of its elements or entries if `kind` is their type.
 pub(crate) fn name(message: &str, field: &str, kind: &Type) -> String {
     match kind {
         Type::String => {
             let named = named_text(message, field).unwrap_or("string");
-            // The table has the type of a whole map where its keys have a type of their own.
+            // The table has the type of a whole map if its keys have a named type.
             named.rsplit(']').next().unwrap_or(named).to_owned()
         }
         Type::Bool => "bool".to_owned(),
@@ -30,7 +30,7 @@ pub(crate) fn name(message: &str, field: &str, kind: &Type) -> String {
             full.rsplit('/').next().unwrap_or(full).to_owned()
         }
         Type::Quantity => "resource.Quantity".to_owned(),
-        // These have decoders of their own, from a string.
+        // These types have their own decoders, from a string.
         Type::Time | Type::MicroTime | Type::Duration => "string".to_owned(),
         Type::Raw => "runtime.RawExtension".to_owned(),
         Type::Or(other, id) => {
@@ -44,7 +44,7 @@ pub(crate) fn name(message: &str, field: &str, kind: &Type) -> String {
     }
 }
 
-/// String types with names of their own.
+/// Named string types.
 fn named_text(message: &str, field: &str) -> Option<&'static str> {
     let short = message.rsplit('.').next().unwrap_or(message);
     named().find(|(m, f, _)| *m == short && *f == field).map(|(_, _, name)| name).or_else(|| match field {

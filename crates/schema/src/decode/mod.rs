@@ -6,8 +6,8 @@
 //! protobuf ─────────► messages by field number ─────────┴─► complete ─► object
 //! ```
 //!
-//! The canonical form is what Kubernetes would print for the same input before defaulting: without unknown fields,
-//! with empty fields omitted or written as the schema says, quantities, times and bytes in their canonical
+//! The canonical form equals the output of Kubernetes for the same input before defaulting: without unknown fields,
+//! with empty fields omitted or written depending on the schema, quantities, times and bytes in their canonical
 //! representation. Problems that are no errors are [`Finding`]s, in the order of the document.
 //!
 //! Not here: defaults, validation, and which formats a request may have.
@@ -136,7 +136,7 @@ pub fn object_or_former(
     Ok(Decoded { object: Value::Object(members), findings })
 }
 
-/// Decodes the body of a delete request. `group` and `version` are those of the deleted resource.
+/// Decodes the body of a delete request. `group` and `version` belong to the deleted resource.
 pub fn delete_options(body: &[u8], format: Format, group: &str, version: &str) -> Result<Value, Refusal> {
     let default = Gvk::new(group, version, "DeleteOptions");
     let (head, content) = read(body, format).map_err(Refusal::bad_request)?;
@@ -156,7 +156,7 @@ pub fn delete_options(body: &[u8], format: Format, group: &str, version: &str) -
 /// Brings a stored object into canonical form; it may have been written by another server or before its definition
 /// changed.
 ///
-/// Kind and version are kept. The error is that of Go's decoder.
+/// Kind and version are kept. The error is the one of Go's decoder.
 pub fn value(object: Value, nature: &Nature) -> Result<Decoded, String> {
     match nature {
         Nature::BuiltIn(id) => compiled_in(object, *id),
@@ -254,7 +254,7 @@ pub fn check_kind(object: &Value, expected: Gvk<'_>, nature: &Nature) -> Result<
 
 /// The unknown members of an object that was assembled from parts; `None` if it names a version.
 ///
-/// Kubernetes reads it as its own internal version, whose fields have other names than those of any served version.
+/// Kubernetes reads it as its own internal version, whose fields have other names than in any served version.
 pub fn members_without_version(object: &Value, nature: &Nature) -> Option<Vec<Finding>> {
     nature.message()?;
     let names_version = |version: &Value| version.as_str().is_some_and(|version| !version.is_empty());
@@ -272,7 +272,7 @@ pub fn plain(body: &[u8], format: Format) -> Result<(Value, Vec<Finding>), Strin
     let (mut document, mut findings) = match format {
         Format::Json => (json::read(body)?, Vec::new()),
         Format::Yaml => yaml::read(body)?,
-        Format::Protobuf => return Err("protobuf is no format for this".to_owned()),
+        Format::Protobuf => return Err("protobuf is not supported here".to_owned()),
     };
     if !document.root.is_within(depth::DEEPEST) {
         return Err(TOO_DEEP.to_owned());

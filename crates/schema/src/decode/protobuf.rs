@@ -95,7 +95,7 @@ fn nested_object(bytes: &[u8], id: MessageId, nesting: Nesting<'_>) -> Result<Ma
     Ok(members)
 }
 
-/// Decodes the fields of a message; those of inlined messages go into the same object.
+/// Decodes the fields of a message; fields of inlined messages are added to the same object.
 fn read(bytes: &[u8], id: MessageId, nesting: Nesting<'_>, members: &mut Map) -> Result<(), String> {
     let message = schema().message(id);
     for entry in fields(bytes) {
@@ -169,7 +169,7 @@ fn map_entry(place: Place<'_>, kind: &Type, bytes: &[u8]) -> Result<(SmolStr, Va
     for entry in fields(bytes) {
         match (entry?, kind) {
             ((1, FieldValue::Bytes(bytes)), _) => key = text(bytes),
-            // A list as the value of a map is a message of its own.
+            // A list as the value of a map is a separate message.
             ((2, FieldValue::Bytes(bytes)), Type::List(element)) => {
                 let mut list = Vec::new();
                 for entry in fields(bytes) {

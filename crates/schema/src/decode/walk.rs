@@ -104,7 +104,7 @@ impl Walk {
         Ok(read)
     }
 
-    /// Keeps kind and version of an embedded object; those of the root were decoded before.
+    /// Keeps kind and version of an embedded object; in the root object they were decoded before.
     fn type_field(&mut self, name: &'static str, tree: &mut Tree, level: Level) -> Option<Value> {
         match tree {
             Tree::Null => None,

@@ -46,7 +46,7 @@ const OF_THE_PARSER: &[&str] = &[
     "did not find expected <stream-start>",
 ];
 
-/// Converts an error of our parser to that of Go's.
+/// Converts an error of our parser to the error of Go's parser.
 pub(super) fn in_go_words(error: &ScanError, text: &str) -> String {
     let info = error.info();
     // Go reports the problem without its context.
@@ -150,7 +150,7 @@ fn quoted(text: &str, at: usize, line: usize) -> String {
             let follows = rest[place + 1..].lines().next().unwrap_or_default().trim_start();
             return match follows.chars().next() {
                 None | Some('#') => {
-                    format!("yaml: line {line}: the lines of a quoted text have to be indented")
+                    format!("yaml: line {line}: the lines of a quoted string must be indented")
                 }
                 Some(':') => reported(Scanner, end, "mapping values are not allowed in this context"),
                 Some(_) => reported(Parser, end, NO_KEY),
@@ -160,7 +160,7 @@ fn quoted(text: &str, at: usize, line: usize) -> String {
     reported(Scanner, last_line(text), END_OF_STREAM)
 }
 
-/// Whether the innermost open bracket at the end of a text is that of a list.
+/// Whether the innermost open bracket at the end of a text is a square one.
 fn is_in_sequence(text: &str) -> bool {
     let mut open = Vec::new();
     let mut quote = None;

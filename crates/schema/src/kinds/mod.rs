@@ -96,7 +96,7 @@ pub struct Subresource {
     pub name: &'static str,
     /// The verbs, in alphabetical order.
     pub verbs: Vec<Verb>,
-    /// The group and version of its kind, if not those of the resource.
+    /// The group and version of its kind, if they differ from the resource.
     pub foreign: Option<GroupVersion>,
     /// The kind of its objects.
     pub kind: &'static str,

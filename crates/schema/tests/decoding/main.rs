@@ -1,6 +1,6 @@
 //! Decoding and encoding: compared with requests and responses of Kubernetes 1.37, and with random input.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod any_object;
 mod definition;

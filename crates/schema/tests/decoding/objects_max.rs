@@ -29,7 +29,7 @@ fn protobuf(count: usize) -> Vec<u8> {
     body
 }
 
-/// A body of 3 MiB can have 1.5 million objects: as containers with their defaults they would take 600 MB.
+/// A body of 3 MiB can have 1,500,000 objects: as containers with their defaults they would take 600 MB.
 #[test]
 fn objects_are_counted_in_every_format() {
     let formats = [

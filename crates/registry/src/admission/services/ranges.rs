@@ -88,7 +88,7 @@ impl fmt::Display for InvalidRange {
         let Self(text) = self;
         write!(
             f,
-            "{text:?} is no range of service addresses; write it like 10.96.0.0/12, with at most /{PREFIX_LENGTH_MAX}"
+            "{text:?} is not a range of service addresses such as 10.96.0.0/12, with at most /{PREFIX_LENGTH_MAX}"
         )
     }
 }

@@ -43,7 +43,7 @@ pub(crate) fn changes(errors: &mut ErrorList, old: &Value, new: &Value) {
     errors.immutable(&at.child("scopes"), set(old) == set(new), &new["spec"]["scopes"]);
 }
 
-/// Warns about a quota of requests that exceeds that of limits.
+/// Warns about a quota whose requests exceed its limits.
 pub(crate) fn warnings(warnings: &mut Vec<String>, spec: &Value) {
     for resource in ["cpu", "memory", "storage", "ephemeral-storage"] {
         let (requests, limits) = (format!("requests.{resource}"), format!("limits.{resource}"));

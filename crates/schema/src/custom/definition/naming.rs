@@ -118,7 +118,7 @@ struct Taken {
 type Conflict = Option<(&'static str, String)>;
 
 impl Taken {
-    /// The names of the definitions of the same group, and those of built-in kinds.
+    /// The names of the definitions of the same group, and of built-in kinds.
     fn of(definition: &Value, others: &[&Value]) -> Self {
         let group = &definition["spec"]["group"];
         let mut taken = Self { resources: BTreeSet::new(), kinds: BTreeSet::new() };

@@ -261,7 +261,7 @@ fn nested(schema: &Value) -> impl Iterator<Item = (&'static str, usize, &Value)>
     each("anyOf").chain(each("allOf")).chain(each("oneOf")).chain(not)
 }
 
-/// Whether an `anyOf` is that of int-or-string, the only one that may have types.
+/// Whether an `anyOf` is the one of int-or-string, the only one that may have types.
 fn is_int_or_string(any_of: &Value) -> bool {
     *any_of == gantry_json::json!([{"type": "integer"}, {"type": "string"}])
 }
