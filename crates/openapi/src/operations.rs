@@ -36,7 +36,7 @@ pub(super) struct Operation {
 pub(super) struct Media {
     sent: &'static [&'static str],
     patches: &'static [&'static str],
-    answered: &'static [&'static str],
+    returned: &'static [&'static str],
 }
 
 const BUILT_IN: Media = Media {
@@ -47,14 +47,14 @@ const BUILT_IN: Media = Media {
         "application/strategic-merge-patch+json",
         "application/apply-patch+yaml",
     ],
-    answered: &["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"],
+    returned: &["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"],
 };
 
 /// Custom kinds have neither protobuf nor strategic merge patches.
 const CUSTOM: Media = Media {
     sent: &["application/json", "application/yaml"],
     patches: &["application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml"],
-    answered: &["application/json", "application/yaml"],
+    returned: &["application/json", "application/yaml"],
 };
 
 /// Parameters: name and type.
@@ -176,7 +176,7 @@ impl Operation {
         match (schemas.dialect, body) {
             (Dialect::V2, body) => {
                 operation["consumes"] = json!(self.consumes());
-                operation["produces"] = json!(self.media.answered);
+                operation["produces"] = json!(self.media.returned);
                 parameters.extend(body.map(|schema| {
                     let required = !self.deletes();
                     json!({"name": "body", "in": "body", "required": required, "schema": schema})
@@ -221,22 +221,22 @@ impl Operation {
             Action::Replace | Action::Patch => &[("200", "OK"), ("201", "Created")],
             Action::Delete => &[("200", "OK"), ("202", "Accepted")],
         };
-        let answers = codes.iter().map(|(code, word)| {
-            let answer = match dialect {
+        let responses = codes.iter().map(|(code, word)| {
+            let response = match dialect {
                 Dialect::V2 => json!({"description": word, "schema": self.object}),
                 Dialect::V3 => {
                     let content: gantry_json::Map = self
                         .media
-                        .answered
+                        .returned
                         .iter()
                         .map(|media| ((*media).to_owned(), json!({"schema": self.object})))
                         .collect();
                     json!({"description": word, "content": content})
                 }
             };
-            ((*code).to_owned(), answer)
+            ((*code).to_owned(), response)
         });
-        Value::Object(answers.collect())
+        Value::Object(responses.collect())
     }
 }
 

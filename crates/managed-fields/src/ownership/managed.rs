@@ -196,9 +196,9 @@ impl ManagedFields {
     }
 
     /// Removes these paths from all entries but one.
-    pub(crate) fn take_from_others(&mut self, spared: Option<&Identity>, paths: &FieldSet) {
+    pub(crate) fn take_from_others(&mut self, except: Option<&Identity>, paths: &FieldSet) {
         for (identity, entry) in &mut self.entries {
-            if Some(identity) != spared && !paths.is_empty() {
+            if Some(identity) != except && !paths.is_empty() {
                 entry.fields.subtract(paths);
             }
         }
