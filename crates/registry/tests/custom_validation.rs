@@ -23,7 +23,7 @@ fn check(table: &[(Value, Value, &[&str])]) {
     }
 }
 
-/// Appendix E: a value of the wrong type is refused, with a cause whose reason is the type.
+/// Appendix E: a value of the wrong type is refused, and the reason of the cause is FieldValueTypeInvalid.
 #[test]
 fn values_have_types() {
     check(&[
