@@ -27,7 +27,7 @@ pub struct ExecPlugin {
     pub api_version: String,
     /// How the program is installed, for error messages.
     pub install_hint: Option<String>,
-    /// Whether it may ask the user.
+    /// Whether the program may prompt the user.
     pub is_interactive: bool,
     /// The cluster, if the program needs to know it.
     pub cluster: Option<Value>,
