@@ -21,7 +21,7 @@ pub(crate) struct Activity {
 #[derive(Debug)]
 pub(crate) struct RequestInProgress(Arc<Activity>);
 
-/// Asks idle connections to end, because there are too many.
+/// Requests idle connections to end, because there are too many.
 #[derive(Debug, Default)]
 pub(crate) struct Pressure(Notify);
 
@@ -93,12 +93,12 @@ impl Drop for RequestInProgress {
 }
 
 impl Pressure {
-    /// Asks all idle connections to end.
+    /// Requests all idle connections to end.
     pub(crate) fn ask(&self) {
         self.0.notify_waiters();
     }
 
-    /// Returns when connections are asked to end, and not before this time.
+    /// Returns when idle connections are requested to end, and not before this time.
     pub(crate) async fn asks_after(&self, time: Instant) {
         loop {
             self.0.notified().await;
@@ -121,7 +121,7 @@ mod tests {
         let first: Vec<_> = (0..REQUESTS_MAX).map(|_| greedy.begin()).collect();
         assert!(first.iter().all(|request| !request.exceeds_share()), "there is room");
         let second: Vec<_> = (0..SHARE).map(|_| late.begin()).collect();
-        assert!(second.iter().all(|request| !request.exceeds_share()), "its share");
+        assert!(second.iter().all(|request| !request.exceeds_share()), "within its share");
         assert!(late.begin().exceeds_share() && greedy.begin().exceeds_share());
         assert!(!modest.begin().exceeds_share());
         drop(first);

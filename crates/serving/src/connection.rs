@@ -68,7 +68,7 @@ impl Connections {
                 let shaken = tokio::select! {
                     shaken = shaking => shaken,
                     () = no_activity.is_idle(timeouts, &self.pressure) => {
-                        return tracing::debug!("a client took too long over its TLS handshake");
+                        return tracing::debug!("the TLS handshake of a client timed out");
                     }
                 };
                 let stream = match shaken {
@@ -123,7 +123,7 @@ impl Connections {
                 () = activity.is_idle(timeouts, &self.pressure) => Ending::Idle,
             }
         };
-        // Both arms look alike, but hyper's two connections have no trait in common.
+        // Both arms do the same, but hyper's two connections have no trait in common.
         let ended = match version {
             HttpVersion::Http1 => {
                 let connection = http1(&self.limits)
@@ -151,7 +151,7 @@ impl Connections {
             }
         };
         if let Err(error) = ended {
-            tracing::debug!(%error, "a connection broke off");
+            tracing::debug!(%error, "a connection failed");
         }
     }
 }
@@ -169,7 +169,7 @@ enum Ending {
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Ending {
-    /// Awaits the end of a connection that was asked to end.
+    /// Awaits the end of a connection that was requested to end.
     async fn limit(self, connection: impl Future<Output = hyper::Result<()>>) -> hyper::Result<()> {
         match self {
             Self::Stopped => connection.await,
@@ -231,7 +231,7 @@ fn http2(limits: &ConnectionLimits) -> http2::Builder<TokioExecutor> {
 /// The size of the head of a request, and of what is read or written at a time.
 const BUFFER_BYTES: usize = 64 << 10;
 const HEADER_BYTES: u32 = 64 << 10;
-/// Most bodies fit, so that their senders need not wait.
+/// Large enough for most bodies, so that their senders need not wait.
 const STREAM_WINDOW_BYTES: u32 = 256 << 10;
-/// What all requests of a connection may send before any of it is read.
+/// The number of bytes that all requests of a connection may send before any of them is read.
 const CONNECTION_WINDOW_BYTES: u32 = 1 << 20;

@@ -26,7 +26,7 @@ pub(crate) struct FirstRequestLine<S> {
 /// The position in the first line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Position {
-    /// Before it, where empty lines may be.
+    /// Before the request line, where empty lines are allowed.
     #[default]
     Start,
     Method,

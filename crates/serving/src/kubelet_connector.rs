@@ -18,7 +18,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Connects to kubelets, and to agents that serve what a kubelet serves.
 ///
-/// Their certificates are not verified, as in Kubernetes unless configured: most are self-signed. They verify ours.
+/// The certificates of kubelets are not verified, as in Kubernetes unless configured: most are self-signed. Kubelets
+/// verify ours.
 #[derive(Clone)]
 pub struct KubeletConnector(TlsConnector);
 
