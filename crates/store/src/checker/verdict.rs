@@ -33,7 +33,7 @@ pub enum Violation {
         /// The revision that a client had already seen.
         known: Revision,
     },
-    /// A read shows a value that was not there at its revision.
+    /// A read returned a value that the key did not have at its revision.
     WrongRead(String),
     /// A reported conflict did not exist.
     WrongConflict(String),
@@ -41,9 +41,9 @@ pub enum Violation {
     WrongWatch {
         /// What was watched.
         prefix: Prefix,
-        /// From where.
+        /// The revision after which it was watched.
         after: Revision,
-        /// The notice.
+        /// The wrong notice.
         item_texts: Notice,
         /// The expected event, if any.
         expected: Option<Arc<Event>>,
