@@ -14,7 +14,7 @@ use crate::segment;
 /// The result of a check without errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckReport {
-    /// From which revision to which the store remembers.
+    /// The oldest readable and the current revision.
     pub bounds: Bounds,
     /// Live keys.
     pub keys: usize,

@@ -16,11 +16,11 @@ pub enum OpenError {
         /// The other process, if it is known.
         pid: Option<u32>,
     },
-    /// The files are not what was written.
+    /// The files have unexpected content.
     Corrupt(Corruption),
     /// A restore would overwrite something.
     NotEmpty {
-        /// What exists already.
+        /// The path that exists already.
         path: PathBuf,
     },
     /// The operating system refused.

@@ -202,7 +202,7 @@ mod tests {
             let reported = progress(&mut watch);
             assert!(
                 reported.is_some_and(|reported| reported >= seen),
-                "{seen:?} was seen, {reported:?} was delivered"
+                "{seen:?} was read, {reported:?} was reported"
             );
             if writer.is_finished() {
                 break;
