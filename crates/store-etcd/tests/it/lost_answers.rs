@@ -110,10 +110,10 @@ async fn a_write_whose_answer_was_lost_is_known_to_have_happened() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_conflict_whose_answer_was_lost_is_still_a_conflict() {
     let scene = Scene::new().await;
-    let created = scene.create("/a", "created").await;
+    let created = scene.create("/a", "there").await;
     let before = scene.proxy.dropped();
     scene.proxy.drop_responses(true);
-    let commit = scene.commit(Transaction::create(key("/a"), "created"));
+    let commit = scene.commit(Transaction::create(key("/a"), "there"));
     scene.proxy.drops_more_than(before).await;
     scene.proxy.drop_responses(false);
     scene.proxy.cut();
