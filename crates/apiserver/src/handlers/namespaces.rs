@@ -14,7 +14,7 @@ use crate::response::ApiResponse;
 const PROTECTED: [&str; 3] = ["default", "kube-system", "kube-public"];
 
 impl Call<'_> {
-    /// The subresource `finalize`, by which the namespace controller removes finalizers.
+    /// The subresource `finalize`, through which the namespace controller removes finalizers.
     pub(super) async fn finalize(&self, method: &Method) -> Result<ApiResponse, ApiError> {
         match *method {
             Method::PUT => self.put(Part::Finalize).await,

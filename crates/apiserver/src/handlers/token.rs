@@ -100,7 +100,7 @@ impl Call<'_> {
         Ok(request)
     }
 
-    /// Sets what the request leaves to the server and to the account.
+    /// Sets the fields that the request leaves to the server or that depend on the account.
     fn fill_in(&self, request: &mut Value, account: &Value) {
         let audiences = &mut request["spec"]["audiences"];
         if audiences.as_array().is_none_or(Vec::is_empty) {

@@ -96,7 +96,7 @@ impl Call<'_> {
     }
 }
 
-/// The Status of a POST; ignored fields are warned of in either case.
+/// The Status of a POST; ignored fields produce warnings in either case.
 fn created_status(
     outcome: Result<(), ApiError>,
     options: &WriteOptions,
