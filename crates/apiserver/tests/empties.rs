@@ -5,7 +5,7 @@
 mod harness;
 
 use gantry_json::{Value, json};
-use harness::{ReceivedResponse, ask, server};
+use harness::{ReceivedResponse, round_trip, server};
 use http::Method;
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
@@ -20,7 +20,7 @@ async fn write(
     path: &str,
     body: String,
 ) -> ReceivedResponse {
-    ask(server, method, path, &[], body).await
+    round_trip(server, method, path, &[], body).await
 }
 
 fn message(response: &ReceivedResponse) -> String {
@@ -126,7 +126,7 @@ async fn errors_about_a_map_come_in_the_order_of_the_document() {
         ["metadata.labels \"/\"", "metadata.labels \"!\"", "data[y/] \"y/\"", "data[b/] \"b/\""]
     );
     let yaml = [("content-type", "application/yaml")];
-    let refused = ask(&server, Method::POST, MAPS, &yaml, body.to_owned()).await;
+    let refused = round_trip(&server, Method::POST, MAPS, &yaml, body.to_owned()).await;
     assert_eq!(
         places(&refused),
         ["metadata.labels \"!\"", "metadata.labels \"/\"", "data[b/] \"b/\"", "data[y/] \"y/\""]

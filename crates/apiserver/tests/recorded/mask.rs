@@ -46,11 +46,11 @@ impl Marks {
     }
 
     /// Keeps tokens that later requests use: partial recordings may have omitted them.
-    pub(crate) fn remember(&mut self, answer: &Value) {
-        if let Some(token) = answer["metadata"]["continue"].as_str() {
+    pub(crate) fn remember(&mut self, response: &Value) {
+        if let Some(token) = response["metadata"]["continue"].as_str() {
             token.clone_into(&mut self.continue_token);
         }
-        if let Some(token) = answer["status"]["token"].as_str() {
+        if let Some(token) = response["status"]["token"].as_str() {
             token.clone_into(&mut self.token);
         }
     }
