@@ -29,7 +29,7 @@ impl ApiServer {
     /// Reconciles all definitions.
     ///
     /// Writes to definitions do this before they are acknowledged. The host of a server also calls it periodically, to
-    /// complete what another server left unfinished.
+    /// complete what another server did not finish.
     pub fn reconcile_definitions(&self) -> Maintenance<'_> {
         Box::pin(self.reconcile_all_definitions())
     }

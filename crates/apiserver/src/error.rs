@@ -180,7 +180,7 @@ impl ApiError {
                 (429, "TooManyRequests", message.to_owned(), Some(Box::new(details)))
             }
             Self::Panic => {
-                let why = "this request made the server panic; its log says where";
+                let why = "this request caused a panic of the server, which is in its log";
                 (500, "InternalError", format!("Internal error occurred: {why}"), None)
             }
             Self::Store(gantry_store::Error::TooLarge { bytes_max }) => {

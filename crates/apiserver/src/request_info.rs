@@ -16,7 +16,7 @@ use crate::query::Query;
 /// User agents that get pretty-printed JSON by default.
 const PRETTY_USER_AGENTS: [&str; 3] = ["curl", "Wget", "Mozilla/5.0"];
 
-/// The address of the client that a connection comes from, as an extension of requests.
+/// The address of the client of a connection, as an extension of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PeerAddress(pub IpAddr);
 

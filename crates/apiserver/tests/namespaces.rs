@@ -1,4 +1,4 @@
-//! Namespaces: creation, termination, and what is refused meanwhile.
+//! Namespaces: creation, termination, and requests that are refused meanwhile.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 

@@ -187,7 +187,7 @@ async fn with_agent() -> Cluster {
     cluster
 }
 
-/// 8.5: the log of a bound pod comes from its node; without a log source it is 503.
+/// 8.5: the log of a bound pod is read from its node; without a log source the response is 503.
 #[tokio::test]
 async fn a_bound_pod_has_the_log_that_its_node_has() {
     let alone = Cluster::new().await;

@@ -140,7 +140,7 @@ async fn destination_of(cluster: &Cluster, path: &str) -> String {
     text.lines().next().unwrap().to_owned()
 }
 
-/// 8.5: a request goes to the address of the pod, an endpoint of the service, or the agent of the node.
+/// 8.5: a request is sent to the address of the pod, an endpoint of the service, or the agent of the node.
 #[tokio::test]
 async fn a_request_goes_to_the_pod_the_service_or_the_node() {
     let cluster = cluster().await;

@@ -1,4 +1,4 @@
-//! Sends requests: timeouts, and the retries that a server asks for.
+//! Sends requests: timeouts, and the retries that a server requests.
 
 use std::fmt;
 use std::sync::Arc;
@@ -74,7 +74,7 @@ impl fmt::Debug for ResponseChunks {
 }
 
 impl ApiClient {
-    /// A client without a timeout of its own.
+    /// A client without a separate timeout.
     pub fn new(transport: ApiTransport) -> Self {
         Self { transport, timeout: None, observer: None, fence: None }
     }
@@ -111,7 +111,7 @@ impl ApiClient {
         self.transport.default_namespace()
     }
 
-    /// Sends a request. Repeats it if the server asks for that, as in client-go.
+    /// Sends a request. Repeats it if the server requests that, as in client-go.
     ///
     /// The future is boxed so that it is compiled here, not in each crate that awaits it.
     pub fn send<'a>(&'a self, request: &'a ApiRequest) -> BoxFuture<'a, Result<ApiResponse, RequestError>> {

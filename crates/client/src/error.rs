@@ -17,7 +17,7 @@ pub struct RequestError {
     pub refusal: Refusal,
     /// The HTTP status; `None` if there was no response.
     pub code: Option<u16>,
-    /// The delay that the server asks for.
+    /// The delay that the server requests.
     pub retry_after: Option<Duration>,
     /// The `Status` object of the response; `None` if there was no error response.
     pub status: Option<Arc<Value>>,

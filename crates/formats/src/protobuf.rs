@@ -137,7 +137,7 @@ impl<'a> FieldValue<'a> {
     }
 }
 
-/// Decodes a variable-length integer; returns it and what follows it.
+/// Decodes a variable-length integer; returns it and the bytes after it.
 fn varint(bytes: &[u8]) -> Result<(u64, &[u8]), MalformedMessage> {
     let mut value = 0;
     for (index, byte) in bytes.iter().enumerate().take(10) {

@@ -119,8 +119,8 @@ impl Members {
 /// The maximum number of members that are searched linearly.
 const SCAN_MAX: usize = 16;
 
-/// The position of a member. Names mostly differ in length already, so that a scan of few members compares hardly any text, where a
-/// binary search compares three or four.
+/// The position of a member. Names mostly differ in length already, so that a scan of few members compares almost no
+/// text, where a binary search compares three or four.
 fn find(members: &[(SmolStr, Value)], name: &str) -> Option<usize> {
     if members.len() > SCAN_MAX {
         return position(members, name).ok();

@@ -143,7 +143,7 @@ fn entries_insert_and_modify() {
     assert_eq!(Value::Object(map), json!({"a": 3, "b": []}));
 }
 
-/// An error in a body that is not UTF-8 says where it is.
+/// An error in a body that is not UTF-8 has its position.
 #[test]
 fn text_that_is_not_utf8_is_refused() {
     let error = gantry_json::from_slice::<std::collections::BTreeMap<String, String>>(b"{\"a\":\"\xff\"}")

@@ -171,7 +171,7 @@ impl Load {
         }
     }
 
-    /// Deletes what the load has created besides the Deployments.
+    /// Deletes the objects that the load has created besides the Deployments.
     pub(crate) async fn clean_up(&self) -> Result<(), String> {
         let namespaces = (0..self.workload.namespaces).map(Workload::namespace);
         for namespace in namespaces.chain([probe::NAMESPACE.to_owned()]) {

@@ -238,7 +238,7 @@ pub(crate) async fn up_in(
     Ok(Running { kubeconfig, processes, hollow: None, allocations, children, directory: None })
 }
 
-/// Starts a process and waits until it prints a line that says it is ready.
+/// Starts a process and waits until it prints a line which means that it is ready.
 async fn started(mut command: Command, is_ready: impl Fn(&str) -> bool) -> Result<Started, String> {
     let shown = format!("{:?}", command.as_std());
     let failed = |error: &dyn std::fmt::Display| format!("{shown}: {error}");

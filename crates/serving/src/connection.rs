@@ -73,7 +73,7 @@ impl Connections {
                 };
                 let stream = match shaken {
                     Ok(stream) => stream,
-                    Err(error) => return tracing::debug!(%error, "no TLS handshake"),
+                    Err(error) => return tracing::debug!(%error, "a TLS handshake failed"),
                 };
                 let (_, session) = stream.get_ref();
                 let user = verify(&**clients, session.peer_certificates());
@@ -228,7 +228,7 @@ fn http2(limits: &ConnectionLimits) -> http2::Builder<TokioExecutor> {
     builder
 }
 
-/// The size of the head of a request, and of what is read or written at a time.
+/// The maximum size of the head of a request, and of a single read or write.
 const BUFFER_BYTES: usize = 64 << 10;
 const HEADER_BYTES: u32 = 64 << 10;
 /// Large enough for most bodies, so that their senders need not wait.

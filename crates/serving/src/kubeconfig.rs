@@ -33,7 +33,7 @@ pub enum KubeconfigError {
     },
     /// The operating system refused.
     Io {
-        /// What was attempted.
+        /// The attempted operation.
         doing: String,
         /// The error of the operating system.
         source: io::Error,

@@ -1,4 +1,4 @@
-//! Streams in one direction over an upgraded connection: what a WebSocket receives after `101 Switching Protocols`.
+//! One-directional streams over an upgraded connection: the frames of a WebSocket after `101 Switching Protocols`.
 
 use std::future::poll_fn;
 use std::pin::Pin;

@@ -222,7 +222,7 @@ async fn hundreds_of_watches_fit_on_one_connection() {
     }
 }
 
-/// A0.1: every watch of an HTTP/1.1 client has a connection of its own.
+/// A0.1: every watch of an HTTP/1.1 client has a separate connection.
 #[tokio::test]
 async fn one_client_may_have_many_connections() {
     let running = Running::with(ConnectionLimits::default()).await;

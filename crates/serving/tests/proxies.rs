@@ -177,7 +177,8 @@ async fn a_response_that_breaks_off_breaks_off_for_the_client() {
     assert!(http_body_util::BodyExt::collect(response.into_body()).await.is_err());
 }
 
-/// The connection uses TLS if the request says so, with any name in the certificate. Here the pod is the server itself.
+/// The connection uses TLS if the request requires it, with any name in the certificate. Here the pod is the server
+/// itself.
 #[tokio::test]
 async fn a_pod_that_speaks_tls_is_reached() {
     let (running, _listener, port) = server_with_pod_at_port().await;

@@ -59,7 +59,7 @@ pub fn backup(directory: impl AsRef<Path>, file: impl AsRef<Path>) -> Result<Bac
     let (target, name) = place_of(file)?;
     let header = snapshot::Header { revision, first_segment: FIRST_SEGMENT };
     write_state(&target, &name, header, &state)?;
-    // Reads back what was written: a backup that cannot be restored is useless.
+    // Reads the backup back: one that cannot be restored is useless.
     let keys = snapshot::load(&target, &name)?.keys.len();
     Ok(Backup { file: file.to_owned(), revision, keys })
 }

@@ -30,7 +30,7 @@ pub struct CheckReport {
     pub leftovers: Vec<String>,
 }
 
-/// What a check found in a log segment.
+/// The result of a check of a log segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SegmentReport {
     /// Its file.

@@ -1,4 +1,4 @@
-//! Transactions and items as bytes. Lengths come first; numbers are little-endian.
+//! Transactions and items as bytes. Each is preceded by its length; numbers are little-endian.
 //!
 //! Decoding trusts no input: it runs on checksummed bytes only, and yet every length is checked.
 

@@ -25,7 +25,7 @@ pub enum OpenError {
     },
     /// The operating system refused.
     Io {
-        /// What was attempted, e.g. "reading 000000000001.log".
+        /// The attempted operation, e.g. "reading 000000000001.log".
         doing: String,
         /// The error.
         source: io::Error,

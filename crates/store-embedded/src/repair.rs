@@ -35,7 +35,7 @@ pub struct RepairReport {
 /// The suffix of damaged files after a repair. Files with this name are never read or removed.
 const DAMAGED: &str = ".damaged";
 
-/// Repairs a store that is not in use; without `accept_loss` only reports what can be kept.
+/// Repairs a store that is not in use; without `accept_loss` only reports how much can be kept.
 ///
 /// A damaged snapshot cannot be repaired: the log contains only the changes since.
 pub fn repair(directory: impl AsRef<Path>, accept_loss: bool) -> Result<RepairReport, OpenError> {

@@ -23,7 +23,7 @@ use crate::segment;
 use crate::snapshot;
 use crate::writer::{self, Queue, Request};
 
-/// A durable store in a directory of its own.
+/// A durable store in a directory.
 ///
 /// Dropping it waits for writes in progress and unlocks the directory.
 #[derive(Debug)]

@@ -79,7 +79,7 @@ impl Members {
         Err(Fault::NotSent { why: format!("etcd cannot be reached: {}", reasons.join("; ")) })
     }
 
-    /// Closes a failed connection; the next request goes to the next member.
+    /// Closes a failed connection; the next request is sent to the next member.
     pub(crate) async fn leave(&self, link: &Link) {
         let Some(member) = self.all.get(link.member) else { return };
         let mut held = member.link.lock().await;

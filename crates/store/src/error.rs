@@ -58,9 +58,9 @@ pub struct Corruption {
     pub file: PathBuf,
     /// Where in the file the damage starts, in bytes.
     pub offset: u64,
-    /// What was found there.
+    /// The unexpected content.
     pub found: String,
-    /// What an operator can do about it.
+    /// The advice to an operator.
     pub advice: String,
 }
 

@@ -65,7 +65,7 @@ pub struct Event {
     pub key: Key,
     /// The revision of the change. Events of one watch are in this order.
     pub revision: Revision,
-    /// What happened.
+    /// The change.
     pub change: Change,
     attachment: OnceLock<Arc<dyn Any + Send + Sync>>,
 }

@@ -64,7 +64,7 @@ pub trait Store: Debug + Send + Sync {
         true
     }
 
-    /// Whether the store works: an error says why reads or writes fail at present.
+    /// Whether the store works: an error has the reason why reads or writes fail at present.
     ///
     /// It is cheap enough to be called every second. A backend that can serve reads while it refuses writes has to
     /// report that here.

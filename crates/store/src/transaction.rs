@@ -12,12 +12,12 @@ use crate::revision::Revision;
 pub enum Op {
     /// Writes the value if the key is absent.
     Create {
-        /// What to write.
+        /// The value to write.
         value: Bytes,
     },
     /// Writes the value if the key was last written at `seen`.
     Update {
-        /// What to write.
+        /// The value to write.
         value: Bytes,
         /// The revision the writer last saw.
         seen: Revision,

@@ -1,4 +1,4 @@
-//! Shuffle sharding: each flow gets a small hand of the queues of a level, by its hash. Two flows seldom share all of them.
+//! Shuffle sharding: each flow gets a small hand of the queues of a level, by its hash. Two flows rarely share all of them.
 
 use aws_lc_rs::digest::{Context, SHA256};
 

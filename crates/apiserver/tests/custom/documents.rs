@@ -35,7 +35,7 @@ async fn discovery_lists_custom_kinds() {
     assert!(!after.text().contains("example.com"));
 }
 
-/// OpenAPI: `kubectl explain` and client-side validation know the fields.
+/// OpenAPI: `kubectl explain` and client-side validation get the fields.
 #[tokio::test]
 async fn openapi_describes_custom_kinds() {
     let server = with_widgets().await;

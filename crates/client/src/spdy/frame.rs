@@ -38,7 +38,7 @@ const ZLIB_HEADER: [u8; 6] = [0x78, 0x20, 0xe3, 0xc6, 0xa7, 0xc2];
 /// An empty block, after which the receiver has everything that was sent before.
 const ZLIB_FLUSH: [u8; 5] = [0, 0, 0, 0xff, 0xff];
 
-/// Encodes frames; what is sent depends on what was sent before.
+/// Encodes frames; the encoding depends on the frames before.
 #[derive(Debug, Default)]
 pub(crate) struct FrameEncoder {
     has_sent_headers: bool,
@@ -90,7 +90,7 @@ pub(crate) fn ping(id: u32) -> Vec<u8> {
     control(PING, &id.to_be_bytes())
 }
 
-/// The length of the frame that begins with these bytes; `None` if more have to arrive to know it.
+/// The length of the frame that begins with these bytes; `None` if it is not known yet.
 pub(crate) fn frame_length(bytes: &[u8]) -> Option<usize> {
     let head: &[u8; HEAD_BYTES] = bytes.first_chunk()?;
     let length = u32::from_be_bytes([0, head[5], head[6], head[7]]);

@@ -38,11 +38,11 @@ struct State {
     readers: BTreeMap<u32, mpsc::Sender<Bytes>>,
 }
 
-/// One stream. What arrives after its reader is dropped is discarded.
+/// One stream. Data that arrive after its reader is dropped are discarded.
 pub struct ByteStream {
-    /// What the other side sends.
+    /// The data that the other side sends.
     pub reader: ByteReader,
-    /// What is sent to the other side.
+    /// The data that are sent to the other side.
     pub writer: ByteWriter,
 }
 

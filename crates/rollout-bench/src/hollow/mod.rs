@@ -1,4 +1,5 @@
-//! The hollow kubelet: nodes that run nothing. It binds pods, reports them ready at once, and lets terminating ones go.
+//! The hollow kubelet: nodes that run nothing. It binds pods, reports them ready at once, and completes the deletion of
+//! terminating ones.
 //!
 //! It is a separate process, so that its work is not counted as the server's. [`pod_stages`] decides, this file sends.
 

@@ -1,4 +1,4 @@
-//! Creates certificates: a CA, and what it signs.
+//! Creates certificates: a CA, and the certificates that it signs.
 
 use std::sync::Arc;
 use std::time::Duration;

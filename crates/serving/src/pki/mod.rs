@@ -50,7 +50,7 @@ pub struct Certified {
 pub enum PkiError {
     /// The operating system refused.
     Io {
-        /// What was attempted.
+        /// The attempted operation.
         doing: String,
         /// The error of the operating system.
         source: io::Error,
@@ -59,9 +59,9 @@ pub enum PkiError {
     Damaged {
         /// The file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The unexpected content.
         found: String,
-        /// What to do.
+        /// The advice to the user.
         fix: String,
     },
     /// A certificate could not be made.

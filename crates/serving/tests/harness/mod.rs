@@ -1,4 +1,4 @@
-//! A server on a free loopback port, and clients that speak to it byte by byte or request by request.
+//! A server on a free loopback port, and clients that send bytes or whole requests.
 
 #![allow(dead_code, reason = "each test file uses its part of this")]
 

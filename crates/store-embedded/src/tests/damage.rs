@@ -108,7 +108,7 @@ fn damaged_files_are_refused_or_every_acknowledged_write_is_there() {
     );
 }
 
-/// Truncates, zeroes, flips or reorders some of the bytes; returns what it did.
+/// Truncates, zeroes, flips or reorders some of the bytes; returns a description of the damage.
 fn damage(bytes: &mut Vec<u8>, rng: &mut Rng) -> String {
     let (one, two) = (rng.index(bytes.len() + 1), rng.index(bytes.len() + 1));
     let (from, to) = (one.min(two), one.max(two));

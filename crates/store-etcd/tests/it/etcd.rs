@@ -134,7 +134,7 @@ impl Etcd {
         open(&self.settings()).await
     }
 
-    /// Runs etcdctl and returns what it prints.
+    /// Runs etcdctl and returns its output.
     pub(crate) fn ctl(&self, arguments: &[&str]) -> String {
         let result = Command::new("etcdctl")
             .env("ETCDCTL_API", "3")

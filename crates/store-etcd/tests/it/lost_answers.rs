@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 use crate::etcd::{Etcd, open};
 use crate::proxy::Proxy;
 
-/// One etcd, a store with a faulty connection to it, and one with a good connection that observes what is stored.
+/// One etcd, a store with a faulty connection to it, and one with a direct connection that observes its content.
 struct Scene {
     proxy: Proxy,
     store: Arc<dyn Store>,

@@ -14,7 +14,7 @@ use crate::{Error, Event, Notice, Op, Prefix, Revision, Transaction};
 pub enum Violation {
     /// The log of changes could not be read.
     Unreadable(Error),
-    /// The log itself goes back or repeats.
+    /// The log itself has an event that is not after the previous one.
     LogOutOfOrder(Arc<Event>),
     /// The previous value of a change is wrong.
     WrongPrevious(Arc<Event>),
@@ -39,7 +39,7 @@ pub enum Violation {
     WrongConflict(String),
     /// A watch missed, repeated, reordered or invented a change.
     WrongWatch {
-        /// What was watched.
+        /// The watched prefix.
         prefix: Prefix,
         /// The revision after which it was watched.
         after: Revision,

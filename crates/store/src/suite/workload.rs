@@ -33,7 +33,7 @@ pub struct WatchLatencies {
     pub beyond: Vec<Duration>,
 }
 
-/// Runs writers that repeatedly update a key of their own, for a time.
+/// Runs writers that repeatedly update a separate key each, for a time.
 pub async fn durable_writes(store: &StoreUnderTest, writers: usize, bytes: usize, time: Duration) -> Writes {
     let value = Bytes::from(vec![b'x'; bytes]);
     let began = Instant::now();

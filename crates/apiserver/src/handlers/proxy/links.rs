@@ -7,7 +7,7 @@ use gantry_formats::percent;
 pub(super) struct Links {
     /// The path of the proxy, escaped.
     prefix: String,
-    /// The hosts that are the destination: its own, and the one that the client named.
+    /// The hosts of the destination: the address, and the host in the client's request.
     destination: String,
     client_host: String,
 }
