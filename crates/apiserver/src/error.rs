@@ -36,7 +36,7 @@ pub(crate) enum ApiError {
     Conflict { object: ObjectName, why: String },
     /// The body exceeds the size limit.
     BodyTooLarge,
-    /// The content type is not that of a patch.
+    /// The content type is not a patch type.
     UnknownPatchType,
     /// There is no memory for the request or its response now.
     TooManyRequests,

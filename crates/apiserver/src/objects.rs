@@ -80,7 +80,7 @@ pub(crate) enum ChangeResult {
     Kept(ObjectResponse),
     /// Replaced.
     Stored(ObjectResponse),
-    /// Deleted; the version is that of the deletion.
+    /// Deleted; the version is the revision of the deletion.
     Removed(ObjectResponse),
 }
 

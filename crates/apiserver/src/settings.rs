@@ -1,4 +1,4 @@
-//! Settings of an API server. The defaults are those of Kubernetes.
+//! Settings of an API server. The defaults are the defaults of Kubernetes.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::num::NonZero;

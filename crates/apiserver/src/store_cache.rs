@@ -163,7 +163,7 @@ impl<P: Projection> CacheState<P> {
         Ok(Self { projection: Arc::new(projection), watches, writes })
     }
 
-    /// Applies pending watch events; waits for those of acknowledged writes.
+    /// Applies pending watch events; waits for the events of acknowledged writes.
     async fn catch_up(&mut self, store: &dyn Store, writes: u64) -> Result<(), Error> {
         let until = if self.writes < writes { Some(store.bounds().await?.current) } else { None };
         for watched in &mut self.watches {

@@ -92,8 +92,8 @@ async fn policies_that_make_no_sense_are_refused() {
     assert_eq!(cluster.get(&format!("{MAPS}/a")).await.0, 200);
 }
 
-/// A2.27, O6.1, O6.2: the propagation policy is that of the request, else of the object's finalizers, else of its
-/// kind.
+/// A2.27, O6.1, O6.2: the propagation policy is the one in the request, else the one of the object's finalizers, else
+/// the default of its kind.
 #[tokio::test]
 async fn the_policy_is_that_of_the_request_the_object_or_the_kind() {
     let cluster = Cluster::new().await;

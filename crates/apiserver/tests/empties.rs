@@ -88,7 +88,8 @@ async fn an_empty_list_gets_no_default() {
     assert_eq!(created["spec"]["behavior"]["scaleDown"]["policies"].as_array().map(Vec::len), Some(1));
 }
 
-/// The generation of a NetworkPolicy counts an empty list in place of an absent one; that of a Deployment does not.
+/// The generation of a NetworkPolicy counts an empty list in place of an absent one; the generation of a Deployment
+/// does not.
 #[tokio::test]
 async fn an_empty_list_is_a_change_for_some_kinds() {
     let server = server().await;

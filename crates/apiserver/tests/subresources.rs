@@ -200,7 +200,7 @@ async fn a_resize_changes_neither_which_containers_there_are_nor_their_policies(
     );
 }
 
-/// A Job that is stored without labels is read with those of its template.
+/// A Job that is stored without labels is read with the labels of its template.
 #[tokio::test]
 async fn a_job_keeps_the_labels_of_its_template_when_its_status_is_put_without() {
     let cluster = Cluster::new().await;

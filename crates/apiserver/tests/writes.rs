@@ -58,7 +58,7 @@ async fn server_managed_fields_are_set_by_the_server() {
     assert_eq!((versioned.status, &versioned.json()["message"]), (500, &json!(message)));
 }
 
-/// A2.10, A2.13, A2.11: the namespace is that of the path, and every object has a name.
+/// A2.10, A2.13, A2.11: the namespace is the one in the path, and every object has a name.
 #[tokio::test]
 async fn an_object_is_created_where_the_path_says() {
     let server = server().await;
@@ -341,7 +341,7 @@ async fn an_update_may_be_the_end() {
     assert_eq!(call(&server, Method::GET, &path, Value::Null).await.0, 404);
 }
 
-/// A2.22: the field manager is that of the query, or the program.
+/// A2.22: the field manager is the one in the query, else the program.
 #[tokio::test]
 async fn a_write_has_a_manager() {
     let server = server().await;

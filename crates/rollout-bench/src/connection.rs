@@ -1,4 +1,5 @@
-//! HTTP/2 connections to an API server: little more than bytes, so that the clients cost little beside the server.
+//! HTTP/2 connections to an API server that do little besides copying bytes, so that clients cost little compared with
+//! the server.
 
 use std::path::Path;
 use std::sync::Arc;

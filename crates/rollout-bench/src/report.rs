@@ -155,7 +155,7 @@ fn ratios(run: &Run, reference: &Run) -> String {
     text
 }
 
-/// How the CPU per pod of a run compares to that of a smaller one.
+/// The CPU per pod of a run compared with a smaller one.
 fn growth(run: &Run, small: &Run) -> String {
     let (pods, fewer) = (run.workload.pods_of(Step::Create), small.workload.pods_of(Step::Create));
     let mut text = format!("\n{}: CPU per pod at {pods} pods over that at {fewer}:\n", run.title);

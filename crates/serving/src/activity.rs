@@ -39,11 +39,11 @@ pub(crate) struct IdleTimeouts {
 const REQUESTS_MAX: usize = 2048;
 const SHARE: usize = 100;
 
-/// A connection that was idle for so long may be ended when there are too many.
+/// A connection that was idle for this long may be ended when there are too many.
 const SPARED: Duration = Duration::from_secs(1);
 
 impl Activity {
-    /// The activity of a connection whose requests are counted with those of all others.
+    /// The activity of a connection whose requests are included in the count of all connections.
     pub(crate) fn counted_in(on_all: &Arc<AtomicUsize>) -> Self {
         Self { on_all: Arc::clone(on_all), ..Self::default() }
     }

@@ -31,7 +31,7 @@ enum Position {
     Start,
     Method,
     Target,
-    /// Behind the target. Nothing is changed any more.
+    /// After the target. Nothing is changed from here on.
     Done,
 }
 

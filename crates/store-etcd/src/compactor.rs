@@ -73,7 +73,7 @@ impl Compactor {
 
     /// Removes marks that were not used for long: those of terminated processes, and of past bursts.
     ///
-    /// A process that still has such a mark notices at its next write and takes a new one.
+    /// A process that still has such a mark detects at its next write that it was removed, and takes a new one.
     async fn sweep(&mut self, cluster: &Cluster, now_at: i64) -> Result<(), Error> {
         let (since, untouched_since) = self.sweep;
         if since.elapsed() < MARK_IDLE {

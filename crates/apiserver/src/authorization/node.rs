@@ -47,7 +47,7 @@ impl Projection for NodeGraph {
     }
 }
 
-/// Decides on a request by a node; the reason of a denial starts like that of Kubernetes.
+/// Decides on a request by a node; the reason of a denial starts like the reason in Kubernetes.
 pub(super) fn authorize(
     node: &str,
     references: &NodeReferences,

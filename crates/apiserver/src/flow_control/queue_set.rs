@@ -1,4 +1,4 @@
-//! The requests of one priority level: which execute, which wait, and which of those waiting is next.
+//! The requests of one priority level: which execute, which wait, and which waiting request is next.
 //!
 //! Each queue has a virtual start: the seat-seconds that it has been given. The next request is the one that would
 //! finish first if all active queues progressed at the same rate, so that a queue with many requests gets no more than
@@ -82,7 +82,7 @@ pub(super) enum RejectionReason {
     TimeOut,
 }
 
-/// The seats of an executing request, to be given back.
+/// The seats of an executing request, which must be given back.
 #[derive(Debug)]
 #[must_use = "the seats are in use until the request is finished"]
 pub(super) struct ExecutingRequest {

@@ -22,7 +22,7 @@ pub(super) struct SeatBounds {
 }
 
 impl SeatBounds {
-    /// The seats of a level out of those of the server, where the shares of all levels add up to `all_shares`.
+    /// The seats of a level, as its share of the server's seats; the shares of all levels add up to `all_shares`.
     pub(super) fn of(limits: &LevelLimits, server_seats: u32, all_shares: u64) -> Self {
         let shared = u64::from(server_seats) * u64::from(limits.shares);
         let nominal = u32::try_from(shared.div_ceil(all_shares.max(1))).unwrap_or(u32::MAX);

@@ -20,7 +20,7 @@ use crate::metadata::Metadata;
 use crate::objects::{Change, ObjectRef};
 use crate::{ApiServer, Maintenance, bootstrap};
 
-/// The field manager of default objects, and that of the conditions of FlowSchemas; Kubernetes' names.
+/// The field manager of default objects, and the field manager of the conditions of FlowSchemas; Kubernetes' names.
 pub(crate) const PRODUCER: &str = "api-priority-and-fairness-config-producer-v1";
 const CONSUMER: &str = "api-priority-and-fairness-config-consumer-v1";
 

@@ -53,7 +53,7 @@ struct CollectionSize {
     bytes: u64,
 }
 
-/// Whether reading or writing so many bytes takes more than one seat.
+/// Whether reading or writing this many bytes takes more than one seat.
 pub(super) fn is_large(bytes: u64) -> bool {
     bytes > BYTES_PER_SEAT
 }

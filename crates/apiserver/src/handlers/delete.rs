@@ -105,7 +105,7 @@ impl Call<'_> {
         Ok(would.unwrap_or(outcome))
     }
 
-    /// Returns 409 if the uid or version differs from that of the options.
+    /// Returns 409 if the uid or version differs from the one in the options.
     pub(super) fn check_preconditions(
         &self,
         object_ref: ObjectRef<'_>,

@@ -36,7 +36,7 @@ impl Call<'_> {
     }
 }
 
-/// Returns 409 for a failed precondition; the message differs from that of other kinds.
+/// Returns 409 for a failed precondition; the message differs from the message of other kinds.
 pub(super) fn namespace_precondition_failed(
     object_ref: ObjectRef<'_>,
     stored: &Value,

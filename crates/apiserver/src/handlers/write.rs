@@ -291,7 +291,7 @@ impl Call<'_> {
         Ok((decoded.object, decoded.findings))
     }
 
-    /// The name in the body must be that of the path.
+    /// The name in the body must equal the name in the path.
     pub(super) fn check_name(&self, object: &Value) -> Result<(), ApiError> {
         let (name, wanted) = (Metadata::of(object).name(), self.name.unwrap_or_default());
         if name.is_empty() {

@@ -69,7 +69,7 @@ async fn finalizers_without_a_domain_are_odd() {
     assert_eq!(status, 422, "{response}");
 }
 
-/// Names, labels, annotations and owners are validated as those of any object.
+/// Names, labels, annotations and owners are validated as in any object.
 #[tokio::test]
 async fn metadata_is_validated_as_that_of_any_object() {
     let server = with_widgets().await;

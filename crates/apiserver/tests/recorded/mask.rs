@@ -21,7 +21,7 @@ pub(crate) struct Marks {
     pub(crate) managers: BTreeSet<String>,
     uids: BTreeMap<String, String>,
     versions: BTreeMap<u64, u64>,
-    /// Versions that must cover that of a placeholder.
+    /// Versions that must cover the version of a placeholder.
     covers: Vec<(u64, u64)>,
     /// Generated names, by their recorded form.
     names: BTreeMap<String, String>,

@@ -47,7 +47,7 @@ fn found(marks: &mut Marks, part: &Value, whole: &Value) -> bool {
     }
     match whole {
         Value::Array(items) => items.iter().any(|item| found(marks, part, item)),
-        // The metadata of a list has the same fields as that of its items: the nearest match counts.
+        // The metadata of a list has the same fields as the metadata of its items: the nearest match counts.
         Value::Object(fields) => {
             let metadata = fields.get("metadata").into_iter();
             metadata.chain(fields.values()).any(|field| found(marks, part, field))

@@ -21,7 +21,7 @@ pub struct ExecPlugin {
     pub command: String,
     /// Its arguments.
     pub args: Vec<String>,
-    /// Variables in addition to those of this process.
+    /// Variables in addition to the environment of this process.
     pub env: Vec<(String, String)>,
     /// The version of the `ExecCredential`.
     pub api_version: String,

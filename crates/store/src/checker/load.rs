@@ -121,7 +121,7 @@ async fn follow(store: Arc<dyn Store>, mut rng: Rng, start: Revision, done: Arc<
     }
 }
 
-/// One connection: that many notices, or until a revision is reached, or a short pause.
+/// One connection: until this number of notices, or a revision, is reached, or a short pause passes.
 async fn follow_for(
     store: &Arc<dyn Store>,
     under: &str,

@@ -26,7 +26,7 @@ pub async fn one_of_many_creators_wins(store: StoreUnderTest) {
     assert_eq!(store.get(&key("/r/one")).await.unwrap().found.unwrap().revision, winners[0]);
 }
 
-/// Read, add one, write back unless there is a conflict: no increment is lost.
+/// Clients read a counter, add one and write it back, again after a conflict: no increment is lost.
 pub async fn no_increment_is_lost(store: StoreUnderTest) {
     create(&store, "/r/counter", "0").await;
     let tasks = (0..8).map(|_| tokio::spawn(increment(Arc::clone(&store), 20)));
@@ -40,7 +40,7 @@ pub async fn no_increment_is_lost(store: StoreUnderTest) {
 /// Watchers that reconnect repeatedly end with exactly the state that a list returns.
 pub async fn watchers_agree_with_the_list_after_a_storm(store: StoreUnderTest) {
     let start = current(&store).await;
-    let writers = (0..4).map(|seed| tokio::spawn(scribble(Arc::clone(&store), Rng::new(seed), 100)));
+    let writers = (0..4).map(|seed| tokio::spawn(write_randomly(Arc::clone(&store), Rng::new(seed), 100)));
     let writers: Vec<_> = writers.collect();
     let watchers: Vec<_> = (0..4).map(|seed| tokio::spawn(follow(Arc::clone(&store), start, seed))).collect();
     for writer in writers {
@@ -70,7 +70,7 @@ async fn increment(store: StoreUnderTest, times: usize) {
     }
 }
 
-async fn scribble(store: StoreUnderTest, mut rng: Rng, times: usize) {
+async fn write_randomly(store: StoreUnderTest, mut rng: Rng, times: usize) {
     for number in 0..times {
         let key = key(format!("/r/{}", rng.below(10)));
         let transaction = match store.get(&key).await.unwrap().found {

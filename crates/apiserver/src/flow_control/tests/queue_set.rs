@@ -48,7 +48,7 @@ fn a_level_without_queues_rejects() {
     assert_eq!(arrives(&mut set, 2, 1, "b", millis(0)).unwrap_err(), RejectionReason::ConcurrencyLimit);
 }
 
-/// One flow fills the queues of its hand; then its requests are rejected, and those of another flow are not.
+/// One flow fills the queues of its hand; then its requests are rejected, and requests of another flow are not.
 #[test]
 fn a_full_queue_rejects_only_its_flows() {
     let mut set = QueueSet::new(Some(QUEUING), 1, millis(0));
