@@ -62,7 +62,7 @@ fn object(resource: &str, name: &str, round: usize) -> Value {
                     "env": [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]}]}}}})
 }
 
-#[expect(clippy::print_stdout, reason = "it is a measurement, and this is its result")]
+#[expect(clippy::print_stdout, reason = "the output is the result of a measurement")]
 async fn run(what: &str, resource: &str, count: usize) {
     let server = ApiServer::new(
         Arc::new(MemoryStore::new(HistoryLimits::default())),

@@ -69,7 +69,7 @@ fn clauses(accept: &str) -> impl Iterator<Item = (Option<Media>, &str)> {
     })
 }
 
-/// Whether any of the media types is known, be it offered or not.
+/// Whether any of the media types is known, offered or not.
 fn is_known(accept: &str) -> bool {
     accept.split(',').any(|clause| {
         let known = ["*/*", "application/*", "application/json", "application/yaml", PROTOBUF];
@@ -166,7 +166,7 @@ mod tests {
     fn yaml_is_written_on_request() {
         assert_eq!(media("application/yaml"), Media::Yaml);
         assert_eq!(media("application/yaml;q=0.5,application/json"), Media::Json);
-        assert_eq!(media("text/html"), Media::Json, "errors never fail to be written");
+        assert_eq!(media("text/html"), Media::Json, "the media type of an error is always supported");
         assert_eq!(media(""), Media::Json);
     }
 

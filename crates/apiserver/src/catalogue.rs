@@ -1,7 +1,7 @@
 //! The kinds that are served now: built-in ones and those of CustomResourceDefinitions.
 //!
-//! A catalogue is immutable and built when the definitions have changed; a request uses one from start to end. Its
-//! discovery and OpenAPI documents are built once, on first use.
+//! A catalogue is immutable and built when the definitions have changed; a request uses the same one from start to end.
+//! Its discovery and OpenAPI documents are built once, on first use.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -86,7 +86,7 @@ impl Catalogues {
         self.definitions.current(store).await
     }
 
-    /// Makes the next read wait for everything that is in the store by then, including writes of other servers.
+    /// Makes the next read wait for all writes that are in the store at that time, including writes of other servers.
     pub(crate) fn invalidate(&self) {
         drop(self.definitions.pending_write());
     }
@@ -217,7 +217,7 @@ impl Projection for Definitions {
     }
 }
 
-/// Interns a name for the lifetime of the program. There are few of them, and they recur.
+/// Interns a name for the lifetime of the program. There are few of them, and they are used repeatedly.
 fn intern(name: &str) -> &'static str {
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     // Inserting is atomic, so the set is valid even after a panic.

@@ -1,7 +1,7 @@
 //! Encodes objects in chunks, as they are sent, so that a client that does not read costs little memory.
 //!
-//! The rest of an object in our own layout belongs to the store and is copied chunk by chunk. Any other large encoding counts as
-//! an unsent response.
+//! The rest of an object in our own layout belongs to the store and is copied chunk by chunk. Any other large encoding
+//! counts as an unsent response.
 
 use std::sync::Arc;
 
@@ -21,19 +21,19 @@ pub(crate) const CHUNK_BYTES: usize = 16 << 10;
 /// The size of an object beyond its stored bytes: its version and a comma.
 pub(crate) const VERSION_BYTES: usize = 48;
 
-/// The next chunk of a body, and what comes after it.
+/// The next chunk of a body, and the bytes after it.
 pub(crate) struct ChunkBuffer {
     unsent: Arc<UnsentResponses>,
     chunk: Vec<u8>,
     rest: Rest,
-    /// What comes after the rest.
+    /// The bytes after the rest.
     end: &'static [u8],
 }
 
-/// What is pushed and not in the chunk yet.
+/// Bytes that were pushed and are not in the chunk yet.
 enum Rest {
     Nothing,
-    /// A part of what is stored.
+    /// A part of the stored bytes.
     Stored(Bytes),
     Counted(LargeBody),
 }
@@ -48,12 +48,12 @@ impl ChunkBuffer {
         Self { unsent: Arc::clone(unsent), chunk: Vec::new(), rest: Rest::Nothing, end: b"" }
     }
 
-    /// The chunk, to append something small.
+    /// The chunk, to append a few bytes.
     pub(crate) fn chunk(&mut self) -> &mut Vec<u8> {
         &mut self.chunk
     }
 
-    /// Appends a stored object, and `end` after it. What was pushed before must be in the chunk.
+    /// Appends a stored object, and `end` after it. All bytes pushed before must be in the chunk.
     pub(crate) fn push_stored(
         &mut self,
         kind: &Kind,
@@ -75,7 +75,7 @@ impl ChunkBuffer {
         Ok(())
     }
 
-    /// Appends a stored object as an element of a list in YAML. What was pushed before must be in the chunk.
+    /// Appends a stored object as an element of a list in YAML. All bytes pushed before must be in the chunk.
     pub(crate) fn push_yaml_element(&mut self, kind: &Kind, item: &Item) -> Result<(), ApiError> {
         let yaml = off_worker_if_heavy(item.value.len(), || {
             let mut json = Vec::with_capacity(item.value.len() + VERSION_BYTES);
@@ -86,7 +86,7 @@ impl ChunkBuffer {
         self.push_encoded(yaml.into())
     }
 
-    /// Appends bytes. What was pushed before must be in the chunk. Refuses large ones if too much is unsent.
+    /// Appends bytes. All bytes pushed before must be in the chunk. Refuses large ones if too much is unsent.
     pub(crate) fn push_encoded(&mut self, bytes: Bytes) -> Result<(), ApiError> {
         self.rest = if bytes.len() <= CHUNK_BYTES {
             Rest::Stored(bytes)
@@ -96,7 +96,7 @@ impl ChunkBuffer {
         Ok(())
     }
 
-    /// Moves what was pushed to the chunk; returns whether the chunk is full. Fails if the client has not read for too long.
+    /// Moves pushed bytes to the chunk; returns whether the chunk is full. Fails if the client has not read for too long.
     pub(crate) fn fill(&mut self) -> Result<bool, ApiError> {
         while self.chunk.len() < CHUNK_BYTES {
             match &mut self.rest {
@@ -173,7 +173,7 @@ mod tests {
         }
     }
 
-    /// Encodings that the store does not share are limited in all.
+    /// Encodings that the store does not share are limited in total.
     #[test]
     fn large_encodings_are_refused_when_too_much_is_unsent() {
         let mut first = buffer();

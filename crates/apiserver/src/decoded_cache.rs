@@ -14,7 +14,7 @@ use gantry_schema::encode::TextParts;
 use gantry_schema::kinds::{Kind, Nature};
 use gantry_store::{Key, Revision};
 
-/// A cache of decoded objects. A key has one place, which it shares with others: the last one written is kept.
+/// A cache of decoded objects. Several keys share a slot, which keeps the object that was written last.
 pub(crate) struct DecodedCache {
     places: Box<[Mutex<Option<Entry>>]>,
     hasher: RandomState,

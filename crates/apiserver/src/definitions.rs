@@ -20,7 +20,7 @@ use crate::objects::{Change, ChangeResult, ObjectRef, Objects};
 use crate::storage_codec;
 use crate::{ApiServer, Maintenance};
 
-/// The most passes: a name that one definition releases may be accepted for another.
+/// The maximum number of passes: a name that one definition releases may be accepted for another.
 const PASSES_MAX: usize = 16;
 /// The page size of lists.
 const PAGE: usize = 500;
@@ -29,7 +29,7 @@ impl ApiServer {
     /// Reconciles all definitions.
     ///
     /// Writes to definitions do this before they are acknowledged. The host of a server also calls it periodically, to
-    /// complete what another server left unfinished.
+    /// complete what another server did not finish.
     pub fn reconcile_definitions(&self) -> Maintenance<'_> {
         Box::pin(self.reconcile_all_definitions())
     }
@@ -101,12 +101,12 @@ impl ApiServer {
         let began = !custom::is_stuck(&definition.object)
             && self.change_definition(definition, |stored| end(stored, 1)).await?;
         let found = self.delete_all(definition, &kind, now).await;
-        let said = self.change_definition(definition, |stored| match &found {
+        let written = self.change_definition(definition, |stored| match &found {
             Ok(left) => end(stored, *left),
             // A failure of one definition must not block the others.
             Err(error) => termination_write(custom::hold(stored, &error.refusal().message, now)),
         });
-        Ok(said.await? || began)
+        Ok(written.await? || began)
     }
 
     /// Deletes all objects of a terminating definition; returns how many have finalizers.
@@ -120,7 +120,7 @@ impl ApiServer {
         let mut held = 0;
         loop {
             let page = self.objects.store.list(request.clone()).await?;
-            // Keys contain the definition's name, so objects belong to it only while it exists.
+            // Keys contain the definition's name, so objects belong to the definition only while it exists.
             if !self.is_stored(definition).await? {
                 return Ok(held);
             }

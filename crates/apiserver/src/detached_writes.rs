@@ -1,7 +1,7 @@
 //! Runs writes to their end, even if the client does not wait for the response.
 //!
 //! hyper drops the future of a request when its connection ends, and a timeout drops it as well. A write that was
-//! interrupted between two commits would stay half done, so the rest of it goes on in a task of its own.
+//! interrupted between two commits would be incomplete, so the rest of it is run by a separate task.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
-/// Counts the writes whose client does not wait any more.
+/// Counts the writes whose client no longer waits.
 #[derive(Debug, Default)]
 pub(crate) struct DetachedWrites(watch::Sender<usize>);
 
@@ -18,7 +18,7 @@ pub(crate) struct DetachedWrites(watch::Sender<usize>);
 pub(crate) struct DetachableWrite<T: Send + 'static> {
     /// `None` while it is polled, and after its end.
     future: Option<Pin<Box<dyn Future<Output = T> + Send>>>,
-    /// Where the rest runs; `None` until the write has begun.
+    /// The runtime that runs the rest; `None` until the write has begun.
     runtime: Option<Handle>,
     detached: Arc<DetachedWrites>,
 }

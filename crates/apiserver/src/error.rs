@@ -1,4 +1,4 @@
-//! Errors of requests, by what is wrong. HTTP codes and `Status` objects are made of them in [`ApiError::refusal`] only.
+//! Errors of requests, by cause. HTTP codes and `Status` objects are made of them in [`ApiError::refusal`] only.
 
 use std::fmt;
 
@@ -36,19 +36,19 @@ pub(crate) enum ApiError {
     Conflict { object: ObjectName, why: String },
     /// The body exceeds the size limit.
     BodyTooLarge,
-    /// The content type is not that of a patch.
+    /// The content type is not a patch type.
     UnknownPatchType,
-    /// There is no room for the request or its response now.
+    /// There is no memory for the request or its response now.
     TooManyRequests,
     /// The request took longer than its timeout.
     Timeout,
     /// A handler panicked.
     Panic,
-    /// The server cannot do what the valid request asks for.
+    /// The server cannot serve the valid request.
     Internal(String),
     /// A server error without a reason, as Kubernetes returns for some bad requests.
     Unclassified(String),
-    /// The server does not implement it.
+    /// The server does not implement the request.
     NotImplemented(String),
     /// Another component does not respond.
     Unavailable(String),
@@ -180,7 +180,7 @@ impl ApiError {
                 (429, "TooManyRequests", message.to_owned(), Some(Box::new(details)))
             }
             Self::Panic => {
-                let why = "this request made the server panic; its log says where";
+                let why = "this request caused a panic of the server, which is in its log";
                 (500, "InternalError", format!("Internal error occurred: {why}"), None)
             }
             Self::Store(gantry_store::Error::TooLarge { bytes_max }) => {

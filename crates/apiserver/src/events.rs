@@ -26,7 +26,7 @@ impl ApiServer {
         loop {
             let page = self.objects.store.list(request.clone()).await.map_err(ApiError::from)?;
             for item in page.items {
-                // Most events are young. Only of the others it matters when they were last written.
+                // Most events are young. The time of the last write matters only for the others.
                 let created = storage_codec::decode_creation(kind, &item.value, item.revision)?;
                 if !lifecycle::is_expired(&created, now, lifetime) {
                     continue;
@@ -37,7 +37,7 @@ impl ApiServer {
                 }
                 match self.objects.store.commit(Transaction::delete(item.key, item.revision)).await {
                     Ok(_) => swept += 1,
-                    // It was written just now and has not expired, or it is deleted already.
+                    // It was written meanwhile and has not expired, or it is deleted already.
                     Err(Error::Conflict { .. }) => {}
                     Err(error) => return Err(ApiError::from(error).into()),
                 }
@@ -45,7 +45,7 @@ impl ApiServer {
             match page.next {
                 Some(next) => {
                     request.start = Some(next);
-                    // A store in memory answers at once, and there may be many thousand events.
+                    // A store in memory is always ready, and there may be many thousand events.
                     tokio::task::yield_now().await;
                 }
                 None => return Ok(swept),

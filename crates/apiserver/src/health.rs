@@ -9,7 +9,7 @@ pub enum Health {
     Starting,
     /// It accepts requests.
     Ready,
-    /// It completes pending requests and should get no new ones.
+    /// It completes pending requests and should receive no new ones.
     ShuttingDown,
 }
 

@@ -1,4 +1,5 @@
-//! Runs work on large bodies and objects beside the threads that serve connections, and little of it at a time.
+//! Runs work on large bodies and objects outside of the threads that serve connections, with a limit on how much runs
+//! at a time.
 //!
 //! Decoding, validating and encoding a few megabytes takes many milliseconds in one go. On a worker thread of the
 //! runtime, all other requests of that thread would wait; and every such request takes many times the memory of its
@@ -17,7 +18,7 @@ use tokio::time::{Sleep, sleep};
 /// Larger bodies and objects are heavy.
 pub(crate) const HEAVY_BYTES: usize = 128 << 10;
 
-/// Fewer slots would let one slow request hold up all others.
+/// With fewer slots, one slow request would block all others.
 const SLOTS_MIN: usize = 2;
 
 tokio::task_local! {
@@ -29,27 +30,25 @@ tokio::task_local! {
 #[derive(Debug)]
 pub(crate) struct HeavyWork {
     slots: Arc<Semaphore>,
-    /// Those of bodies that are encoded while they are sent.
+    /// The slots of bodies that are encoded while they are sent.
     body_slots: Arc<Semaphore>,
 }
 
 /// Waits for a slot to encode a part of a body.
 ///
-/// A slot is held only while that part is encoded. It is not waited for in the queue of the semaphore: a body that a client does not
-/// read is not polled, and would keep a slot that it was given.
+/// A slot is held only while that part is encoded. The queue of the semaphore is not used: a body that a client does
+/// not read is not polled, and would keep a slot that it was given.
 #[derive(Debug, Default)]
 pub(crate) struct BodySlot {
     retry: Option<Pin<Box<Sleep>>>,
 }
 
-/// How long a body waits until it tries again to get a slot.
+/// How long a body waits before it tries to get a slot again.
 const BODY_SLOT_RETRY: Duration = Duration::from_millis(10);
 
 /// A slot, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct HeavySlot(
-    #[expect(dead_code, reason = "dropping it is what it is for")] OwnedSemaphorePermit,
-);
+pub(crate) struct HeavySlot(#[expect(dead_code, reason = "dropping it frees the slot")] OwnedSemaphorePermit);
 
 impl Default for HeavyWork {
     fn default() -> Self {
@@ -69,7 +68,7 @@ impl HeavyWork {
         off_worker(work)
     }
 
-    /// As [`Self::run`], for a result that is large: its slot is kept with it.
+    /// Like [`Self::run`], for a large result: its slot is kept with it.
     pub(crate) async fn run_keeping_slot<T>(
         &self,
         bytes: usize,
@@ -103,7 +102,7 @@ impl HeavyWork {
 }
 
 impl BodySlot {
-    /// Returns a slot if there is one; otherwise wakes the task after a while.
+    /// Returns a slot if one is free; otherwise wakes the task later.
     pub(crate) fn poll(&mut self, work: &HeavyWork, context: &mut Context<'_>) -> Poll<HeavySlot> {
         loop {
             if let Ok(slot) = Arc::clone(&work.body_slots).try_acquire_owned() {
@@ -124,7 +123,7 @@ pub(crate) fn off_worker<T>(work: impl FnOnce() -> T) -> T {
     if is_multi_threaded { tokio::task::block_in_place(work) } else { work() }
 }
 
-/// As [`off_worker`], if there is much to do.
+/// Like [`off_worker`], for this many bytes; small work runs directly.
 pub(crate) fn off_worker_if_heavy<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
     if bytes > HEAVY_BYTES { off_worker(work) } else { work() }
 }
@@ -136,7 +135,7 @@ mod tests {
 
     use super::*;
 
-    /// On one worker thread, a task goes on while another one computes.
+    /// On one worker thread, a task continues while another one computes.
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
     async fn other_tasks_go_on() {
         static IS_ANSWERED: AtomicBool = AtomicBool::new(false);
@@ -153,11 +152,11 @@ mod tests {
             HeavyWork::default().run(HEAVY_BYTES + 1, work).await
         });
         let quick = tokio::spawn(async { IS_ANSWERED.store(true, Ordering::Relaxed) });
-        assert!(computing.await.unwrap(), "the quick task ran before the long one ended");
+        assert!(computing.await.unwrap(), "the short task ran before the long one ended");
         quick.await.unwrap();
     }
 
-    /// Many watches of large objects must not compute all at once.
+    /// Many watches of large objects must not be encoded at the same time.
     #[tokio::test(start_paused = true)]
     async fn bodies_wait_for_a_slot() {
         let work = HeavyWork { body_slots: Arc::new(Semaphore::new(1)), ..HeavyWork::default() };
@@ -167,10 +166,10 @@ mod tests {
         assert!(waiting);
         drop(slot);
         drop(poll_fn(|context| second.poll(&work, context)).await);
-        assert_eq!(work.body_slots.available_permits(), 1, "none is kept");
+        assert_eq!(work.body_slots.available_permits(), 1, "no slot is kept");
     }
 
-    /// A request with a slot gets by with it, even if there is no other.
+    /// A request with a slot needs no second one, even if no other is free.
     #[tokio::test]
     async fn a_request_needs_one_slot() {
         let work = HeavyWork { slots: Arc::new(Semaphore::new(1)), ..HeavyWork::default() };

@@ -1,14 +1,14 @@
 //! The Kubernetes API over any store.
 //!
-//! One request comes in as an `http::Request` with its whole body and leaves as an `http::Response` whose body may be a
-//! stream that never ends: a watch. Sockets and TLS are not here; a listener or an in-process client is
-//! put around [`ApiServer::serve`]; in process, that is [`ApiService`].
+//! A request is an `http::Request` with its whole body, a response an `http::Response` whose body may be a stream that
+//! never ends: a watch. Sockets and TLS are not here; a listener or an in-process client calls [`ApiServer::serve`]; in
+//! process, that is [`ApiService`].
 //!
 //! ```text
 //! request ─► authentication ─► flow control ─► authorization ─► handlers ─► registry (validation, defaults, …) ─► objects ─► store
 //! ```
 //!
-//! *Invariant:* this crate never knows a controller, and never a concrete store.
+//! *Invariant:* this crate never depends on a controller, or on a concrete store.
 
 mod accept;
 mod admission;
@@ -102,7 +102,7 @@ pub struct ApiServer {
     parts: Arc<ServerParts>,
 }
 
-/// What the clones of a server share.
+/// The state that the clones of a server share.
 #[derive(Debug)]
 pub struct ServerParts {
     objects: Objects,
@@ -264,7 +264,7 @@ impl ApiServer {
         self.heavy_work.run_future(bytes, handled).await
     }
 
-    /// Returns when the writes have ended whose clients went away before the response.
+    /// Returns when the writes have ended whose clients disconnected before the response.
     ///
     /// A host calls it after the last connection has ended and before it closes the store.
     pub async fn finish_detached_writes(&self) {

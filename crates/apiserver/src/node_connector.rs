@@ -1,4 +1,5 @@
-//! The port to the agents of nodes (kubelets, or Gantry's own) and to what pods serve. The server opens no sockets itself.
+//! The port to the agents of nodes (kubelets, or Gantry's own) and to the servers of pods. The API server opens no
+//! sockets itself.
 
 use std::fmt::Debug;
 use std::net::IpAddr;
@@ -14,8 +15,8 @@ use crate::response::Body;
 pub trait NodeConnector: Debug + Send + Sync {
     /// Sends a request without a body to an agent, and returns its response.
     ///
-    /// After `101 Switching Protocols`, the client of the request and the agent are connected with each other; the extensions of
-    /// the request are those of the client's.
+    /// After `101 Switching Protocols`, the client of the request and the agent are connected with each other; the
+    /// request has the extensions of the client's request.
     fn send<'a>(&'a self, target: NodeTarget<'a>, request: Request<()>) -> NodeResponse<'a>;
 
     /// Sends a proxied request to its destination, and returns the response; upgrades are as for `send`.
@@ -25,19 +26,19 @@ pub trait NodeConnector: Debug + Send + Sync {
 /// The future response of an agent.
 pub type NodeResponse<'a> = Pin<Box<dyn Future<Output = Result<Response<Body>, NodeError>> + Send + 'a>>;
 
-/// What a request to an agent is about.
+/// The target of a request to an agent.
 #[derive(Clone, Debug)]
 pub struct NodeTarget<'a> {
-    /// Where the agent of the pod's node serves, if the node reports it.
+    /// The endpoint of the agent of the pod's node, if the node reports it.
     pub endpoint: Option<NodeEndpoint>,
     /// The pod.
     pub pod: &'a Value,
 }
 
-/// Where a proxied request goes.
+/// The destination of a proxied request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProxyDestination {
-    /// How to connect.
+    /// The protocol of the connection.
     pub transport: ProxyTransport,
     /// The address or name.
     pub host: String,
@@ -45,7 +46,7 @@ pub struct ProxyDestination {
     pub port: u16,
 }
 
-/// How to connect to the destination of a proxied request.
+/// The protocol of a connection to the destination of a proxied request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProxyTransport {
     /// Plain HTTP.
@@ -56,7 +57,8 @@ pub enum ProxyTransport {
     Kubelet,
 }
 
-/// Whether the API server may connect to this address for a client: not to itself, and not to what only its own link reaches.
+/// Whether the API server may connect to this address for a client: not to itself, and not to addresses that only its
+/// own link reaches.
 pub fn is_global_unicast(address: IpAddr) -> bool {
     let is_reserved = address.is_unspecified() || address.is_loopback() || address.is_multicast();
     let is_link_local = match address {
@@ -75,13 +77,13 @@ pub fn is_global_unicast(address: IpAddr) -> bool {
 pub enum NodeError {
     /// The node has no agent for this.
     NoAgent,
-    /// The address is one that the server does not connect to for a client.
+    /// The server does not connect to this address for a client.
     AddressNotAllowed,
     /// The connection failed.
     Failed(String),
 }
 
-/// Where the agent of a node serves.
+/// The endpoint of a node's agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeEndpoint {
     /// The address.

@@ -28,7 +28,7 @@ use crate::storage_codec::{self, EncodedObject};
 /// The prefix of all keys.
 const ROOT: &str = "/registry";
 
-/// The most attempts of a write on conflicts.
+/// The maximum number of attempts of a write on conflicts.
 const ATTEMPTS_MAX: usize = 64;
 
 /// The objects in a store.
@@ -59,7 +59,7 @@ pub(crate) enum Change {
     Renew,
     /// Replaces the object.
     Store(Value),
-    /// Deletes the object, after writing this state for watchers to see, if any. Both are one transaction.
+    /// Deletes the object, after writing this state, if any, for watchers. Both are one transaction.
     Remove(Option<Value>),
 }
 
@@ -80,7 +80,7 @@ pub(crate) enum ChangeResult {
     Kept(ObjectResponse),
     /// Replaced.
     Stored(ObjectResponse),
-    /// Deleted; the version is that of the deletion.
+    /// Deleted; the version is the revision of the deletion.
     Removed(ObjectResponse),
 }
 
@@ -125,7 +125,7 @@ impl Objects {
         Ok(self.decode(object_ref.kind, &key, &found)?.object)
     }
 
-    /// Decodes a stored object, unless it was written a moment ago.
+    /// Decodes a stored object, unless it is in the cache of decoded objects.
     fn decode(&self, kind: &Kind, key: &Key, stored: &Versioned) -> Result<DecodedObject, ApiError> {
         if let Some(decoded) = self.decoded.get(kind, key, stored.revision) {
             return Ok(decoded);
@@ -134,7 +134,7 @@ impl Objects {
         Ok(DecodedObject { object, parts: Arc::default() })
     }
 
-    /// The response with an object that was stored, which the next write need not decode.
+    /// The response with an object that was stored. The object is cached so that the next write need not decode it.
     fn stored(
         &self,
         kind: &Kind,
@@ -150,7 +150,7 @@ impl Objects {
             !is_cached(kind)
                 || storage_codec::decode(kind, &stored.value, revision)
                     .is_ok_and(|decoded| decoded == object),
-            "what is kept is what would be decoded: {object} {stored:?}"
+            "the cached object differs from the decoded one: {object} {stored:?}"
         );
         self.decoded.insert(kind, key, revision, &object, parts);
         ObjectResponse { object, stored: Some(stored) }
@@ -184,7 +184,7 @@ impl Objects {
             if let Err(why) =
                 self.allocate(object_ref, None, &mut object, &Allocated::default(), AllocationMode::Real)
             {
-                // Of several invalid ports the first one is reported, be it in use or out of range.
+                // Of several invalid ports the first one is reported, whether it is in use or out of range.
                 let refused = RejectedObject { object: unallocated.unwrap_or(object), why };
                 return Err(self.refusal(object_ref, None, refused, AllocationMode::Real).await);
             }
@@ -217,8 +217,8 @@ impl Objects {
         Err(ApiError::modified(object_ref))
     }
 
-    /// Removes an object whose deletion does not depend on more than what was read. Returns `false` if it has changed
-    /// since, or if other keys are deleted with it.
+    /// Removes an object whose deletion depends only on what was read. Returns `false` if it has changed since, or if
+    /// other keys are deleted with it.
     pub(crate) async fn remove_read(&self, object_ref: ObjectRef<'_>, read: &Item) -> Result<bool, ApiError> {
         if needs_allocation(object_ref) {
             return Ok(false);
@@ -234,7 +234,7 @@ impl Objects {
         }
     }
 
-    /// Changes an existing object. Calls `decide` again on write conflicts.
+    /// Changes an existing object. Calls `decide` again after each write conflict.
     pub(crate) async fn change(
         &self,
         object_ref: ObjectRef<'_>,

@@ -19,18 +19,18 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::error::ApiError;
 use crate::handlers::BODY_BYTES_MAX;
 
-/// The most bytes of a body that are discarded, the timeout of each read, and that of all of them.
+/// The maximum number of bytes of a body that are discarded, the timeout of each read, and the timeout of all of them.
 const DISCARDED_BYTES_MAX: usize = 64 << 20;
 const DISCARD_PATIENCE: Duration = Duration::from_secs(1);
 const DISCARD_TIMEOUT: Duration = Duration::from_secs(10);
 /// Smaller bodies are not counted.
 const COUNTED_FROM: usize = 16 << 10;
-/// How long a body waits for room.
+/// How long a body waits for memory.
 const ROOM_PATIENCE: Duration = Duration::from_secs(1);
 /// The unit in which bodies are counted.
 const UNIT: usize = 1 << 10;
 
-/// The room for the bodies of all requests in progress.
+/// The memory for the bodies of all requests in progress.
 #[derive(Clone, Debug)]
 pub(crate) struct BodyRoom {
     units: Arc<Semaphore>,
@@ -45,12 +45,12 @@ struct WithTextErrors<B>(Pin<Box<B>>);
 /// A body in memory.
 struct InMemory(Option<Bytes>);
 
-/// A body, and its share of the room.
+/// A body, and its share of the memory.
 pub(crate) struct ReadBody {
     pub(crate) bytes: Bytes,
-    #[expect(dead_code, reason = "dropping it is what it is for")]
+    #[expect(dead_code, reason = "dropping it frees the memory")]
     room: Option<OwnedSemaphorePermit>,
-    /// The body, if it is passed on instead.
+    /// The body, if it is passed on unread.
     stream: Option<RequestStream>,
 }
 
@@ -70,7 +70,7 @@ impl ReadBody {
         Self { bytes: Bytes::new(), room: None, stream: Some(stream) }
     }
 
-    /// The body as a stream, wherever it is.
+    /// The body as a stream, whether it was read or not.
     pub(crate) fn into_stream(self) -> RequestStream {
         let Self { bytes, stream, .. } = self;
         let in_memory = || RequestStream(Box::pin(InMemory(Some(bytes).filter(|bytes| !bytes.is_empty()))));
@@ -79,12 +79,12 @@ impl ReadBody {
 }
 
 impl BodyRoom {
-    /// Room for this many bytes.
+    /// Memory for this many bytes.
     pub(crate) fn of(bytes: usize) -> Self {
         Self { units: Arc::new(Semaphore::new(bytes / UNIT)) }
     }
 
-    /// Reads a body. Returns 413 if it is too large, and 429 if there is no room for it.
+    /// Reads a body. Returns 413 if it is too large, and 429 if there is no memory for it.
     pub(crate) async fn read<B>(&self, headers: &HeaderMap, body: B) -> Result<ReadBody, ApiError>
     where
         B: http_body::Body<Data = Bytes>,
@@ -117,7 +117,7 @@ impl BodyRoom {
         Ok(ReadBody { bytes: if all.is_empty() { first } else { all.freeze() }, room, stream: None })
     }
 
-    /// Reserves room for a body that has this length so far.
+    /// Reserves memory for a body that has this length so far.
     async fn reserve(&self, length: usize, room: &mut Option<OwnedSemaphorePermit>) -> Result<(), ApiError> {
         let has = room.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
         let needs = if length > COUNTED_FROM { length.div_ceil(UNIT) } else { 0 };
@@ -216,7 +216,7 @@ where
             discarded += frame.data_ref().map_or(0, Bytes::len);
         }
     };
-    // Too slow or too much: the connection closes while the client may still send.
+    // Too slow or too large: the connection closes while the client may still send.
     let _ = tokio::time::timeout(DISCARD_TIMEOUT, discarding).await;
 }
 
@@ -234,7 +234,7 @@ mod tests {
         Full::new(vec![b' '; length].into())
     }
 
-    /// Bodies beyond the room of all are refused until others are done; small ones never are.
+    /// Bodies beyond the memory of all requests are refused until others are done; small ones are never refused.
     #[tokio::test(start_paused = true)]
     async fn bodies_have_room_together() {
         let room = BodyRoom::of(2 << 20);

@@ -16,7 +16,7 @@ use crate::query::Query;
 /// User agents that get pretty-printed JSON by default.
 const PRETTY_USER_AGENTS: [&str; 3] = ["curl", "Wget", "Mozilla/5.0"];
 
-/// The address of the client that a connection comes from, as an extension of requests.
+/// The address of the client of a connection, as an extension of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PeerAddress(pub IpAddr);
 
@@ -77,7 +77,7 @@ impl<'r> RequestInfo<'r> {
         }
     }
 
-    /// Whether the request is one for a proxy, which is passed on with its body.
+    /// Whether the request is for a proxy, which passes it on with its body.
     pub(crate) fn is_proxied(&self) -> bool {
         let Target::Objects(objects) = &self.target else { return false };
         let (part, is_core) =
@@ -88,13 +88,13 @@ impl<'r> RequestInfo<'r> {
             && (part == "proxy" || part.starts_with("proxy/"))
     }
 
-    /// Whether the client asks to upgrade the connection.
+    /// Whether the client requests an upgrade of the connection.
     pub(crate) fn is_upgrade(&self) -> bool {
         let connection = self.headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
         connection.into_iter().any(|words| words.to_ascii_lowercase().contains("upgrade"))
     }
 
-    /// The request as RBAC sees it.
+    /// The request as RBAC evaluates it.
     pub(crate) fn access_request(&self) -> RequestAttributes {
         match &self.target {
             Target::Objects(objects) => RequestAttributes::for_objects(self.verb, objects, &self.query.0),

@@ -55,7 +55,7 @@ mod tests {
         assert_eq!(allowed(Method::PUT, "/x?timeout=50s").unwrap(), WRITE_MAX);
     }
 
-    /// A0.10: watches ignore it; they have `timeoutSeconds`.
+    /// A0.10: watches ignore the parameter; they have `timeoutSeconds`.
     #[test]
     fn a_watch_ignores_it() {
         assert_eq!(allowed(Method::GET, "/api/v1/pods?watch=true&timeout=abc").unwrap(), REQUEST_MAX);

@@ -31,19 +31,19 @@ pub trait Chunks: Send {
     /// The next bytes; `None` at the end.
     fn poll_chunk(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Bytes>>;
 
-    /// The number of bytes to come, if it is known.
+    /// The number of remaining bytes, if it is known.
     fn remaining(&self) -> Option<u64> {
         None
     }
 
-    /// Whether the stream ended before all bytes had come.
+    /// Whether the stream ended before all bytes were received.
     fn is_broken_off(&self) -> bool {
         false
     }
 }
 
 impl Body {
-    /// Whether the body ended before all of it had come.
+    /// Whether the body ended before all of it was received.
     pub fn is_broken_off(&self) -> bool {
         match self {
             Self::Whole(_) => false,
@@ -60,9 +60,9 @@ pub(crate) struct ApiResponse {
     /// The headers of a response that is passed on.
     forwarded: HeaderMap,
     warnings: Vec<String>,
-    /// The slot in which it was made, if that was heavy work: until it counts as unsent, there are few such responses.
+    /// The slot in which it was made, if that was heavy work: there are few such responses until they count as unsent.
     slot: Option<HeavySlot>,
-    /// Whether JSON is indented even if the client does not ask for it.
+    /// Whether JSON is indented even if the client does not request it.
     pub(crate) is_indented: bool,
     body: Body,
 }
@@ -116,7 +116,8 @@ impl ApiResponse {
         Self::new(200, "application/json", Body::Stream(Box::pin(chunks)))
     }
 
-    /// A response with bytes that others have as well: clients that do not read it cost no memory, and it is sent as it is.
+    /// A response with bytes that are shared with others: clients that do not read it cost no memory, and it is sent
+    /// unchanged.
     pub(crate) fn shared(content_type: &'static str, bytes: Bytes) -> Self {
         Self::chunked(content_type, SharedBytes(bytes))
     }
@@ -192,7 +193,7 @@ impl ApiResponse {
         }
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
         for (name, value) in self.headers {
-            // A value that is not a valid header is left out.
+            // A value that is not a valid header is omitted.
             if let Ok(value) = HeaderValue::from_str(&value) {
                 headers.insert(name, value);
             }
@@ -266,7 +267,7 @@ mod tests {
 
     use super::*;
 
-    /// Thousands of streams that do not read a document must not have a copy of it each.
+    /// Thousands of streams that do not read a document must not each have a copy of it.
     #[tokio::test]
     async fn shared_bytes_are_not_copied() {
         let bytes: Bytes = vec![7; 3 * CHUNK_BYTES + 1].into();

@@ -46,7 +46,7 @@ pub(crate) fn gzip(bytes: &[u8]) -> Option<Bytes> {
     encoder.finish().ok().map(Bytes::from)
 }
 
-/// Converts JSON to YAML where requested, or pretty-prints it. It stays as it is if indentation would make it very much longer.
+/// Converts JSON to YAML where requested, or pretty-prints it. It is not changed if indentation would make it very much longer.
 fn format_body(response: &mut Response<Body>, info: &RequestInfo<'_>, is_indented: bool) {
     let is_json = response
         .headers()

@@ -1,6 +1,7 @@
 //! Serves a request whose body is not read yet: timeout, panics.
 //!
-//! A panic fails only the request that caused it. A write goes on after its timeout, and after its client has gone.
+//! A panic fails only the request that caused it. A write continues after its timeout, and after its client has
+//! disconnected.
 
 use std::fmt::Display;
 use std::future::poll_fn;
@@ -18,7 +19,8 @@ use crate::request_info::RequestInfo;
 use crate::{ApiServer, Body, request_body, request_timeout, response_filters};
 
 impl ApiServer {
-    /// Serves one request, reading its body. That of a proxied request is passed on as it arrives, without a timeout.
+    /// Serves one request, and reads its body. The body of a proxied request is passed on while it arrives, without a
+    /// timeout.
     pub async fn serve<B>(&self, request: Request<B>) -> Response<Body>
     where
         B: http_body::Body<Data = Bytes> + Send + 'static,

@@ -1,4 +1,4 @@
-//! Settings of an API server. The defaults are those of Kubernetes.
+//! Settings of an API server. The defaults are the defaults of Kubernetes.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::num::NonZero;
@@ -19,21 +19,21 @@ pub struct Settings {
     pub service_accounts: ServiceAccounts,
     /// The ranges that addresses and ports of services are allocated from.
     pub services: ServiceRanges,
-    /// The address of the server that the service `default/kubernetes` routes to.
+    /// The address of the server to which the service `default/kubernetes` routes.
     pub advertised: SocketAddrV4,
     /// The CA certificates of client certificates, as PEM.
     pub client_ca: Option<String>,
     /// The time that an event is kept after its last write.
     pub event_lifetime: Duration,
-    /// Connects to the agents of nodes, for logs, exec, attach and port-forward; if `None`, there are none.
+    /// Connects to the agents of nodes, for logs, exec, attach and port-forward; if `None`, nodes have no agents.
     pub nodes: Option<Arc<dyn NodeConnector>>,
     /// The limits of memory for requests and responses in progress.
     pub memory: MemoryLimits,
-    /// Kinds for which no controller runs: creating an object of one returns a warning that says so.
+    /// Kinds for which no controller runs: creating an object of one returns a warning.
     pub uncontrolled: Vec<UncontrolledKind>,
     /// The limits on requests in flight.
     pub requests: RequestLimits,
-    /// Whether `managedFields` are kept: who changed which field.
+    /// Whether `managedFields` are kept: which manager changed which field.
     pub managed_fields: bool,
     /// The number of objects whose decoded form is kept for their next write.
     pub decoded_objects: NonZero<usize>,
@@ -42,9 +42,9 @@ pub struct Settings {
 /// The limits on requests in flight. Watches count while they begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestLimits {
-    /// The most requests that read; 0 for no limit.
+    /// The maximum number of concurrent requests that read; 0 for no limit.
     pub reading: u32,
-    /// The most requests that write; 0 for no limit.
+    /// The maximum number of concurrent requests that write; 0 for no limit.
     pub mutating: u32,
     /// Whether the sum of both is divided by priority and fairness, instead of each being a separate limit.
     pub priority_and_fairness: bool,
@@ -62,11 +62,11 @@ pub struct MemoryLimits {
 /// A kind for which no controller runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UncontrolledKind {
-    /// Its API group.
+    /// The API group.
     pub group: &'static str,
-    /// Its kind.
+    /// The kind.
     pub kind: &'static str,
-    /// What does not happen to its objects, as the end of a sentence about one: `no pods are created for it`.
+    /// The missing effect, as the end of a sentence about an object: `no pods are created for it`.
     pub effect: &'static str,
 }
 

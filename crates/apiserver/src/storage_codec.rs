@@ -32,10 +32,10 @@ use crate::metadata::Metadata;
 /// The fields before the version in an object's metadata, in this order; all are strings.
 const BEFORE_VERSION: [&[u8]; 5] = [b"name", b"generateName", b"namespace", b"selfLink", b"uid"];
 
-/// What comes before the value of an object's metadata.
+/// The bytes before the value of an object's metadata.
 const METADATA_MEMBER: &[u8] = b"\"metadata\":";
 
-/// Where stored bytes are split to insert the version.
+/// The positions at which stored bytes are split to insert the version.
 struct SplicePoints {
     /// The start of `"metadata"`, after kind and version.
     metadata: usize,
@@ -43,7 +43,7 @@ struct SplicePoints {
     version: usize,
 }
 
-/// The stored bytes of an object, and where its parts are in them if it is kept decoded.
+/// The stored bytes of an object, and the positions of its parts in them if it is kept decoded.
 pub(crate) struct EncodedObject {
     pub(crate) bytes: Bytes,
     pub(crate) parts: TextParts,
@@ -54,7 +54,8 @@ pub(crate) fn encode(kind: &Kind, object: &mut Value) -> Bytes {
     encode_beside(kind, object, None).bytes
 }
 
-/// Encodes an object as [`encode`] does. What it shares with the stored object that it replaces is neither looked at nor encoded again.
+/// Encodes an object as [`encode`] does. Parts that it shares with the stored object that it replaces are neither
+/// processed nor encoded again.
 pub(crate) fn encode_beside(
     kind: &Kind,
     object: &mut Value,
@@ -84,14 +85,14 @@ pub(crate) fn encode_beside(
             parts = encode::object_with_parts(object, &kind.nature, stored, &mut bytes);
             debug_assert!(
                 bytes.trim_ascii() == encode::object(object, &kind.nature).trim_ascii(),
-                "what is copied is what would be encoded: {object}"
+                "the copied bytes differ from the encoding: {object}"
             );
         }
         (Nature::BuiltIn(_), None) => {
             encode::object_into(object, &kind.nature, TypeMeta::Written, &mut bytes);
         }
     }
-    // Stored values live long: no spare capacity.
+    // Stored values are kept for long: no spare capacity.
     EncodedObject { bytes: bytes.into_boxed_slice().into(), parts }
 }
 
@@ -121,7 +122,8 @@ pub(crate) fn decode(kind: &Kind, stored: &[u8], revision: Revision) -> Result<V
     Ok(with_version(object, revision))
 }
 
-/// Decodes what selectors by name, namespace and labels need: of objects in our own layout, only the metadata is parsed.
+/// Decodes the fields for selectors by name, namespace and labels: of objects in our own layout, only the metadata is
+/// parsed.
 pub(crate) fn decode_labels(kind: &Kind, stored: &[u8], revision: Revision) -> Result<Value, ApiError> {
     match stored_metadata(kind, stored)? {
         Some(StoredMetadata { name, namespace, labels, .. }) => {
@@ -131,7 +133,8 @@ pub(crate) fn decode_labels(kind: &Kind, stored: &[u8], revision: Revision) -> R
     }
 }
 
-/// Decodes what most deletions depend on: name, namespace and finalizers. Of objects in our own layout, only the metadata is parsed.
+/// Decodes the fields that most deletions depend on: name, namespace and finalizers. Of objects in our own layout, only
+/// the metadata is parsed.
 pub(crate) fn decode_finalizers(kind: &Kind, stored: &[u8], revision: Revision) -> Result<Value, ApiError> {
     match stored_metadata(kind, stored)? {
         Some(StoredMetadata { name, namespace, finalizers, .. }) => {
@@ -141,7 +144,7 @@ pub(crate) fn decode_finalizers(kind: &Kind, stored: &[u8], revision: Revision) 
     }
 }
 
-/// Decodes when an object was created. Of objects in our own layout, only the metadata is parsed.
+/// Decodes the creation time of an object. Of objects in our own layout, only the metadata is parsed.
 pub(crate) fn decode_creation(kind: &Kind, stored: &[u8], revision: Revision) -> Result<Value, ApiError> {
     match stored_metadata(kind, stored)? {
         Some(metadata) => Ok(json!({"metadata": {"creationTimestamp": metadata.creation_timestamp}})),
@@ -157,7 +160,7 @@ pub(crate) fn is_deleting(kind: &Kind, stored: &[u8], revision: Revision) -> Res
     }
 }
 
-/// The metadata of a stored object that is read without decoding all of it.
+/// The metadata of a stored object that is read without decoding the whole object.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct StoredMetadata<'s> {
@@ -175,7 +178,7 @@ struct StoredMetadata<'s> {
     finalizers: Value,
 }
 
-/// Parses the metadata of bytes in our own layout, and nothing behind it; `None` for everything else.
+/// Parses the metadata of bytes in our own layout, and nothing after it; `None` for everything else.
 fn stored_metadata<'s>(kind: &Kind, stored: &'s [u8]) -> Result<Option<StoredMetadata<'s>>, ApiError> {
     let Some(at) = splice_points(kind, stored) else { return Ok(None) };
     let start = at.metadata + METADATA_MEMBER.len();
@@ -250,7 +253,7 @@ fn write_version(before: &[u8], after: &[u8], revision: Revision, out: &mut Vec<
     }
 }
 
-/// Returns where to split bytes in our own layout of this kind; `None` for everything else.
+/// Returns the positions at which to split bytes in our own layout of this kind; `None` for everything else.
 fn splice_points(kind: &Kind, stored: &[u8]) -> Option<SplicePoints> {
     let rest = stored.strip_prefix(b"{\"kind\":\"")?.strip_prefix(kind.kind.as_bytes())?;
     let rest = rest.strip_prefix(b"\",\"apiVersion\":\"")?;
@@ -370,7 +373,7 @@ mod tests {
         (String::from_utf8(object).unwrap(), String::from_utf8(item).unwrap())
     }
 
-    /// A2.1, A2.2: the version is in its place, and items have no kind.
+    /// A2.1, A2.2: the version is inserted at its position, and items have no kind.
     #[test]
     fn the_version_is_inserted_after_the_uid() {
         let mut object = json!({
@@ -421,12 +424,12 @@ mod tests {
         assert_eq!(
             decode(pods, bare, seven()).unwrap()["spec"]["restartPolicy"],
             "Always",
-            "defaults are for reads, too"
+            "defaults are applied on reads, too"
         );
         let mut out = Vec::new();
         assert!(
             write(maps(), &Bytes::from_static(b"nonsense"), seven(), TypeMeta::Written, &mut out).is_err(),
-            "and never a panic"
+            "malformed bytes are an error and not a panic"
         );
     }
 
@@ -440,10 +443,14 @@ mod tests {
         let mut start = Vec::new();
         let rest = write_start(maps(), &stored, seven(), TypeMeta::LeftOut, &mut start).unwrap();
         assert_eq!(start, br#"{"metadata":{"name":"a","resourceVersion":"7""#);
-        assert_eq!(rest.as_ptr_range().end, stored.as_ptr_range().end, "a part of what is stored");
+        assert_eq!(
+            rest.as_ptr_range().end,
+            stored.as_ptr_range().end,
+            "the rest is a part of the stored bytes"
+        );
     }
 
-    /// What selectors need is read from the metadata; what is behind it is not even parsed.
+    /// The fields for selectors are read from the metadata; the bytes after it are not parsed.
     #[test]
     fn labels_are_read_without_the_rest() {
         let stored = br#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","namespace":"n","labels":{"l":"v"}},"data":{?}}"#;
@@ -477,7 +484,7 @@ mod tests {
         }
     }
 
-    /// The labels that a Job gets with its selector are stored with its first update.
+    /// The labels that a Job gets from its selector are stored with its first update.
     #[test]
     fn generated_labels_of_a_job_are_a_default_until_its_first_update() {
         let jobs = kinds().resource("batch", "v1", "jobs").unwrap();
@@ -489,15 +496,11 @@ mod tests {
         let first = encode_new(jobs, &mut job).bytes;
         let read = decode(jobs, &first, seven()).unwrap();
         assert_eq!(read["metadata"]["labels"], labels);
-        assert_ne!(
-            encode(jobs, &mut read.clone()),
-            first,
-            "so that an update which changes nothing is written"
-        );
+        assert_ne!(encode(jobs, &mut read.clone()), first, "an update without changes is written");
         assert!(must_reencode(jobs));
     }
 
-    /// A new claim gets its phase on each read until its first update, also if an earlier version stored it.
+    /// A new claim has its phase on each read until its first update, also if an earlier version stored it.
     #[test]
     fn the_phase_of_a_claim_is_a_default_until_its_first_update() {
         let claims = kinds().resource("", "v1", "persistentvolumeclaims").unwrap();

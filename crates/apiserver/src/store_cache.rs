@@ -1,10 +1,10 @@
 //! A cache of a value computed from all objects of some kinds, at least as new as every write that this server
 //! acknowledged.
 //!
-//! A watch of each kind updates it. No task runs in the background: a read looks whether the watches have events, and if so, or after
-//! a write to such an object by this server, one of the reads refreshes the cache while the others wait for it. Otherwise no read
-//! waits for another one: with many requests at once, each would wait until all before it have been scheduled.
-//! Writes of other servers become visible when the watches deliver them.
+//! A watch of each kind updates it. No task runs in the background: a read checks whether the watches have events, and
+//! if so, or after a write to such an object by this server, one of the reads refreshes the cache while the others wait
+//! for it. Otherwise no read waits for another one: with many requests at once, each would wait until all before it
+//! have been scheduled. Writes of other servers become visible when the watches deliver them.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -36,7 +36,7 @@ pub(crate) trait Projection: Clone + Default {
 
 /// A cached projection.
 pub(crate) struct StoreCache<P> {
-    /// `None` before it is loaded and while it is refreshed. It is locked for moments only.
+    /// `None` before it is loaded and while it is refreshed. The lock is held for short times only.
     state: Mutex<Option<CacheState<P>>>,
     is_refreshing: AtomicBool,
     refreshed: Notify,
@@ -86,7 +86,7 @@ impl<P: Projection> StoreCache<P> {
         }
     }
 
-    /// The projection, if it includes so many writes and the watches have nothing new.
+    /// The projection, if it includes this many writes and the watches have no new events.
     fn up_to_date(&self, writes: u64) -> Option<Arc<P>> {
         let mut state = self.state();
         let state = state.as_mut().filter(|state| state.writes >= writes)?;
@@ -105,7 +105,7 @@ impl<P: Projection> StoreCache<P> {
 }
 
 impl<P: Projection> Refresh<'_, P> {
-    /// Applies what the watches delivered, or loads the cache.
+    /// Applies the delivered events, or loads the cache.
     async fn run(self, store: &dyn Store) -> Result<Arc<P>, Error> {
         let writes = self.0.writes.load(Ordering::Acquire);
         let mut state = self.0.state().take();
@@ -146,7 +146,7 @@ impl<P: Projection> CacheState<P> {
             let prefix = Objects::prefix(kind, None);
             let page = store.list(ListRequest::all(prefix.clone())).await?;
             for item in &page.items {
-                // Objects that cannot be decoded are left out.
+                // Objects that cannot be decoded are ignored.
                 if let Ok(object) = storage_codec::decode(kind, &item.value, item.revision) {
                     projection.add(&object);
                 }
@@ -163,7 +163,7 @@ impl<P: Projection> CacheState<P> {
         Ok(Self { projection: Arc::new(projection), watches, writes })
     }
 
-    /// Applies pending watch events; waits for those of acknowledged writes.
+    /// Applies pending watch events; waits for the events of acknowledged writes.
     async fn catch_up(&mut self, store: &dyn Store, writes: u64) -> Result<(), Error> {
         let until = if self.writes < writes { Some(store.bounds().await?.current) } else { None };
         for watched in &mut self.watches {
@@ -180,7 +180,7 @@ impl<P: Projection> CacheState<P> {
 }
 
 impl WatchedKind {
-    /// Whether there are events that are not applied, or the watch failed.
+    /// Whether there are events that are not applied, or the watch has failed.
     fn has_news(&mut self) -> bool {
         while self.unapplied.is_empty() && self.failure.is_none() {
             let Poll::Ready(notice) = self.watch.poll(&mut Context::from_waker(Waker::noop())) else {
@@ -216,7 +216,7 @@ impl WatchedKind {
         }
     }
 
-    /// Notes how far the watch is; returns the event, if the notice is one.
+    /// Records the progress of the watch; returns the event, if the notice is one.
     fn take(&mut self, notice: Option<Result<Notice, Error>>) -> Result<Option<Arc<Event>>, Error> {
         match notice {
             Some(Ok(Notice::Progress(revision))) => {
@@ -279,7 +279,7 @@ mod tests {
     use super::*;
     use crate::metadata::Metadata;
 
-    /// A store that says how far it is only after a permit was given.
+    /// A store whose bounds are returned only after a permit was given.
     #[derive(Debug)]
     struct SlowStore {
         memory: MemoryStore,
@@ -345,8 +345,8 @@ mod tests {
         SlowStore { memory: MemoryStore::new(HistoryLimits::default()), permits: Semaphore::new(0) }
     }
 
-    /// Reads that wait for a refresh need not wait for each other: under a flood of requests, each would wait until all before
-    /// it have been scheduled, for seconds in all.
+    /// Reads that wait for a refresh need not wait for each other: under a flood of requests, each would wait until all
+    /// before it have been scheduled, for seconds in total.
     #[tokio::test]
     async fn reads_do_not_wait_for_each_other() {
         let (store, cache) = (slow_store(), StoreCache::<Names>::default());
@@ -363,7 +363,7 @@ mod tests {
         assert!(refreshing.await.unwrap().0.contains("a"));
         for read in reads.iter_mut().rev() {
             let Poll::Ready(names) = read.as_mut().poll(&mut context) else {
-                panic!("it waits for another one")
+                panic!("the read waits for another one")
             };
             assert!(names.unwrap().0.contains("a"));
         }
@@ -383,7 +383,7 @@ mod tests {
         assert!(other.await.unwrap().0.contains("a"));
     }
 
-    /// Events of other servers are seen without a write of this one, and the store need not be asked for that.
+    /// Events of other servers are applied without a write of this one, and without a request to the store.
     #[tokio::test]
     async fn events_are_applied_by_the_next_read() {
         let (store, cache) = (slow_store(), StoreCache::<Names>::default());

@@ -1,8 +1,8 @@
 //! Completes deletions of pods that a crash interrupted.
 //!
 //! A pod without a grace period is written with its deletion timestamp and removed at the next revision. Stores of
-//! Gantry do both or neither; on etcd a crash may have left the first alone. No kubelet or controller takes such a pod up:
-//! for them its deletion is complete.
+//! Gantry do both or neither; on etcd a crash may have left only the first. No kubelet or controller continues such a
+//! deletion: for them it is complete.
 
 use gantry_registry::lifecycle;
 use gantry_schema::kinds::kinds;
@@ -16,14 +16,14 @@ use crate::storage_codec;
 /// The page size of lists.
 const PAGE: usize = 500;
 
-/// Removes the pods whose deletion has no grace period left and is not held by finalizers.
+/// Removes the pods whose deletion has no remaining grace period and is not blocked by finalizers.
 pub(crate) async fn complete(server: &ApiServer) -> Result<(), ApiError> {
     let Some(kind) = kinds().resource("", "v1", "pods") else { return Ok(()) };
     let mut request = ListRequest::all(Objects::prefix(kind, None)).limit(PAGE);
     loop {
         let page = server.objects.store.list(request.clone()).await?;
         for item in page.items {
-            // An unreadable pod does not keep others from being removed.
+            // An unreadable pod does not prevent the removal of others.
             if !storage_codec::is_deleting(kind, &item.value, item.revision).unwrap_or(false) {
                 continue;
             }

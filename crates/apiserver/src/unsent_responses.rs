@@ -1,7 +1,8 @@
 //! Limits the memory of large responses that clients have not read yet.
 //!
-//! A large response is sent in chunks, and is held and counted as a whole until its last chunk is taken. When there is no room for
-//! another one, responses whose clients have stopped reading are cut off; if that is not enough, the new one is refused with 429.
+//! A large response is sent in chunks, and is held and counted as a whole until its last chunk is taken. When there is
+//! no memory for another one, responses whose clients have stopped reading are cut off; if that is not enough, the new
+//! one is refused with 429.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -16,7 +17,7 @@ use tokio::time::Instant;
 use crate::chunk_buffer::CHUNK_BYTES;
 use crate::response::{Body, Chunks};
 
-/// A client that takes no chunk for so long has stopped reading.
+/// A client that takes no chunk for this long has stopped reading.
 const STALLED_AFTER: Duration = Duration::from_secs(5);
 
 /// The large responses that are being sent.
@@ -56,7 +57,7 @@ impl UnsentResponses {
         Self { bytes_max, state: Mutex::default() }
     }
 
-    /// Counts the response if it is large. Returns `None` if there is no room for it.
+    /// Counts the response if it is large. Returns `None` if there is no memory for it.
     pub(crate) fn count(self: &Arc<Self>, response: Response<Body>) -> Option<Response<Body>> {
         let (head, body) = response.into_parts();
         let body = match body {
@@ -68,7 +69,7 @@ impl UnsentResponses {
         Some(Response::from_parts(head, body))
     }
 
-    /// Counts bytes until they are sent. Returns `None` if there is no room for them.
+    /// Counts bytes until they are sent. Returns `None` if there is no memory for them.
     pub(crate) fn body(self: &Arc<Self>, bytes: Bytes) -> Option<LargeBody> {
         let remaining = bytes.len();
         let id = self.add(bytes)?;
@@ -81,7 +82,7 @@ impl UnsentResponses {
         if state.bytes.saturating_add(rest.len()) > self.bytes_max {
             state.cut_off_stalled(now);
         }
-        // One response always fits, however large.
+        // One response is always accepted, whatever its size.
         if state.bytes > 0 && state.bytes.saturating_add(rest.len()) > self.bytes_max {
             return None;
         }
@@ -128,7 +129,7 @@ impl LargeBody {
         let mut state = self.unsent.lock();
         let unsent = state.responses.get_mut(&self.id)?;
         let length = unsent.rest.len().min(CHUNK_BYTES);
-        // A copy: a part of the whole would keep all of it in memory.
+        // A copy: a slice of the whole would keep all of it in memory.
         let chunk = Bytes::copy_from_slice(&unsent.rest[..length]);
         unsent.rest.advance(length);
         unsent.last_progress = Instant::now();
@@ -170,23 +171,23 @@ mod tests {
         response.into_body().collect().await.unwrap().to_bytes().len()
     }
 
-    /// Responses that clients do not read are cut off when there is no room for another one, and not before.
+    /// Responses that clients do not read are cut off when there is no memory for another one, and not before.
     #[tokio::test(start_paused = true)]
     async fn stalled_responses_make_room() {
         let unsent = Arc::new(UnsentResponses::new(1 << 20));
         let stalled: Vec<_> = (0..2).map(|_| unsent.count(large(500_000)).unwrap()).collect();
-        assert!(unsent.count(large(500_000)).is_none(), "there is no room");
-        assert_eq!(read(unsent.count(large(1000)).unwrap()).await, 1000, "for small ones there is");
+        assert!(unsent.count(large(500_000)).is_none(), "there is no memory");
+        assert_eq!(read(unsent.count(large(1000)).unwrap()).await, 1000, "small responses are not limited");
         tokio::time::advance(STALLED_AFTER).await;
         let read_now = unsent.count(large(500_000)).unwrap();
         assert_eq!(read(read_now).await, 500_000);
         for response in stalled {
-            assert_eq!(read(response).await, 0, "cut off");
+            assert_eq!(read(response).await, 0, "the response is cut off");
         }
         assert_eq!(unsent.lock().bytes, 0);
     }
 
-    /// Until its last chunk is taken, all of a response is in memory.
+    /// A response is in memory as a whole until its last chunk is taken.
     #[test]
     fn a_response_counts_as_a_whole_until_its_last_chunk() {
         let unsent = Arc::new(UnsentResponses::new(1 << 20));
@@ -205,7 +206,11 @@ mod tests {
         let unsent = Arc::new(UnsentResponses::new(1 << 20));
         drop(unsent.count(large(1_000_000)).unwrap());
         assert_eq!(read(unsent.count(large(1_000_000)).unwrap()).await, 1_000_000);
-        assert_eq!(read(unsent.count(large(3 << 20)).unwrap()).await, 3 << 20, "one always fits");
+        assert_eq!(
+            read(unsent.count(large(3 << 20)).unwrap()).await,
+            3 << 20,
+            "one response is always accepted"
+        );
         assert_eq!(unsent.lock().bytes, 0);
     }
 }

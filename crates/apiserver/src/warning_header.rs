@@ -1,7 +1,7 @@
-//! `Warning` headers: each text once, and no more of them than Kubernetes sends.
+//! `Warning` headers: each text once, and no more than Kubernetes sends.
 //!
-//! Texts that are too long together are truncated, each and as a whole; a client's field names are in them, which may be
-//! as large as a body.
+//! Texts that are too long are truncated, each and in total; they contain a client's field names, which may be as large
+//! as a body.
 
 use std::collections::BTreeSet;
 

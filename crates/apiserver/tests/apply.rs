@@ -6,7 +6,7 @@ mod harness;
 
 use gantry_apiserver::ApiServer;
 use gantry_json::{Value, json};
-use harness::{ask, call, read, send, server};
+use harness::{call, read, round_trip, send, server};
 use http::Method;
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
@@ -42,7 +42,7 @@ async fn a_statement_creates_and_then_changes() {
     assert_eq!(managers(&list["items"][0]), ["m Apply"]);
 }
 
-/// A3.20: invalid apply configurations.
+/// A3.20: invalid apply configurations are refused.
 #[tokio::test]
 async fn an_apply_configuration_needs_manager_kind_and_name() {
     let server = server().await;
@@ -84,16 +84,18 @@ async fn a_statement_fits_the_schema() {
     let twice = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  k: a\n  k: b\n";
     let path = format!("{MAPS}/a?fieldManager=m");
     let kind = [("content-type", APPLY)];
-    let strict = ask(&server, Method::PATCH, &format!("{path}&fieldValidation=Strict"), &kind, twice).await;
+    let strict =
+        round_trip(&server, Method::PATCH, &format!("{path}&fieldValidation=Strict"), &kind, twice).await;
     assert_eq!(strict.status, 400);
-    let warned = ask(&server, Method::PATCH, &path, &kind, twice).await;
+    let warned = round_trip(&server, Method::PATCH, &path, &kind, twice).await;
     assert_eq!((warned.status, &warned.json()["data"]["k"]), (201, &json!("b")));
     assert!(warned.headers.contains_key("warning"));
-    let ignored = ask(&server, Method::PATCH, &format!("{path}&fieldValidation=Ignore"), &kind, twice).await;
+    let ignored =
+        round_trip(&server, Method::PATCH, &format!("{path}&fieldValidation=Ignore"), &kind, twice).await;
     assert!(!ignored.headers.contains_key("warning"));
 }
 
-/// A3.23, A3.15: a change to another manager's fields is a conflict, or is forced.
+/// A3.23, A3.15: a change to another manager's fields is a conflict unless it is forced.
 #[tokio::test]
 async fn managers_disagree_until_one_insists() {
     let server = server().await;
@@ -112,7 +114,7 @@ async fn managers_disagree_until_one_insists() {
     assert_eq!(managers(&patched), ["u Update"], "an update has no conflicts");
 }
 
-/// A3.22: an object that another manager owns and that is left empty stays owned.
+/// A3.22: a struct that another manager owns and that becomes empty keeps its owner.
 #[tokio::test]
 async fn an_emptied_object_stays_owned() {
     let server = server().await;
@@ -156,7 +158,7 @@ async fn the_record_of_owners_can_be_read_and_written() {
     let mut other = entry.clone();
     other["manager"] = json!("other");
     assert_eq!(managers(&write(json!([other])).await), ["other Update"]);
-    assert_eq!(managers(&write(json!([])).await), Vec::<String>::new(), "nothing is a wish, too");
+    assert_eq!(managers(&write(json!([])).await), Vec::<String>::new(), "an empty list removes all entries");
     apply(&server, "?fieldManager=m", &map(&json!({"k": "1"}))).await;
     let (_, found) = call(&server, Method::GET, &path, Value::Null).await;
     assert_eq!(managers(&found), ["m Apply", "before-first-apply Update"], "A3.20");
@@ -169,7 +171,7 @@ async fn the_record_of_owners_can_be_read_and_written() {
     );
 }
 
-/// A3.24: a status is applied through `/status`, with an entry of its own.
+/// A3.24: a status is applied through `/status`, with a separate entry.
 #[tokio::test]
 async fn a_status_is_applied_by_itself() {
     let server = server().await;

@@ -99,7 +99,7 @@ async fn a_second_start_creates_missing_objects_only() {
     let server = started(&store, Settings::default()).await;
     get(&server, view).await;
     assert_eq!(get(&server, service).await["spec"]["clusterIP"], "10.96.0.1");
-    assert_eq!(get(&server, discovery).await["rules"], Value::Null, "changed objects stay changed");
+    assert_eq!(get(&server, discovery).await["rules"], Value::Null, "changed objects are kept");
 }
 
 /// A6.1: a server that starts with another address updates its endpoints.

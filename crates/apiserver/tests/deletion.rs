@@ -25,7 +25,7 @@ async fn set(cluster: &Cluster, name: &str, finalizers: &[&str]) -> Value {
     cluster.post(SETS, object).await.1
 }
 
-/// A2.25: options come from the body, else from the query; an invalid body is refused.
+/// A2.25: options are read from the body, else from the query; an invalid body is refused.
 #[tokio::test]
 async fn options_come_from_the_body_or_the_query() {
     let cluster = Cluster::new().await;
@@ -84,13 +84,16 @@ async fn policies_that_make_no_sense_are_refused() {
     let why = "DeleteOptions.meta.k8s.io \"\" is invalid: propagationPolicy: Invalid value: \"Orphan\": orphanDependents \
                and deletionPropagation cannot be both set";
     assert_eq!((both.0, message(&both)), (422, why));
-    let words = cluster.delete(&format!("{MAPS}/a?gracePeriodSeconds=abc")).await;
-    assert_eq!((words.0, message(&words)), (400, "strconv.ParseInt: parsing \"abc\": invalid syntax"));
+    let malformed = cluster.delete(&format!("{MAPS}/a?gracePeriodSeconds=abc")).await;
+    assert_eq!(
+        (malformed.0, message(&malformed)),
+        (400, "strconv.ParseInt: parsing \"abc\": invalid syntax")
+    );
     assert_eq!(cluster.get(&format!("{MAPS}/a")).await.0, 200);
 }
 
-/// A2.27, O6.1, O6.2: the propagation policy is that of the request, else of the object's finalizers, else of its
-/// kind.
+/// A2.27, O6.1, O6.2: the propagation policy is the one in the request, else the one of the object's finalizers, else
+/// the default of its kind.
 #[tokio::test]
 async fn the_policy_is_that_of_the_request_the_object_or_the_kind() {
     let cluster = Cluster::new().await;
@@ -99,11 +102,11 @@ async fn the_policy_is_that_of_the_request_the_object_or_the_kind() {
     assert_eq!(
         cluster.delete(&path).await.1["metadata"]["finalizers"],
         json!(["orphan"]),
-        "the object's own"
+        "the finalizer of the object"
     );
     let foreground = json!({"propagationPolicy": "Foreground"});
     let (_, changed) = cluster.delete_with(&path, foreground).await;
-    assert_eq!(changed["metadata"]["finalizers"], json!(["foregroundDeletion"]), "the request's");
+    assert_eq!(changed["metadata"]["finalizers"], json!(["foregroundDeletion"]), "the policy of the request");
     assert_eq!(cluster.delete_with(&path, json!({"orphanDependents": false})).await.0, 200);
     assert_eq!(cluster.get(&path).await.0, 404, "foreground, then background: deleted at once");
     let controllers = "/api/v1/namespaces/default/replicationcontrollers";
@@ -111,14 +114,14 @@ async fn the_policy_is_that_of_the_request_the_object_or_the_kind() {
         "metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "nginx:1"}]}}});
     cluster.post(controllers, json!({"metadata": {"name": "rc"}, "spec": spec})).await;
     let (_, held) = cluster.delete(&format!("{controllers}/rc")).await;
-    assert_eq!(held["metadata"]["finalizers"], json!(["orphan"]), "the kind's");
+    assert_eq!(held["metadata"]["finalizers"], json!(["orphan"]), "the policy of the kind");
     let events = "/api/v1/namespaces/default/events";
     let event = json!({"metadata": {"name": "e"}, "involvedObject": {"kind": "Pod", "name": "p", "namespace": "default"}});
     cluster.post(events, event).await;
     assert_eq!(
         cluster.delete(&format!("{events}/e?propagationPolicy=Orphan")).await.1["kind"],
         "Status",
-        "events have none"
+        "events ignore the policy"
     );
 }
 
@@ -130,16 +133,24 @@ async fn removing_the_last_finalizer_deletes_the_object() {
     let created = set(&cluster, "a", &["example.com/f", "example.com/g"]).await;
     let path = format!("{SETS}/a");
     let (status, held) = cluster.delete(&path).await;
-    assert_eq!((status, &held["kind"]), (200, &json!("ReplicaSet")), "the object, for it is still there");
+    assert_eq!(
+        (status, &held["kind"]),
+        (200, &json!("ReplicaSet")),
+        "the response is the object, which still exists"
+    );
     assert_eq!(held["metadata"]["deletionTimestamp"], "2026-01-01T12:00:00Z");
     assert_eq!(held["metadata"]["deletionGracePeriodSeconds"], 0);
     assert_eq!((&created["metadata"]["generation"], &held["metadata"]["generation"]), (&json!(1), &json!(2)));
-    assert_eq!(cluster.delete(&path).await.1, held, "no write");
+    assert_eq!(cluster.delete(&path).await.1, held, "nothing is written");
     let (status, scaled) = cluster.merge(&path, json!({"spec": {"replicas": 5}})).await;
-    assert_eq!((status, &scaled["metadata"]["generation"]), (200, &json!(3)), "it can still be changed");
+    assert_eq!(
+        (status, &scaled["metadata"]["generation"]),
+        (200, &json!(3)),
+        "the object can still be changed"
+    );
     assert_eq!(cluster.merge(&path, json!({"metadata": {"finalizers": ["example.com/g"]}})).await.0, 200);
     let more = json!({"metadata": {"finalizers": ["example.com/g", "example.com/h"]}});
-    assert_eq!(cluster.merge(&path, more).await.0, 422, "A2.19: none is added any more");
+    assert_eq!(cluster.merge(&path, more).await.0, 422, "A2.19: no finalizer can be added");
     let (status, last) = cluster.merge(&path, json!({"metadata": {"finalizers": null}})).await;
     assert_eq!((status, &last["kind"]), (200, &json!("ReplicaSet")));
     let absent = cluster.delete(&path).await;
@@ -163,14 +174,14 @@ async fn the_response_names_the_deleted_object() {
     assert_eq!(
         (&gone["kind"], &gone["spec"]),
         (&json!("Service"), &created["spec"]),
-        "column Del: the object"
+        "column Del: the response is the object"
     );
     let version =
         |object: &Value| object["metadata"]["resourceVersion"].as_str().unwrap().parse::<u64>().unwrap();
     assert!(version(&gone) > version(&created), "with the version of its deletion");
 }
 
-/// A2.29: with `orphanDependents: false` a delayed deletion is answered with 202.
+/// A2.29: with `orphanDependents: false` a delayed deletion returns 202.
 #[tokio::test]
 async fn an_object_that_lingers_may_be_answered_with_202() {
     let cluster = Cluster::new().await;
@@ -192,7 +203,7 @@ async fn a_watch_by_name_sees_the_deletion() {
     cluster.merge(&format!("{MAPS}/a"), json!({"metadata": {"finalizers": null}})).await;
     let watch = format!("{MAPS}?watch=true&resourceVersion={version}&fieldSelector=metadata.name%3Da");
     let events = cluster.events(&watch, 1).await;
-    assert_eq!(events[0].0, "DELETED", "and no MODIFIED before");
+    assert_eq!(events[0].0, "DELETED", "no MODIFIED before");
     assert_eq!(events[0].1["metadata"]["finalizers"], json!(["example.com/f"]), "as it was last stored");
     assert_eq!(events[0].1["metadata"]["uid"], held["metadata"]["uid"]);
 }
@@ -220,7 +231,11 @@ async fn a_collection_is_deleted_member_by_member() {
         (status, &deleted["kind"], names(&deleted)),
         (200, &json!("ConfigMapList"), vec!["a".into(), "c".into()])
     );
-    assert_eq!(deleted["items"][1]["metadata"].get("deletionTimestamp"), None, "as it was before");
+    assert_eq!(
+        deleted["items"][1]["metadata"].get("deletionTimestamp"),
+        None,
+        "the object before the deletion"
+    );
     let (_, left) = cluster.get(MAPS).await;
     assert_eq!(names(&left), ["b", "c"]);
     assert_eq!(left["items"][1]["metadata"]["deletionGracePeriodSeconds"], 0);
@@ -234,7 +249,7 @@ async fn a_collection_is_deleted_member_by_member() {
     assert_eq!(cluster.delete("/api/v1/configmaps").await.0, 405, "never of all namespaces at once");
 }
 
-/// A1.11: deleting a job without a propagation policy gets a warning that its pods stay.
+/// A1.11: deleting a job without a propagation policy gets a warning that its pods are kept.
 #[tokio::test]
 async fn a_job_says_that_its_pods_stay() {
     let cluster = Cluster::new().await;
@@ -251,7 +266,11 @@ async fn a_job_says_that_its_pods_stay() {
         assert_eq!(warnings.len(), count, "{warnings:?}");
     }
     let missing = cluster.warnings(Method::DELETE, &format!("{jobs}/none")).await;
-    assert_eq!(missing.len(), 1, "it is said although there is no such job, as by Kubernetes: {missing:?}");
+    assert_eq!(
+        missing.len(),
+        1,
+        "the warning is returned although the job does not exist, as in Kubernetes: {missing:?}"
+    );
     cluster.post(jobs, job("d")).await;
     let warnings = cluster.warnings(Method::DELETE, &format!("{jobs}/d")).await;
     assert_eq!(
@@ -312,9 +331,9 @@ async fn a_running_pod_is_given_time() {
     }
     let (_, sooner) = cluster.delete(&format!("{path}?gracePeriodSeconds=10")).await;
     assert_eq!(end(&sooner), (json!("2026-01-01T12:00:10Z"), json!(10)));
-    assert_eq!(sooner["metadata"]["generation"], 2, "once is enough");
+    assert_eq!(sooner["metadata"]["generation"], 2, "the generation is incremented once");
     let (_, hurried) = cluster.delete(&format!("{path}?gracePeriodSeconds=-5")).await;
-    assert_eq!(end(&hurried), (json!("2026-01-01T12:00:01Z"), json!(1)), "negative is one");
+    assert_eq!(end(&hurried), (json!("2026-01-01T12:00:01Z"), json!(1)), "a negative period is one second");
     let version = running["metadata"]["resourceVersion"].as_str().unwrap();
     let events = cluster.events(&format!("{PODS}?watch=true&resourceVersion={version}"), 1).await;
     assert_eq!((events[0].0.as_str(), end(&events[0].1)), ("MODIFIED", end(&leaving)));
@@ -335,7 +354,7 @@ async fn a_finished_pod_needs_no_time() {
     }
 }
 
-/// O6.9, O6.10, O6.5: grace period and finalizers both delay the deletion; deleting again undoes nothing.
+/// O6.9, O6.10, O6.5: grace period and finalizers both delay the deletion; deleting again does not change either.
 #[tokio::test]
 async fn a_held_pod_stays_without_time() {
     let cluster = Cluster::new().await;
@@ -348,7 +367,7 @@ async fn a_held_pod_stays_without_time() {
     let (_, over) = cluster.delete(&format!("{path}?gracePeriodSeconds=0")).await;
     assert_eq!(over["metadata"]["deletionGracePeriodSeconds"], 0);
     let (_, again) = cluster.delete(&path).await;
-    assert_eq!(again, over, "no time is given again");
+    assert_eq!(again, over, "the grace period does not start again");
     assert_eq!(cluster.merge(&path, json!({"metadata": {"finalizers": null}})).await.0, 200);
     assert_eq!(cluster.get(&path).await.0, 404);
 }

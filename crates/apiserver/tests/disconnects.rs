@@ -1,4 +1,4 @@
-//! A client that goes away in the middle of a write leaves nothing half done.
+//! A client that disconnects during a write leaves no incomplete state.
 //!
 //! Each write is interrupted before and after each of its calls to the store, by dropping the future of its response as
 //! hyper does when a connection ends. The store must end up as after the same write without an interruption.
@@ -33,7 +33,7 @@ struct StoppingStore {
     released: Semaphore,
 }
 
-/// When [`StoppingStore`] does not stop.
+/// The value of `calls_left` with which [`StoppingStore`] does not stop.
 const NEVER: usize = usize::MAX;
 
 impl StoppingStore {
@@ -92,16 +92,16 @@ async fn contents_after(writes: &[Write], stop_at: usize) -> Option<Vec<(Key, By
     let cluster = Cluster::around(server).await;
     let (last, before) = writes.split_last().unwrap();
     for write in before {
-        let (status, answer) = read(cluster.0.serve(request(write)).await).await;
-        assert!(status < 300, "{answer}");
+        let (status, response) = read(cluster.0.serve(request(write)).await).await;
+        assert!(status < 300, "{response}");
     }
     store.calls_left.store(stop_at, Ordering::SeqCst);
     let mut response = Box::pin(cluster.0.serve(request(last)));
     tokio::select! {
         biased;
         response = &mut response => {
-            let (status, answer) = read(response).await;
-            assert!(status < 300, "{answer}");
+            let (status, response) = read(response).await;
+            assert!(status < 300, "{response}");
             if stop_at != NEVER {
                 return None;
             }
@@ -126,7 +126,7 @@ fn request((method, path, body): &Write) -> Request<Full<Bytes>> {
 }
 
 /// Interrupts the last write at each call to the store.
-async fn assert_nothing_is_half_done(writes: &[Write]) {
+async fn assert_nothing_is_incomplete(writes: &[Write]) {
     let whole = contents_after(writes, NEVER).await.unwrap();
     let mut stop_at = 1;
     while let Some(contents) = contents_after(writes, stop_at).await {
@@ -149,14 +149,14 @@ const POD: &str = "/api/v1/namespaces/default/pods/p";
 #[tokio::test]
 async fn a_pod_that_needs_no_time_is_removed() {
     let ended = json!({"status": {"phase": "Succeeded"}});
-    assert_nothing_is_half_done(&[(Method::POST, PODS, pod("p")), (Method::DELETE, POD, Value::Null)]).await;
-    assert_nothing_is_half_done(&[
+    assert_nothing_is_incomplete(&[(Method::POST, PODS, pod("p")), (Method::DELETE, POD, Value::Null)]).await;
+    assert_nothing_is_incomplete(&[
         (Method::POST, PODS, bound_pod("p")),
         (Method::PATCH, RUNNING, ended),
         (Method::DELETE, POD, Value::Null),
     ])
     .await;
-    assert_nothing_is_half_done(&[
+    assert_nothing_is_incomplete(&[
         (Method::POST, PODS, bound_pod("p")),
         (Method::DELETE, POD, Value::Null),
         (Method::DELETE, POD, json!({"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0})),
@@ -177,7 +177,7 @@ async fn an_eviction_is_finished() {
     let ready = json!({"status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}});
     let eviction = json!({"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "p"}});
     let budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
-    assert_nothing_is_half_done(&[
+    assert_nothing_is_incomplete(&[
         (Method::POST, budgets, budget),
         (Method::PATCH, "/apis/policy/v1/namespaces/default/poddisruptionbudgets/b/status", allowed),
         (Method::POST, PODS, bound_pod("p")),
@@ -187,11 +187,11 @@ async fn an_eviction_is_finished() {
     .await;
 }
 
-/// A collection is deleted whole, and the quota that counts it is counted again.
+/// A collection is deleted completely, and the usage of its quota is recounted.
 #[tokio::test]
 async fn a_collection_is_deleted_whole() {
     let quota = json!({"metadata": {"name": "q"}, "spec": {"hard": {"pods": "10"}}});
-    assert_nothing_is_half_done(&[
+    assert_nothing_is_incomplete(&[
         (Method::POST, "/api/v1/namespaces/default/resourcequotas", quota),
         (Method::POST, PODS, pod("a")),
         (Method::POST, PODS, pod("b")),
@@ -214,9 +214,9 @@ async fn a_definition_is_established_and_removed_with_its_objects() {
     });
     let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
     let creation = (Method::POST, definitions, definition);
-    assert_nothing_is_half_done(std::slice::from_ref(&creation)).await;
+    assert_nothing_is_incomplete(std::slice::from_ref(&creation)).await;
     let object = json!({"apiVersion": "example.com/v1", "kind": "Cron", "metadata": {"name": "c"}});
-    assert_nothing_is_half_done(&[
+    assert_nothing_is_incomplete(&[
         creation,
         (Method::POST, "/apis/example.com/v1/namespaces/default/crons", object),
         (
@@ -228,12 +228,12 @@ async fn a_definition_is_established_and_removed_with_its_objects() {
     .await;
 }
 
-/// A service has its address, or there is neither.
+/// Either both a service and its address exist, or neither does.
 #[tokio::test]
 async fn a_service_and_its_address_come_and_go_together() {
     let service = json!({"metadata": {"name": "s"}, "spec": {"ports": [{"port": 80}]}});
     let services = "/api/v1/namespaces/default/services";
-    assert_nothing_is_half_done(&[
+    assert_nothing_is_incomplete(&[
         (Method::POST, services, service),
         (Method::DELETE, "/api/v1/namespaces/default/services/s", Value::Null),
     ])
@@ -262,7 +262,7 @@ async fn a_write_without_its_client_keeps_its_seat() {
     let mut first = Box::pin(cluster.0.serve(map("a")));
     tokio::select! {
         biased;
-        _ = &mut first => panic!("it waits for the store"),
+        _ = &mut first => panic!("the write waits for the store"),
         stopped = store.stopped.acquire() => stopped.unwrap().forget(),
     }
     drop(first);
@@ -273,7 +273,7 @@ async fn a_write_without_its_client_keeps_its_seat() {
     assert_eq!(cluster.get("/api/v1/namespaces/default/configmaps/a").await.0, 200);
 }
 
-/// A crash between the last state of a pod and its removal, which etcd may leave.
+/// A crash between the last write of a pod and its removal, which is possible with etcd.
 #[tokio::test]
 async fn a_deletion_that_a_crash_interrupted_is_completed_at_the_next_start() {
     let store = Arc::new(MemoryStore::new(HistoryLimits::default()));
@@ -300,6 +300,6 @@ async fn a_deletion_that_a_crash_interrupted_is_completed_at_the_next_start() {
     cluster.0.prepare().await.unwrap();
     cluster.0.complete_deletions().await.unwrap();
     assert_eq!(cluster.get(POD).await.0, 404);
-    assert_eq!(cluster.get(&format!("{PODS}/held")).await.0, 200, "a finalizer holds it");
+    assert_eq!(cluster.get(&format!("{PODS}/held")).await.0, 200, "a finalizer blocks it");
     assert_eq!(cluster.get(&format!("{PODS}/running")).await.0, 200, "its grace period is not over");
 }

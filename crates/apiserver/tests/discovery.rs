@@ -6,13 +6,13 @@ mod harness;
 
 use gantry_apiserver::ApiServer;
 use gantry_json::{Value, json};
-use harness::{ReceivedResponse, ask, server, sha512};
+use harness::{ReceivedResponse, round_trip, server, sha512};
 use http::Method;
 
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
 async fn get(server: &ApiServer, path: &str, headers: &[(&str, &str)]) -> ReceivedResponse {
-    ask(server, Method::GET, path, headers, "").await
+    round_trip(server, Method::GET, path, headers, "").await
 }
 
 fn recorded(name: &str) -> Value {
@@ -45,8 +45,8 @@ async fn legacy_documents_are_served_as_recorded() {
 async fn aggregated_documents_are_sent_once() {
     let server = server().await;
     for path in ["/api", "/apis"] {
-        let asked = format!("{AGGREGATED},application/json;q=0.9");
-        let response = get(&server, path, &[("accept", &asked)]).await;
+        let accept = format!("{AGGREGATED},application/json;q=0.9");
+        let response = get(&server, path, &[("accept", &accept)]).await;
         assert_eq!((response.status, response.header("content-type")), (200, AGGREGATED));
         assert_eq!((response.header("vary"), response.header("cache-control")), ("Accept", "public"));
         let etag = response.header("etag").to_owned();
@@ -139,7 +139,7 @@ async fn deprecated_kinds_say_so() {
     }
 }
 
-/// A0.5, A0.6, A0.8, A0.15: absent resources, paths and unsupported methods.
+/// A0.5, A0.6, A0.8, A0.15: the errors of absent resources, absent paths and unsupported methods.
 #[tokio::test]
 async fn there_are_two_kinds_of_404() {
     let server = server().await;
@@ -159,16 +159,16 @@ async fn there_are_two_kinds_of_404() {
         assert_eq!(status["message"], "the server could not find the requested resource", "{path}");
     }
     for method in [Method::HEAD, Method::OPTIONS, Method::TRACE, Method::POST] {
-        let response = ask(&server, method.clone(), "/api/v1/namespaces/default", &[], "").await;
+        let response = round_trip(&server, method.clone(), "/api/v1/namespaces/default", &[], "").await;
         assert_eq!(
             (response.status, &response.json()["reason"]),
             (405, &json!("MethodNotAllowed")),
             "{method}"
         );
     }
-    let everywhere = ask(&server, Method::DELETE, "/api/v1/configmaps", &[], "").await;
-    assert_eq!(everywhere.status, 405, "only a namespace can be emptied");
-    assert_eq!(ask(&server, Method::POST, "/apis", &[], "").await.status, 405);
+    let everywhere = round_trip(&server, Method::DELETE, "/api/v1/configmaps", &[], "").await;
+    assert_eq!(everywhere.status, 405, "a collection can be deleted in one namespace only");
+    assert_eq!(round_trip(&server, Method::POST, "/apis", &[], "").await.status, 405);
     let get_with_watch = get(&server, "/api/v1/namespaces/default/?watch=true&nonsense=1", &[]).await;
     assert_eq!(get_with_watch.json()["kind"], "Namespace", "A0.6");
 }

@@ -5,7 +5,7 @@
 mod harness;
 
 use gantry_json::{Value, json};
-use harness::{ReceivedResponse, ask, server};
+use harness::{ReceivedResponse, round_trip, server};
 use http::Method;
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
@@ -20,7 +20,7 @@ async fn write(
     path: &str,
     body: String,
 ) -> ReceivedResponse {
-    ask(server, method, path, &[], body).await
+    round_trip(server, method, path, &[], body).await
 }
 
 fn message(response: &ReceivedResponse) -> String {
@@ -88,7 +88,8 @@ async fn an_empty_list_gets_no_default() {
     assert_eq!(created["spec"]["behavior"]["scaleDown"]["policies"].as_array().map(Vec::len), Some(1));
 }
 
-/// The generation of a NetworkPolicy counts an empty list in place of an absent one; that of a Deployment does not.
+/// The generation of a NetworkPolicy counts an empty list in place of an absent one; the generation of a Deployment
+/// does not.
 #[tokio::test]
 async fn an_empty_list_is_a_change_for_some_kinds() {
     let server = server().await;
@@ -126,7 +127,7 @@ async fn errors_about_a_map_come_in_the_order_of_the_document() {
         ["metadata.labels \"/\"", "metadata.labels \"!\"", "data[y/] \"y/\"", "data[b/] \"b/\""]
     );
     let yaml = [("content-type", "application/yaml")];
-    let refused = ask(&server, Method::POST, MAPS, &yaml, body.to_owned()).await;
+    let refused = round_trip(&server, Method::POST, MAPS, &yaml, body.to_owned()).await;
     assert_eq!(
         places(&refused),
         ["metadata.labels \"!\"", "metadata.labels \"/\"", "data[b/] \"b/\"", "data[y/] \"y/\""]

@@ -44,7 +44,7 @@ async fn patched(server: &ApiServer, path: &str, change: Value) -> (u16, Value) 
     read(send(server, Method::PATCH, path, "application/merge-patch+json", &change).await).await
 }
 
-/// A watch from now on.
+/// A watch from the current version on.
 async fn watch(server: &ApiServer, path: &str) -> Body {
     let version = get(server, path).await["metadata"]["resourceVersion"].as_str().unwrap().to_owned();
     let path = format!("{path}?watch=true&resourceVersion={version}");
@@ -91,16 +91,16 @@ async fn a_watch_speaks_the_language_of_its_group() {
     let server = server().await;
     let (mut old, mut modern) = (watch(&server, CORE).await, watch(&server, NEW).await);
     call(&server, Method::POST, CORE, core("e")).await;
-    let mut words = Vec::new();
+    let mut received = Vec::new();
     for stream in [&mut old, &mut modern] {
         let frame = stream.frame().await.unwrap().unwrap().into_data().unwrap();
         let event: Value = gantry_json::from_slice(&frame).unwrap();
-        words.push((event["object"]["apiVersion"].clone(), event["object"].get("note").is_some()));
+        received.push((event["object"]["apiVersion"].clone(), event["object"].get("note").is_some()));
     }
-    assert_eq!(words, [(json!("v1"), false), (json!("events.k8s.io/v1"), true)]);
+    assert_eq!(received, [(json!("v1"), false), (json!("events.k8s.io/v1"), true)]);
 }
 
-/// A8.9: the new group requires its fields, the old one hardly any; both are in the namespace of their object.
+/// A8.9: the new group requires its fields, the old one almost none; both are in the namespace of their object.
 #[tokio::test]
 async fn events_are_validated_by_their_group() {
     let server = server().await;
@@ -137,14 +137,18 @@ async fn events_are_validated_by_their_group() {
     assert_eq!(
         call(&server, Method::POST, CORE, about_nothing.clone()).await.0,
         201,
-        "a Node is of no namespace"
+        "a Node has no namespace"
     );
     let system = "/api/v1/namespaces/kube-system/events";
     assert_eq!(call(&server, Method::POST, system, about_nothing).await.0, 422);
     let mut timed = new("timed");
     timed["regarding"] = json!({"kind": "Node", "name": "n"});
     let system = "/apis/events.k8s.io/v1/namespaces/kube-system/events";
-    assert_eq!(call(&server, Method::POST, system, timed).await.0, 201, "with a time it may be there, too");
+    assert_eq!(
+        call(&server, Method::POST, system, timed).await.0,
+        201,
+        "with a time it may be in that namespace, too"
+    );
     call(&server, Method::POST, NEW, new("n")).await;
     let (status, refused) = patched(&server, &format!("{NEW}/n"), json!({"note": "x"})).await;
     assert_eq!(status, 422);
@@ -153,7 +157,7 @@ async fn events_are_validated_by_their_group() {
         "Event \"n\" is invalid: message: Invalid value: \"x\": field is immutable"
     );
     let series = json!({"series": {"count": 2, "lastObservedTime": "2026-01-01T00:00:00.000000Z"}});
-    assert_eq!(patched(&server, &format!("{NEW}/n"), series).await.0, 200, "but it can be counted on");
+    assert_eq!(patched(&server, &format!("{NEW}/n"), series).await.0, 200, "its series may be changed");
 }
 
 /// An environment whose time is set by the test.

@@ -44,8 +44,8 @@ fn cause(refused: &(u16, Value)) -> &str {
 async fn an_unguarded_pod_is_marked_and_deleted() {
     let cluster = Cluster::new().await;
     cluster.running("p", true).await;
-    let (status, answer) = evict(&cluster, "p").await;
-    assert_eq!((status, &answer["status"], &answer["code"]), (201, &json!("Success"), &json!(201)));
+    let (status, response) = evict(&cluster, "p").await;
+    assert_eq!((status, &response["status"], &response["code"]), (201, &json!("Success"), &json!(201)));
     let (_, leaving) = cluster.get(&format!("{PODS}/p")).await;
     assert_eq!(leaving["metadata"]["deletionGracePeriodSeconds"], 30);
     assert_eq!(leaving["metadata"]["generation"], 2);
@@ -71,7 +71,7 @@ async fn a_pod_that_does_not_run_is_evicted_regardless_of_its_budget() {
     assert_eq!(
         cluster.post(&format!("{PODS}/pending/eviction"), former).await.0,
         201,
-        "in its former version too"
+        "also in the earlier version"
     );
     assert_eq!(cluster.get(&format!("{PODS}/pending")).await.0, 404);
     cluster.running("leaving", true).await;
@@ -102,7 +102,11 @@ async fn each_eviction_spends_from_the_budget() {
     assert_eq!(cause(&refused), "The disruption budget pdb does not allow evicting pods currently");
     let (_, left) = cluster.get(&format!("{PODS}/b")).await;
     assert_eq!(left["metadata"].get("deletionTimestamp"), None);
-    assert_eq!(left["status"]["conditions"].as_array().unwrap().len(), 1, "it was not even marked");
+    assert_eq!(
+        left["status"]["conditions"].as_array().unwrap().len(),
+        1,
+        "the pod has no eviction condition"
+    );
 }
 
 /// A8.8: a refusal has the number of needed pods; one about an outdated status has a retry time.
@@ -112,26 +116,26 @@ async fn a_refused_eviction_says_why() {
     cluster.running("a", true).await;
     budget(&cluster, "new", None).await;
     let path = format!("{PODS}/a/eviction");
-    let answer =
+    let response =
         send(&cluster.0, Method::POST, &path, "application/json", &eviction("a", &Value::Null)).await;
-    assert_eq!(answer.headers()["retry-after"], "10");
-    let early = harness::read(answer).await;
+    assert_eq!(response.headers()["retry-after"], "10");
+    let early = harness::read(response).await;
     assert_eq!(cause(&early), "The disruption budget new is still being processed by the server.");
     assert_eq!(early.1["details"]["retryAfterSeconds"], 10);
     cluster.delete(&format!("{BUDGETS}/new")).await;
     budget(&cluster, "tight", Some((0, 1, 2))).await;
-    let answer =
+    let response =
         send(&cluster.0, Method::POST, &path, "application/json", &eviction("a", &Value::Null)).await;
-    assert_eq!(answer.headers().get("retry-after"), None);
+    assert_eq!(response.headers().get("retry-after"), None);
     assert_eq!(
-        cause(&harness::read(answer).await),
+        cause(&harness::read(response).await),
         "The disruption budget tight needs 2 healthy pods and has 1 currently"
     );
     budget(&cluster, "second", None).await;
-    let torn = evict(&cluster, "a").await;
+    let ambiguous = evict(&cluster, "a").await;
     let why =
         "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
-    assert_eq!((torn.0, message(&torn)), (500, why));
+    assert_eq!((ambiguous.0, message(&ambiguous)), (500, why));
 }
 
 /// A8.7: an unready pod can be evicted if enough others are healthy, or if the policy allows it.
@@ -177,11 +181,11 @@ async fn an_eviction_applies_its_delete_options() {
     let (_, spent) = cluster.get(&format!("{BUDGETS}/pdb")).await;
     assert_eq!(
         spent["status"]["disruptionsAllowed"], 1,
-        "spent before the pod was looked at; its controller gives it back"
+        "spent before the pod is read; the controller of the budget restores it"
     );
     let exact = json!({"gracePeriodSeconds": 100, "preconditions": {"resourceVersion": before["metadata"]["resourceVersion"]}});
-    let answer = cluster.post(&path, eviction("a", &exact)).await;
-    assert_eq!(answer.0, 201, "the mark is ours: {answer:?}");
+    let response = cluster.post(&path, eviction("a", &exact)).await;
+    assert_eq!(response.0, 201, "this request set the condition: {response:?}");
     assert_eq!(cluster.get(&format!("{PODS}/a")).await.1["metadata"]["deletionGracePeriodSeconds"], 100);
 }
 
@@ -208,7 +212,7 @@ async fn a_budget_for_one_lets_one_go() {
     }
     budget(&cluster, "pdb", Some((1, 3, 2))).await;
     let (a, b, c) = tokio::join!(evict(&cluster, "a"), evict(&cluster, "b"), evict(&cluster, "c"));
-    let mut answers = [a.0, b.0, c.0];
-    answers.sort_unstable();
-    assert_eq!(answers, [201, 429, 429]);
+    let mut codes = [a.0, b.0, c.0];
+    codes.sort_unstable();
+    assert_eq!(codes, [201, 429, 429]);
 }

@@ -11,11 +11,11 @@ use gantry_store::memory::MemoryStore;
 use gantry_store::{
     Answer, Bounds, Error, Fetched, Key, ListRequest, Page, Prefix, Revision, Store, Transaction, Watch,
 };
-use harness::{Noon, ask, server};
+use harness::{Noon, round_trip, server};
 use http::Method;
 
 async fn get(server: &ApiServer, path: &str) -> (u16, String) {
-    let response = ask(server, Method::GET, path, &[("accept", "application/json")], "").await;
+    let response = round_trip(server, Method::GET, path, &[("accept", "application/json")], "").await;
     assert_eq!(response.header("content-type"), "text/plain; charset=utf-8", "{path}");
     (response.status, response.text().to_owned())
 }
@@ -93,7 +93,7 @@ impl Store for ReadOnlyStore {
     }
 }
 
-/// A1.8: a server whose store cannot write is neither alive nor ready.
+/// A1.8: a server whose store cannot write is neither live nor ready.
 #[tokio::test]
 async fn a_server_whose_store_cannot_write_fails_every_endpoint() {
     let server =

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use gantry_apiserver::{Access, ApiServer, MemoryLimits, Settings};
 use gantry_json::{Value, json};
 use gantry_store::memory::{HistoryLimits, MemoryStore};
-use harness::{Noon, ask, call, read, server};
+use harness::{Noon, call, read, round_trip, server};
 use http::{Method, Request};
 use http_body::{Frame, SizeHint};
 use http_body_util::BodyExt as _;
@@ -27,7 +27,7 @@ async fn server_with(settings: Settings) -> ApiServer {
     server
 }
 
-/// A body that never comes, though its length is announced.
+/// A body that is never sent, although its length is announced.
 struct Announced(u64);
 
 impl http_body::Body for Announced {
@@ -46,7 +46,7 @@ impl http_body::Body for Announced {
     }
 }
 
-/// A7.2: who is not authenticated, or not authorized, gets the answer without sending the body.
+/// A7.2: a client that is not authenticated, or not authorized, gets the response without sending the body.
 #[tokio::test(start_paused = true)]
 async fn credentials_are_checked_before_the_body_is_read() {
     let server = server_with(Settings { access: Access::rbac(), ..Settings::default() }).await;
@@ -68,7 +68,7 @@ fn map(name: &str, bytes: usize) -> Value {
     json!({"metadata": {"name": name}, "data": {"x": "x".repeat(bytes)}})
 }
 
-/// A list that its client does not read takes no memory of its own, however often it is requested; and it is whole when it is read.
+/// A large list that its client does not read takes no memory, however often it is requested; it is complete when it is read.
 #[tokio::test]
 async fn a_large_list_is_encoded_while_it_is_read() {
     let memory = MemoryLimits { unsent_responses: 1 << 20, ..MemoryLimits::default() };
@@ -87,13 +87,13 @@ async fn a_large_list_is_encoded_while_it_is_read() {
     let whole: Value = gantry_json::from_slice(&bytes).unwrap();
     assert_eq!(whole["items"].as_array().unwrap().len(), 20);
     assert_eq!(whole["kind"], "ConfigMapList");
-    let packed = ask(&server, Method::GET, MAPS, &[("accept-encoding", "gzip")], "").await;
+    let packed = round_trip(&server, Method::GET, MAPS, &[("accept-encoding", "gzip")], "").await;
     assert_eq!((packed.header("content-encoding"), packed.header("vary")), ("gzip", "Accept-Encoding"));
     assert!(packed.body.len() < 100_000);
     let mut unpacked = Vec::new();
     std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(&packed.body[..]), &mut unpacked).unwrap();
     assert_eq!(unpacked, bytes);
-    // Indented JSON has to be made as a whole.
+    // Indented JSON has to be built as a whole.
     let pretty = |response: &http::Response<gantry_apiserver::Body>| response.status().as_u16();
     let indented = || server.handle(Request::get(format!("{MAPS}?pretty=true")).body(Bytes::new()).unwrap());
     let first = indented().await;
@@ -105,7 +105,7 @@ async fn a_large_list_is_encoded_while_it_is_read() {
     assert_eq!((status, again), (200, whole));
 }
 
-/// The same in YAML: it is not made as a whole, and says what JSON says.
+/// The same in YAML: the list is not built as a whole, and has the same content as in JSON.
 #[tokio::test]
 async fn a_large_list_in_yaml_is_encoded_while_it_is_read() {
     let memory = MemoryLimits { unsent_responses: 1 << 20, ..MemoryLimits::default() };
@@ -133,7 +133,7 @@ async fn a_large_list_in_yaml_is_encoded_while_it_is_read() {
     assert!(yaml.1.len() > 2_000_000 && gantry_schema::encode::yaml(&json.1).unwrap().as_bytes() == yaml.1);
 }
 
-/// A table is the same, whether it is made of few objects or of many.
+/// A table is the same, whether it is built from few objects or from many.
 #[tokio::test]
 async fn tables_and_partial_lists_are_written_object_by_object() {
     let server = server().await;
@@ -144,25 +144,25 @@ async fn tables_and_partial_lists_are_written_object_by_object() {
     for (form, list, name) in
         [("Table", "rows", "/object/metadata/name"), ("PartialObjectMetadataList", "items", "/metadata/name")]
     {
-        let got = ask(&server, Method::GET, MAPS, &[("accept", &accept(form))], "").await.json();
+        let got = round_trip(&server, Method::GET, MAPS, &[("accept", &accept(form))], "").await.json();
         assert_eq!((&got["kind"], &got["apiVersion"]), (&json!(form), &json!("meta.k8s.io/v1")));
         let names: Vec<_> =
             got[list].as_array().unwrap().iter().filter_map(|one| one.pointer(name)).collect();
         assert_eq!(names.len(), 3, "{names:?}");
         let none = format!("{MAPS}?labelSelector=none");
-        let got = ask(&server, Method::GET, &none, &[("accept", &accept(form))], "").await.json();
+        let got = round_trip(&server, Method::GET, &none, &[("accept", &accept(form))], "").await.json();
         assert!(got[list].as_array().is_none_or(Vec::is_empty), "{got}");
     }
 }
 
-/// A2.23: a field name of the client comes back in a header, but not all of it.
+/// A2.23: a field name of the client is returned in a header, but truncated.
 #[tokio::test]
 async fn a_long_field_name_does_not_come_back_as_a_header() {
     let server = server().await;
     let name = "x".repeat(1 << 20);
     let body = json!({"metadata": {"name": "a"}, (name.as_str()): 1, "short": 1}).to_string();
     let path = format!("{MAPS}?fieldValidation=Warn");
-    let got = ask(&server, Method::POST, &path, &[("content-type", "application/json")], body).await;
+    let got = round_trip(&server, Method::POST, &path, &[("content-type", "application/json")], body).await;
     assert_eq!(got.status, 201);
     let lengths: Vec<_> = got.headers.get_all("warning").iter().map(http::HeaderValue::len).collect();
     assert!(lengths.len() == 2 && lengths.iter().all(|length| *length < 300), "{lengths:?}");
@@ -173,11 +173,11 @@ async fn a_long_field_name_does_not_come_back_as_a_header() {
 async fn a_body_of_very_many_objects_is_refused() {
     let server = server().await;
     let body = format!("{{\"metadata\":{{\"name\":\"a\"}},\"data\":[{}{{}}]}}", "{},".repeat(900_000));
-    let got = ask(&server, Method::POST, MAPS, &[("content-type", "application/json")], body).await;
+    let got = round_trip(&server, Method::POST, MAPS, &[("content-type", "application/json")], body).await;
     assert_eq!(got.status, 400, "{}", &got.text()[..200.min(got.text().len())]);
 }
 
-/// Each error is many times as long as the value that it is about: all of these would be 50 MB.
+/// Each error is many times as long as its value: all of these would be 50 MB.
 #[tokio::test]
 async fn the_errors_of_an_object_are_cut_short() {
     let server = server().await;
@@ -186,12 +186,12 @@ async fn the_errors_of_an_object_are_cut_short() {
     });
     let path = "/api/v1/namespaces/default/services";
     let headers = [("content-type", "application/json")];
-    let got = ask(&server, Method::POST, path, &headers, service.to_string()).await;
+    let got = round_trip(&server, Method::POST, path, &headers, service.to_string()).await;
     assert_eq!(got.status, 422);
     assert!((1 << 20..28 << 20).contains(&got.body.len()), "{}", got.body.len());
 }
 
-/// The fields of a custom object are stored once more as those of their manager.
+/// The fields of a custom object are stored a second time in its managed fields.
 #[tokio::test]
 async fn an_object_that_is_too_large_to_store_is_refused() {
     let server = server().await;

@@ -30,7 +30,7 @@ fn names(list: &Value) -> Vec<&str> {
     list["items"].as_array().unwrap().iter().map(|item| item["metadata"]["name"].as_str().unwrap()).collect()
 }
 
-/// A4.1, A0.9: zero and negative limits mean none; malformed numbers and watch-only parameters are refused.
+/// A4.1, A0.9: zero and negative limits mean no limit; malformed numbers and watch-only parameters are refused.
 #[tokio::test]
 async fn odd_limits_are_none() {
     let server = server().await;
@@ -69,7 +69,7 @@ async fn a_list_is_at_the_requested_version() {
     assert_eq!(
         names(&get(&server, "?resourceVersion=0&limit=1").await.1),
         ["a", "b"],
-        "any state is not cut"
+        "a list of any version ignores the limit"
     );
     let (status, refused) = get(&server, "?resourceVersion=x").await;
     assert_eq!(status, 400);
@@ -98,7 +98,7 @@ async fn a_list_that_lost_its_version_can_go_on_without() {
         message
             .starts_with("The provided continue parameter is too old to display a consistent list result.")
     );
-    let fresh = expired["metadata"]["continue"].as_str().expect("a token to go on with");
+    let fresh = expired["metadata"]["continue"].as_str().expect("a token to continue");
     assert_eq!(names(&get(&server, &format!("?continue={fresh}")).await.1), ["b", "c", "d"]);
     let (status, refused) =
         get(&server, &format!("?resourceVersion={version}&resourceVersionMatch=Exact")).await;
@@ -110,7 +110,7 @@ async fn a_list_that_lost_its_version_can_go_on_without() {
     assert_eq!(get(&server, "?continue=nonsense").await.0, 400);
 }
 
-/// A4.4: a token with a version that the server has not reached is answered like a list of that version.
+/// A4.4: a token with a version that the server has not reached gets the response of a list of that version.
 #[tokio::test]
 async fn a_continue_token_of_the_future_is_a_timeout() {
     let server = server().await;

@@ -6,18 +6,18 @@ mod harness;
 
 use gantry_apiserver::ApiServer;
 use gantry_json::{Value, json};
-use harness::{ask, call, server};
+use harness::{call, round_trip, server};
 use http::{Method, Request};
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
 async fn metrics(server: &ApiServer) -> String {
-    let response = ask(server, Method::GET, "/metrics", &[], "").await;
+    let response = round_trip(server, Method::GET, "/metrics", &[], "").await;
     assert!(response.header("content-type").starts_with("text/plain"));
     response.text().to_owned()
 }
 
-/// The value of a sample whose line contains all these words.
+/// The value of a sample whose line contains all these texts.
 fn sample(text: &str, words: &[&str]) -> Option<f64> {
     let line =
         text.lines().find(|line| !line.starts_with('#') && words.iter().all(|word| line.contains(word)))?;
@@ -46,10 +46,14 @@ async fn requests_are_counted_by_sort_and_code() {
     assert_eq!(sample(&text, &lists), Some(1.0), "{text}");
     let stored = |text: &str| sample(text, &["apiserver_storage_objects", "\"configmaps\""]).unwrap();
     call(&server, Method::DELETE, &format!("{MAPS}/a"), Value::Null).await;
-    assert!((stored(&text) - stored(&metrics(&server).await) - 1.0).abs() < 0.1, "one fewer");
+    assert!((stored(&text) - stored(&metrics(&server).await) - 1.0).abs() < 0.1, "one object fewer");
     assert!(sample(&text, &["etcd_request_duration_seconds_count", "operation=\"txn\""]).unwrap() >= 1.0);
     assert!(!text.contains("a-client"), "paths of clients are no labels");
-    assert_eq!(sample(&text, &["apiserver_current_inflight_requests", "readOnly"]), Some(1.0), "this one");
+    assert_eq!(
+        sample(&text, &["apiserver_current_inflight_requests", "readOnly"]),
+        Some(1.0),
+        "this request"
+    );
 }
 
 /// A1.9: a watch is counted while it is open.

@@ -1,4 +1,4 @@
-//! Namespaces: creation, termination, and what is refused meanwhile.
+//! Namespaces: creation, termination, and requests that are refused meanwhile.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -51,10 +51,10 @@ async fn a_namespace_is_held_until_it_is_finalized() {
     assert_eq!(cluster.put(&format!("{path}/finalize"), whole).await.0, 422);
     let outdated = json!({"metadata": {"name": "shop", "resourceVersion": "1"}, "spec": {}});
     assert_eq!(cluster.put(&format!("{path}/finalize"), outdated).await.0, 409);
-    let blind = json!({"metadata": {"name": "shop"}, "spec": {}, "status": {"phase": "Terminating"}});
-    let (status, free) = cluster.put(&format!("{path}/finalize"), blind).await;
+    let unversioned = json!({"metadata": {"name": "shop"}, "spec": {}, "status": {"phase": "Terminating"}});
+    let (status, free) = cluster.put(&format!("{path}/finalize"), unversioned).await;
     assert_eq!((status, &free["spec"]), (200, &json!({})), "a version is not needed");
-    assert_eq!(free["status"]["phase"], "Active", "and the status is not written");
+    assert_eq!(free["status"]["phase"], "Active", "the status is not written");
     assert_eq!(free["metadata"]["labels"]["kubernetes.io/metadata.name"], "shop");
     assert_eq!(cluster.get(&format!("{path}/finalize")).await.0, 405);
 }
@@ -79,7 +79,7 @@ async fn a_deleted_namespace_terminates() {
     }
     assert_eq!(leaving["spec"]["finalizers"], json!(["kubernetes"]));
     let (status, again) = cluster.delete_with(&path, json!({"propagationPolicy": "Orphan"})).await;
-    assert_eq!((status, &again), (200, &leaving), "held: nothing changes any more");
+    assert_eq!((status, &again), (200, &leaving), "the finalizer blocks it, and nothing changes any more");
     let refused = cluster.post(&maps, json!({"metadata": {"name": "new"}})).await;
     let why = "configmaps \"new\" is forbidden: unable to create new content in namespace t because it is being terminated";
     assert_eq!((refused.0, message(&refused)), (403, why));
@@ -136,7 +136,7 @@ async fn a_namespace_finalized_early_is_deleted_by_the_second_delete() {
     let (status, second) = cluster.delete(&path).await;
     assert_eq!((status, &second["kind"]), (200, &json!("Namespace")), "the object, not a status");
     assert_eq!(cluster.get(&path).await.0, 404);
-    assert_eq!(cluster.get(&maps).await.1["items"][0]["metadata"]["name"], "left", "its content stays");
+    assert_eq!(cluster.get(&maps).await.1["items"][0]["metadata"]["name"], "left", "its content is kept");
     assert_eq!(cluster.delete(&format!("{maps}/left")).await.0, 200);
 }
 
@@ -164,7 +164,11 @@ async fn three_namespaces_are_immortal() {
             assert_eq!(refused.1["details"], json!({"name": name, "kind": "namespaces"}));
         }
     }
-    assert_eq!(cluster.delete(&format!("{NAMESPACES}/kube-node-lease")).await.0, 200, "this one is not");
+    assert_eq!(
+        cluster.delete(&format!("{NAMESPACES}/kube-node-lease")).await.0,
+        200,
+        "this one is not protected"
+    );
     assert_eq!(cluster.delete(NAMESPACES).await.0, 405, "A2.31");
 }
 

@@ -8,7 +8,7 @@ use std::io::Read as _;
 
 use gantry_apiserver::ApiServer;
 use gantry_json::{Value, json};
-use harness::{ReceivedResponse, ask, call, server};
+use harness::{ReceivedResponse, call, round_trip, server};
 use http::Method;
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
@@ -25,11 +25,11 @@ async fn with_a_map() -> ApiServer {
 }
 
 async fn get(server: &ApiServer, path: &str, headers: &[(&str, &str)]) -> ReceivedResponse {
-    ask(server, Method::GET, path, headers, "").await
+    round_trip(server, Method::GET, path, headers, "").await
 }
 
 async fn post(server: &ApiServer, kind: &str, body: &[u8]) -> ReceivedResponse {
-    ask(server, Method::POST, MAPS, &[("content-type", kind)], body.to_vec()).await
+    round_trip(server, Method::POST, MAPS, &[("content-type", kind)], body.to_vec()).await
 }
 
 /// A0.3: every response has an audit id and is not cached; a given id is returned.
@@ -105,7 +105,7 @@ async fn the_first_acceptable_form_is_answered() {
         let status = response.json();
         assert_eq!((response.status, &status["reason"]), (406, &json!("NotAcceptable")), "{accept}");
         assert_eq!(status["message"], message, "{accept}");
-        assert!(response.text().starts_with("{\n"), "a refusal of all forms is laid out: {accept}");
+        assert!(response.text().starts_with("{\n"), "the error is indented if no form is accepted: {accept}");
     }
 }
 
@@ -163,14 +163,15 @@ async fn bodies_are_read_in_three_formats() {
         assert_eq!(response.json()["reason"], "UnsupportedMediaType");
     }
     let patch =
-        ask(&server, Method::PATCH, &format!("{MAPS}/a"), &[("content-type", PROTOBUF)], "k8s\0").await;
+        round_trip(&server, Method::PATCH, &format!("{MAPS}/a"), &[("content-type", PROTOBUF)], "k8s\0")
+            .await;
     assert_eq!((patch.status, &patch.json()["message"]), (415, &json!("415: Unsupported Media Type")));
     assert_eq!(patch.json()["details"], json!({}));
     // The type of a patch is checked before the accepted types.
     let resize = format!("{}/a/resize", MAPS.replace("configmaps", "pods"));
     for (path, accept) in [(&resize, TABLE), (&format!("{MAPS}/a"), "text/plain")] {
         let headers = [("content-type", "application/json"), ("accept", accept)];
-        assert_eq!(ask(&server, Method::PATCH, path, &headers, "{}").await.status, 415, "{path}");
+        assert_eq!(round_trip(&server, Method::PATCH, path, &headers, "{}").await.status, 415, "{path}");
     }
 }
 
@@ -183,7 +184,7 @@ async fn protobuf_bodies_are_decoded() {
     body.extend_from_slice(b"\x0a\x13\x0a\x03foo\x12\x00\x1a\x00\x22\x00\x2a\x00\x32\x00\x38\x00\x42\x00");
     body.extend_from_slice(b"\x12\x00\x1a\x02\x0a\x00\x1a\x00\x22\x00");
     let response =
-        ask(&server, Method::POST, "/api/v1/namespaces", &[("content-type", PROTOBUF)], body).await;
+        round_trip(&server, Method::POST, "/api/v1/namespaces", &[("content-type", PROTOBUF)], body).await;
     assert_eq!(
         (response.status, &response.json()["metadata"]["name"]),
         (201, &json!("foo")),
@@ -195,12 +196,13 @@ async fn protobuf_bodies_are_decoded() {
     let options =
         b"k8s\0\x0a\x13\x0a\x02v1\x12\x0dDeleteOptions\x12\x05\x12\x03\x0a\x01x\x1a\x00\x22\x00".to_vec();
     let kept =
-        ask(&server, Method::DELETE, &format!("{MAPS}/a"), &[("content-type", PROTOBUF)], options).await;
+        round_trip(&server, Method::DELETE, &format!("{MAPS}/a"), &[("content-type", PROTOBUF)], options)
+            .await;
     assert_eq!((kept.status, &kept.json()["reason"]), (409, &json!("Conflict")), "{}", kept.text());
     assert_eq!(post(&server, PROTOBUF, b"nonsense").await.status, 400);
 }
 
-/// A0.11: too large, too deep.
+/// A0.11: bodies that are too large or too deep are refused.
 #[tokio::test]
 async fn bodies_have_limits() {
     let server = server().await;
@@ -211,7 +213,7 @@ async fn bodies_have_limits() {
     assert_eq!(status["message"], "Request entity too large: limit is 3145728");
     let deep = format!("{{\"data\":{}1{}}}", "{\"a\":".repeat(10_001), "}".repeat(10_001));
     assert_eq!(post(&server, "application/json", deep.as_bytes()).await.status, 400);
-    assert_eq!(get(&server, "/livez", &[]).await.status, 200, "the server lives on");
+    assert_eq!(get(&server, "/livez", &[]).await.status, 200, "the server still works");
 }
 
 /// A9.7: large responses are compressed on request, once, and watches never.
@@ -273,10 +275,10 @@ async fn a_review_as_a_table_is_not_acceptable() {
     let review = json!({"spec": {"nonResourceAttributes": {"path": "/", "verb": "get"}}}).to_string();
     let path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
     let accepting = |accept: &'static str| [("accept", accept), ("content-type", "application/json")];
-    let refused = ask(&server, Method::POST, path, &accepting(TABLE), review.clone()).await;
+    let refused = round_trip(&server, Method::POST, path, &accepting(TABLE), review.clone()).await;
     assert_eq!((refused.status, &refused.json()["reason"]), (406, &json!("NotAcceptable")));
     let both = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
-    let response = ask(&server, Method::POST, path, &accepting(both), review).await;
+    let response = round_trip(&server, Method::POST, path, &accepting(both), review).await;
     assert_eq!((response.status, &response.json()["kind"]), (201, &json!("SelfSubjectAccessReview")));
 }
 
@@ -313,7 +315,7 @@ async fn objects_are_reduced_to_their_metadata() {
         "metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}}});
     let deployments = "/apis/apps/v1/namespaces/default/deployments";
     let headers = [("accept", PARTIAL), ("content-type", "application/json")];
-    let created = ask(&server, Method::POST, deployments, &headers, web.to_string()).await;
+    let created = round_trip(&server, Method::POST, deployments, &headers, web.to_string()).await;
     assert_eq!((created.status, &created.json()["kind"]), (201, &json!("PartialObjectMetadata")));
     let scale = get(&server, &format!("{deployments}/web/scale"), &[("accept", PARTIAL)]).await.json();
     assert_eq!((&scale["kind"], scale.get("spec")), (&json!("PartialObjectMetadata"), None));

@@ -38,7 +38,7 @@ async fn unknown_fields_and_wrong_types_are_named() {
     assert_eq!((status, refused["message"].as_str()), (400, Some(problem)));
 }
 
-/// O2.4: creating in a missing or terminating namespace is refused, with the cause that controllers test for.
+/// O2.4: creating in a missing or terminating namespace is refused, with the cause that controllers check.
 #[tokio::test]
 async fn a_namespace_that_is_missing_or_ending_takes_nothing_new() {
     let server = server().await;

@@ -8,16 +8,16 @@ use std::io::Read as _;
 
 use gantry_apiserver::ApiServer;
 use gantry_json::json;
-use harness::{ReceivedResponse, ask, server, sha512};
+use harness::{ReceivedResponse, round_trip, server, sha512};
 use http::Method;
 
 const PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 
 async fn get(server: &ApiServer, path: &str, headers: &[(&str, &str)]) -> ReceivedResponse {
-    ask(server, Method::GET, path, headers, "").await
+    round_trip(server, Method::GET, path, headers, "").await
 }
 
-/// A1.13, A1.14, A0.15: version 2 in protobuf for old clients, in JSON for others, and in nothing else.
+/// A1.13, A1.14, A0.15: version 2 is served in protobuf for old clients, in JSON for others, and in no other form.
 #[tokio::test]
 async fn version_two_comes_in_protobuf_and_in_json() {
     let server = server().await;

@@ -6,7 +6,7 @@ mod harness;
 
 use gantry_apiserver::ApiServer;
 use gantry_json::{Value, json};
-use harness::{ask, call, read, send, server};
+use harness::{call, read, round_trip, send, server};
 use http::Method;
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
@@ -99,7 +99,7 @@ async fn a_patch_changes_an_existing_object() {
     );
     let partial =
         [("content-type", MERGE), ("accept", "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io")];
-    let part = ask(&server, Method::PATCH, &path, &partial, r#"{"data":{"k":"3"}}"#).await.json();
+    let part = round_trip(&server, Method::PATCH, &path, &partial, r#"{"data":{"k":"3"}}"#).await.json();
     assert_eq!((&part["kind"], part.get("data")), (&json!("PartialObjectMetadata"), None));
 }
 
@@ -134,7 +134,7 @@ async fn undecodable_results_are_refused_without_a_name() {
     let warned = send(&server, Method::PATCH, &path, MERGE, &json!({"foo": 1})).await;
     assert_eq!(warned.headers()["warning"], "299 - \"unknown field \\\"foo\\\"\"");
     for kind in [JSON, MERGE, STRATEGIC] {
-        let nonsense = ask(&server, Method::PATCH, &path, &[("content-type", kind)], "nonsense").await;
+        let nonsense = round_trip(&server, Method::PATCH, &path, &[("content-type", kind)], "nonsense").await;
         assert_eq!(
             (nonsense.status, &nonsense.json()["message"]),
             (400, &json!("invalid JSON patch")),
@@ -153,7 +153,7 @@ async fn operations_are_done_all_or_not_at_all() {
     let (status, refused) = patch(&server, &path, JSON, failing).await;
     let message = "the server rejected our request due to an error in our request";
     assert_eq!((status, &refused["message"], &refused["details"]), (422, &json!(message), &json!({})));
-    assert_eq!(call(&server, Method::GET, &path, Value::Null).await.1, created, "nothing was done");
+    assert_eq!(call(&server, Method::GET, &path, Value::Null).await.1, created, "nothing was changed");
     let replace = json!([{"op": "replace", "path": "/metadata/labels", "value": {"l": "1"}}]);
     assert_eq!(
         patch(&server, &path, JSON, replace).await.1["metadata"]["labels"]["l"],
@@ -167,7 +167,8 @@ async fn operations_are_done_all_or_not_at_all() {
     assert_eq!(merged["data"], json!({"z": "1"}));
 }
 
-/// A3.7, A3.8, A3.9, A3.12, O4.3: lists of a strategic patch merge, directives work, and a Scale is patched like that.
+/// A3.7, A3.8, A3.9, A3.12, O4.3: lists of a strategic patch are merged, directives apply, and a Scale is patched
+/// likewise.
 #[tokio::test]
 async fn lists_merge_by_their_keys() {
     let server = server().await;
@@ -194,7 +195,7 @@ async fn lists_merge_by_their_keys() {
         of(json!([{"name": "n", "image": "j"}, {"name": "b", "image": "j"}])),
     )
     .await;
-    assert_eq!(names(&patched), ["n:j", "a:i", "b:j"], "new ones go first");
+    assert_eq!(names(&patched), ["n:j", "a:i", "b:j"], "new ones are first");
     let (_, fewer) = patch(&server, &path, STRATEGIC, of(json!([{"name": "a", "$patch": "delete"}]))).await;
     assert_eq!(names(&fewer), ["n:j", "b:j"]);
     assert_eq!(fewer["metadata"]["generation"], 3);

@@ -20,7 +20,7 @@ use harness::{Noon, send};
 use http::Method;
 use http_body_util::BodyExt as _;
 
-/// 8.5, O3.5: ephemeral containers are added through their subresource, stay, and nothing else changes.
+/// 8.5, O3.5: ephemeral containers are added through their subresource and kept, and nothing else changes.
 #[tokio::test]
 async fn containers_for_debugging_are_added_and_stay() {
     let cluster = Cluster::new().await;
@@ -138,7 +138,7 @@ async fn an_unbound_pod_has_no_log() {
     }
 }
 
-/// The agent of a node that answers with the request.
+/// The agent of a node, whose response is the request.
 #[derive(Debug)]
 struct Echo;
 
@@ -187,7 +187,7 @@ async fn with_agent() -> Cluster {
     cluster
 }
 
-/// 8.5: the log of a bound pod comes from its node; without a log source it is 503.
+/// 8.5: the log of a bound pod is read from its node; without a log source the response is 503.
 #[tokio::test]
 async fn a_bound_pod_has_the_log_that_its_node_has() {
     let alone = Cluster::new().await;
@@ -201,21 +201,21 @@ async fn a_bound_pod_has_the_log_that_its_node_has() {
     assert_eq!((silent.0, message(&silent)), (503, why));
     let cluster = with_agent().await;
     cluster.running("p", true).await;
-    let answer = send(&cluster.0, Method::GET, &path, "", &Value::Null).await;
-    assert_eq!(answer.headers()["content-type"], "text/plain");
-    let text = answer.into_body().collect().await.unwrap().to_bytes();
+    let response = send(&cluster.0, Method::GET, &path, "", &Value::Null).await;
+    assert_eq!(response.headers()["content-type"], "text/plain");
+    let text = response.into_body().collect().await.unwrap().to_bytes();
     assert_eq!(text, "GET /containerLogs/default/p/c?tailLines=5 of 10.0.0.1\n");
     cluster.running("previous", true).await;
     let refused = cluster.get(&format!("{PODS}/previous/log")).await;
     assert_eq!((refused.0, message(&refused)), (400, "GET /containerLogs/default/previous/c of 10.0.0.1"));
 }
 
-/// A log over WebSocket is messages, in base64 if the client asks for that; errors are responses as ever.
+/// Over WebSocket a log is sent as messages, in base64 if the client requests that; errors are ordinary responses.
 #[tokio::test]
 async fn a_log_is_also_served_over_websocket() {
     let cluster = with_agent().await;
     cluster.running("p", true).await;
-    let ask = async |name: &str, headers: &[(&str, &str)]| {
+    let read_log = async |name: &str, headers: &[(&str, &str)]| {
         let request = http::Request::get(format!("{PODS}/{name}/log"))
             .header("connection", "Upgrade")
             .header("upgrade", "websocket")
@@ -225,26 +225,27 @@ async fn a_log_is_also_served_over_websocket() {
     };
     let version = ("sec-websocket-version", "13");
     let line = b"GET /containerLogs/default/p/c of 10.0.0.1\n";
-    let answer = ask("p", &[version, ("sec-websocket-protocol", "binary.k8s.io")]).await;
-    assert_eq!(answer.status(), 101);
-    assert_eq!(answer.headers()["sec-websocket-accept"], "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
-    assert_eq!(answer.headers()["sec-websocket-protocol"], "binary.k8s.io");
-    let sent = answer.into_body().collect().await.unwrap().to_bytes();
+    let response = read_log("p", &[version, ("sec-websocket-protocol", "binary.k8s.io")]).await;
+    assert_eq!(response.status(), 101);
+    assert_eq!(response.headers()["sec-websocket-accept"], "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
+    assert_eq!(response.headers()["sec-websocket-protocol"], "binary.k8s.io");
+    let sent = response.into_body().collect().await.unwrap().to_bytes();
     let length = u8::try_from(line.len()).unwrap();
     assert_eq!(sent, [&[0x82, 0, 0x82, length], &line[..], &[0x88, 2, 3, 232]].concat());
-    let in_base64 = ask("p", &[version, ("sec-websocket-protocol", "base64.binary.k8s.io")]).await;
+    let in_base64 = read_log("p", &[version, ("sec-websocket-protocol", "base64.binary.k8s.io")]).await;
     let sent = in_base64.into_body().collect().await.unwrap().to_bytes();
     assert_eq!(sent[..2], [0x81, 0], "messages of text");
     for (headers, status) in
         [(&[][..], 400), (&[version, ("sec-websocket-protocol", "v4.channel.k8s.io")][..], 403)]
     {
-        assert_eq!(ask("p", headers).await.status(), status);
+        assert_eq!(read_log("p", headers).await.status(), status);
     }
     cluster.running("previous", true).await;
-    assert_eq!(ask("previous", &[version]).await.status(), 400);
+    assert_eq!(read_log("previous", &[version]).await.status(), 400);
 }
 
-/// 8.5: what upgrades the connection goes to the agent of the node, without the credentials of the client.
+/// 8.5: requests that upgrade the connection are passed to the agent of the node, without the credentials of the
+/// client.
 #[tokio::test]
 async fn streams_of_a_pod_are_connected_with_its_node() {
     let cluster = with_agent().await;
@@ -261,12 +262,12 @@ async fn streams_of_a_pod_are_connected_with_its_node() {
             .header("connection", "Upgrade")
             .header("upgrade", "SPDY/3.1")
             .header("authorization", "Basic x");
-        let answer = cluster.0.handle(request.body(Bytes::new()).unwrap()).await;
+        let response = cluster.0.handle(request.body(Bytes::new()).unwrap()).await;
         assert_eq!(
-            (answer.status().as_u16(), &answer.headers()["upgrade"]),
+            (response.status().as_u16(), &response.headers()["upgrade"]),
             (101, &"SPDY/3.1".parse().unwrap())
         );
-        let text = answer.into_body().collect().await.unwrap().to_bytes();
+        let text = response.into_body().collect().await.unwrap().to_bytes();
         assert_eq!(text, format!("POST {forwarded} of 10.0.0.1\n"));
     }
 }
@@ -289,31 +290,35 @@ async fn connections_into_pods_are_refused_as_such() {
     let request = http::Request::post(format!("{PODS}/bound/exec?command=ls"))
         .header("connection", "Upgrade")
         .header("upgrade", "websocket");
-    let answer = cluster.0.handle(request.body(Bytes::new()).unwrap()).await;
-    assert_eq!(answer.status(), 501);
+    let response = cluster.0.handle(request.body(Bytes::new()).unwrap()).await;
+    assert_eq!(response.status(), 501);
     let refused = cluster.get(&format!("{PODS}/bound/exec?container=zz")).await;
     assert_eq!((refused.0, message(&refused)), (400, "container zz is not valid for pod bound"));
 }
 
-/// 8.5: a proxy path without a trailing slash is redirected; connections are not made.
+/// 8.5: a proxy path without a trailing slash is redirected; without a connector there are no connections.
 #[tokio::test]
 async fn a_proxied_path_ends_in_a_slash() {
     let cluster = Cluster::new().await;
     cluster.running("p", true).await;
     let path = format!("{PODS}/https:p:443/proxy");
-    let homeless = cluster.get(&path).await;
-    assert_eq!((homeless.0, message(&homeless)), (400, "address not allowed"));
+    let without_address = cluster.get(&path).await;
+    assert_eq!((without_address.0, message(&without_address)), (400, "address not allowed"));
     cluster.merge(&format!("{PODS}/p/status"), json!({"status": {"podIP": "10.0.0.7"}})).await;
-    let answer = send(&cluster.0, Method::GET, &format!("{path}?a=b"), "", &Value::Null).await;
+    let response = send(&cluster.0, Method::GET, &format!("{path}?a=b"), "", &Value::Null).await;
     assert_eq!(
-        (answer.status().as_u16(), &answer.headers()["location"]),
+        (response.status().as_u16(), &response.headers()["location"]),
         (301, &http::HeaderValue::from_str(&format!("{path}/?a=b")).unwrap())
     );
     for method in [Method::GET, Method::POST, Method::DELETE] {
-        let answer =
+        let response =
             send(&cluster.0, method, &format!("{path}/index.html"), "application/json", &Value::Null).await;
-        assert_eq!(answer.status(), 503);
+        assert_eq!(response.status(), 503);
     }
     assert_eq!(cluster.get(&format!("{PODS}/none/proxy/")).await.0, 404);
-    assert_eq!(cluster.get(&format!("{PODS}/p/log/more")).await.0, 404, "only proxied paths go on");
+    assert_eq!(
+        cluster.get(&format!("{PODS}/p/log/more")).await.0,
+        404,
+        "only paths of proxies have further segments"
+    );
 }

@@ -26,8 +26,8 @@ async fn a_binding_gives_a_pod_its_node() {
     let mut sent = binding("p", "n1");
     sent["metadata"]["annotations"] = json!({"a": "b"});
     sent["metadata"]["labels"] = json!({"zone": "z"});
-    let (status, answer) = cluster.post(&format!("{PODS}/p/binding"), sent).await;
-    assert_eq!((status, answer.to_string().as_str()), (201, SUCCESS));
+    let (status, response) = cluster.post(&format!("{PODS}/p/binding"), sent).await;
+    assert_eq!((status, response.to_string().as_str()), (201, SUCCESS));
     let (_, bound) = cluster.get(&format!("{PODS}/p")).await;
     assert_eq!(bound["spec"]["nodeName"], "n1");
     assert_eq!(bound["metadata"]["annotations"]["a"], "b");
@@ -40,7 +40,7 @@ async fn a_binding_gives_a_pod_its_node() {
     assert_eq!(bound["status"]["conditions"], scheduled);
 }
 
-/// A8.1: the old collection of bindings does the same; a dry run changes nothing.
+/// A8.1: the old collection of bindings works likewise; a dry run changes nothing.
 #[tokio::test]
 async fn a_binding_may_come_by_the_collection_or_not_at_all() {
     let cluster = Cluster::new().await;
@@ -53,7 +53,7 @@ async fn a_binding_may_come_by_the_collection_or_not_at_all() {
     assert_eq!(cluster.get(bindings).await.0, 405);
 }
 
-/// A8.2: everything that prevents a binding, with its message.
+/// A8.2: each error that prevents a binding, with its message.
 #[tokio::test]
 async fn a_pod_is_not_bound_twice_or_wrongly() {
     let cluster = Cluster::new().await;
@@ -93,7 +93,7 @@ async fn a_pod_is_not_bound_twice_or_wrongly() {
     assert_eq!(again.1["details"], json!({"name": "p", "kind": "pods/binding"}));
 }
 
-/// A8.2: a terminating or gated pod is not bound; a pod may name its node itself.
+/// A8.2: a terminating or gated pod is not bound; a new pod may have a node already.
 #[tokio::test]
 async fn a_pod_must_be_free_to_be_bound() {
     let cluster = Cluster::new().await;
@@ -111,13 +111,17 @@ async fn a_pod_must_be_free_to_be_bound() {
     cluster.merge(&format!("{PODS}/gated"), json!({"spec": {"schedulingGates": []}})).await;
     assert_eq!(cluster.post(&format!("{PODS}/gated/binding"), binding("gated", "n1")).await.0, 201);
     let (_, bound) = cluster.get(&format!("{PODS}/gated")).await;
-    assert_eq!(bound["status"]["conditions"][0].get("reason"), None, "it waits for nothing any more");
+    assert_eq!(
+        bound["status"]["conditions"][0].get("reason"),
+        None,
+        "the condition has no reason after the binding"
+    );
     let mut named = pod("named");
     named["spec"]["nodeName"] = json!("nowhere");
     assert_eq!(cluster.post(PODS, named).await.0, 201, "the node need not exist");
 }
 
-/// A8.3, A8.4: a node updates the status; absent fields and the rest of the pod stay.
+/// A8.3, A8.4: a node updates the status; absent fields and the rest of the pod are kept.
 #[tokio::test]
 async fn a_node_writes_the_status_of_its_pods() {
     let cluster = Cluster::new().await;
@@ -157,8 +161,8 @@ async fn a_node_writes_the_status_of_its_pods() {
     assert_eq!(updated["status"]["observedGeneration"], 1);
     assert_eq!(updated["status"]["conditions"][0]["observedGeneration"], 1);
     assert_eq!(updated["status"]["qosClass"], "BestEffort");
-    assert_eq!(updated["spec"].get("nodeName"), None, "A2.6: the spec stays");
-    assert_eq!(updated["metadata"].get("ownerReferences"), None, "and so do the owners");
+    assert_eq!(updated["spec"].get("nodeName"), None, "A2.6: the spec is kept");
+    assert_eq!(updated["metadata"].get("ownerReferences"), None, "the owners are kept");
     let forever = json!({"metadata": {"deletionTimestamp": "2030-01-01T00:00:00Z"}});
     let (status, alive) = cluster.merge(&path, forever).await;
     assert_eq!((status, alive["metadata"].get("deletionTimestamp")), (200, None));

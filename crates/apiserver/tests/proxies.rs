@@ -1,4 +1,4 @@
-//! Proxies of pods, services and nodes: where requests go, what goes with them, and what comes back.
+//! Proxies of pods, services and nodes: the destinations of requests, forwarded requests, and responses.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -26,7 +26,7 @@ const SERVICES: &str = "/api/v1/namespaces/default/services";
 const SLICES: &str = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
 const NODES: &str = "/api/v1/nodes";
 
-/// A destination that answers with the request, and with what the request asks for.
+/// A destination whose response has the request as text, and the status and headers that the request specifies.
 #[derive(Debug)]
 struct Echo;
 
@@ -60,9 +60,9 @@ impl NodeConnector for Echo {
                 "<a href=\"/x\">".clone_into(&mut text);
             }
             let mut response = Response::new(Body::Stream(Box::pin(Text(Some(text.into())))));
-            // Headers that begin with `answer-` are those of the response.
+            // Headers that begin with `response-` are those of the response.
             for (name, value) in &parts.headers {
-                match name.as_str().strip_prefix("answer-") {
+                match name.as_str().strip_prefix("response-") {
                     Some("status") => {
                         *response.status_mut() = StatusCode::from_bytes(value.as_bytes()).unwrap();
                     }
@@ -133,14 +133,14 @@ async fn send(cluster: &Cluster, request: http::request::Builder, body: &str) ->
     (Response::from_parts(parts, ()), String::from_utf8(body.to_vec()).unwrap())
 }
 
-/// The first line of the answer: where the request went.
-async fn went(cluster: &Cluster, path: &str) -> String {
-    let (answer, text) = send(cluster, Request::get(path), "").await;
-    assert_eq!(answer.status(), 200, "{path}: {text}");
+/// The first line of the response: the destination of the request.
+async fn destination_of(cluster: &Cluster, path: &str) -> String {
+    let (response, text) = send(cluster, Request::get(path), "").await;
+    assert_eq!(response.status(), 200, "{path}: {text}");
     text.lines().next().unwrap().to_owned()
 }
 
-/// 8.5: a request goes to the address of the pod, an endpoint of the service, or the agent of the node.
+/// 8.5: a request is sent to the address of the pod, an endpoint of the service, or the agent of the node.
 #[tokio::test]
 async fn a_request_goes_to_the_pod_the_service_or_the_node() {
     let cluster = cluster().await;
@@ -154,11 +154,11 @@ async fn a_request_goes_to_the_pod_the_service_or_the_node() {
         (format!("{NODES}/n1:10250/proxy/metrics"), "/metrics to Kubelet 10.0.0.1:10250"),
         (format!("{NODES}/n1:9100/proxy/metrics"), "/metrics to Http 10.0.0.1:9100"),
     ] {
-        assert_eq!(went(&cluster, &path).await, format!("GET {to}"), "{path}");
+        assert_eq!(destination_of(&cluster, &path).await, format!("GET {to}"), "{path}");
     }
 }
 
-/// 8.5: what cannot be reached is refused in the words of kube-apiserver 1.37.
+/// 8.5: unreachable destinations are refused with the messages of kube-apiserver 1.37.
 #[tokio::test]
 async fn what_cannot_be_reached_is_refused() {
     let cluster = cluster().await;
@@ -193,12 +193,12 @@ async fn what_cannot_be_reached_is_refused() {
         let refused = cluster.get(&path).await;
         assert_eq!((refused.0, message(&refused)), (status, why), "{path}");
     }
-    let (answer, _) =
+    let (response, _) =
         send(&cluster, Request::builder().method("TRACE").uri(format!("{PODS}/p/proxy/")), "").await;
-    assert_eq!(answer.status(), 405);
-    let (answer, _) =
+    assert_eq!(response.status(), 405);
+    let (response, _) =
         send(&cluster, Request::get("/api/v1/namespaces/default/configmaps/c/proxy/"), "").await;
-    assert_eq!(answer.status(), 404);
+    assert_eq!(response.status(), 404);
 }
 
 /// 8.5: method, query, body and headers are passed on, without the credentials of the client.
@@ -217,10 +217,10 @@ async fn a_request_is_passed_on_without_its_credentials() {
             .header("x-hop", "1")
             .header("cookie", "a=b")
             .extension(PeerAddress("192.0.2.7".parse().unwrap()));
-        // Larger than the body of any object may be.
+        // Larger than the maximum body of an object.
         let body = "x".repeat(4 << 20);
-        let (answer, text) = send(&cluster, request, &body).await;
-        assert_eq!(answer.status(), 200, "{text}");
+        let (response, text) = send(&cluster, request, &body).await;
+        assert_eq!(response.status(), 200, "{text}");
         let (head, sent) = text.split_at(text.len() - body.len());
         assert_eq!(sent, body);
         let mut lines: Vec<_> = head.lines().collect();
@@ -237,32 +237,35 @@ async fn a_request_is_passed_on_without_its_credentials() {
     }
 }
 
-/// 8.5: a response comes back as it is, but its links lead through the proxy.
+/// 8.5: a response is passed on unchanged, except that its links lead through the proxy.
 #[tokio::test]
 async fn a_response_comes_back_with_its_links_changed() {
     let cluster = cluster().await;
     let path = |rest: &str| format!("{PODS}/p/proxy{rest}");
     let request = Request::get(path("/x"))
-        .header("answer-status", "418")
-        .header("answer-set-cookie", "a=1")
-        .header("answer-set-cookie", "b=2")
-        .header("answer-access-control-allow-origin", "*")
+        .header("response-status", "418")
+        .header("response-set-cookie", "a=1")
+        .header("response-set-cookie", "b=2")
+        .header("response-access-control-allow-origin", "*")
         .header("accept", "application/yaml");
-    let (answer, _) = send(&cluster, request, "").await;
-    assert_eq!((answer.status().as_u16(), answer.headers().get_all("set-cookie").iter().count()), (418, 2));
-    assert!(!answer.headers().contains_key("access-control-allow-origin"));
-    let (answer, _) = send(
+    let (response, _) = send(&cluster, request, "").await;
+    assert_eq!(
+        (response.status().as_u16(), response.headers().get_all("set-cookie").iter().count()),
+        (418, 2)
+    );
+    assert!(!response.headers().contains_key("access-control-allow-origin"));
+    let (response, _) = send(
         &cluster,
-        Request::get(path("/x")).header("answer-status", "302").header("answer-location", "/there"),
+        Request::get(path("/x")).header("response-status", "302").header("response-location", "/there"),
         "",
     )
     .await;
-    assert_eq!(answer.headers()["location"].to_str().unwrap(), path("/there"));
-    let (_, broken) = send(&cluster, Request::get(path("/x")).header("answer-location", "%zz"), "").await;
+    assert_eq!(response.headers()["location"].to_str().unwrap(), path("/there"));
+    let (_, broken) = send(&cluster, Request::get(path("/x")).header("response-location", "%zz"), "").await;
     let broken: Value = gantry_json::from_str(&broken).unwrap();
     let why = "Internal error occurred: error trying to parse Location header: parse \"%zz\": invalid URL escape \"%zz\"";
     assert_eq!(broken["message"], why);
-    let request = Request::get(path("/page")).header("answer-content-type", "text/html; charset=utf-8");
+    let request = Request::get(path("/page")).header("response-content-type", "text/html; charset=utf-8");
     let (_, page) = send(&cluster, request, "").await;
     assert_eq!(page, format!("<a href=\"{}\">", path("/x")));
 }
@@ -276,11 +279,11 @@ async fn an_upgrade_is_that_of_the_destination() {
             .header("connection", "Upgrade")
             .header("upgrade", "websocket")
             .header("authorization", "Basic x");
-        request.header("answer-status", status).header("answer-upgrade", "websocket")
+        request.header("response-status", status).header("response-upgrade", "websocket")
     };
-    let (answer, text) = send(&cluster, upgrade("80", "101"), "").await;
+    let (response, text) = send(&cluster, upgrade("80", "101"), "").await;
     assert_eq!(
-        (answer.status().as_u16(), &answer.headers()["upgrade"]),
+        (response.status().as_u16(), &response.headers()["upgrade"]),
         (101, &"websocket".parse().unwrap())
     );
     assert!(text.starts_with("GET /?x=1 to") && text.contains("upgrade: websocket"), "{text}");
@@ -290,13 +293,13 @@ async fn an_upgrade_is_that_of_the_destination() {
         ("80", "200", "invalid upgrade response: status code 200"),
         ("1", "101", "error dialing backend: dial tcp 10.0.0.7:1: connect: connection refused"),
     ] {
-        let (answer, text) = send(&cluster, upgrade(port, status), "").await;
+        let (response, text) = send(&cluster, upgrade(port, status), "").await;
         let refused: Value = gantry_json::from_str(&text).unwrap();
-        assert_eq!((answer.status().as_u16(), refused["message"].as_str().unwrap()), (500, why));
+        assert_eq!((response.status().as_u16(), refused["message"].as_str().unwrap()), (500, why));
     }
 }
 
-/// 8.5: who may use a proxy is decided by the verb of the method on `pods/proxy`, `services/proxy` and `nodes/proxy`.
+/// 8.5: the use of a proxy is authorized by the verb of the method on `pods/proxy`, `services/proxy` and `nodes/proxy`.
 #[tokio::test]
 async fn a_proxy_is_authorized_by_the_verb_of_the_method() {
     let settings = Settings { nodes: Some(Arc::new(Echo)), access: Access::rbac(), ..Settings::default() };

@@ -10,7 +10,7 @@ use gantry_apiserver::{ApiServer, Settings};
 use gantry_json::{Value, json};
 use gantry_store::memory::{HistoryLimits, MemoryStore};
 use gantry_store::{Key, Store as _, Transaction};
-use harness::{Noon, ask, call, server};
+use harness::{Noon, call, round_trip, server};
 use http::Method;
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
@@ -20,7 +20,7 @@ const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 async fn an_object_is_read_byte_for_byte_as_it_was_written() {
     let server = server().await;
     let map = json!({"metadata": {"name": "a", "labels": {"b": "2", "a": "1"}}, "data": {"k": "<v>"}});
-    let created = ask(&server, Method::POST, MAPS, &[], map.to_string()).await;
+    let created = round_trip(&server, Method::POST, MAPS, &[], map.to_string()).await;
     assert_eq!(created.status, 201);
     let text = created.text();
     assert!(
@@ -35,7 +35,7 @@ async fn an_object_is_read_byte_for_byte_as_it_was_written() {
     assert!(text.contains(&behind), "{text}");
     assert!(text.contains(r#""labels":{"a":"1","b":"2"}"#), "{text}");
     assert!(text.ends_with("\"data\":{\"k\":\"\\u003cv\\u003e\"}}\n"), "{text}");
-    let read = ask(&server, Method::GET, &format!("{MAPS}/a"), &[], "").await;
+    let read = round_trip(&server, Method::GET, &format!("{MAPS}/a"), &[], "").await;
     assert_eq!(read.text(), text);
     let services = "/api/v1/namespaces/default/services";
     let service = json!({"metadata": {"name": "s"}, "spec": {"ports": [{"port": 80}]}});
@@ -54,7 +54,7 @@ async fn items_of_lists_have_no_kind_and_are_ordered_by_namespace_and_name() {
             call(&server, Method::POST, &maps, json!({"metadata": {"name": name}})).await;
         }
     }
-    let listed = ask(
+    let listed = round_trip(
         &server,
         Method::GET,
         "/api/v1/configmaps?fieldSelector=metadata.namespace!%3Dkube-system",
@@ -71,7 +71,7 @@ async fn items_of_lists_have_no_kind_and_are_ordered_by_namespace_and_name() {
         format!("{}/{}", text("namespace"), text("name"))
     });
     assert_eq!(places.collect::<Vec<_>>(), ["x-z/a", "x-z/b", "x/a", "x/b"]);
-    let empty = ask(&server, Method::GET, "/api/v1/namespaces/default/secrets", &[], "").await;
+    let empty = round_trip(&server, Method::GET, "/api/v1/namespaces/default/secrets", &[], "").await;
     assert!(empty.text().ends_with("\"items\":[]}\n"), "{}", empty.text());
 }
 
@@ -126,7 +126,7 @@ async fn objects_are_found_in_their_scope_only() {
     for method in [Method::HEAD, Method::OPTIONS] {
         assert_eq!(call(&server, method, MAPS, Value::Null).await.0, 405);
     }
-    let endpoints = ask(&server, Method::GET, "/api/v1/namespaces/default/endpoints", &[], "").await;
+    let endpoints = round_trip(&server, Method::GET, "/api/v1/namespaces/default/endpoints", &[], "").await;
     let advice = "299 - \"v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice\"";
     assert_eq!(endpoints.header("warning"), advice, "A2.24: a warning is a header");
 }
@@ -147,7 +147,8 @@ async fn objects_stored_by_another_server_are_served_in_our_form() {
         (200, &json!("ClusterFirst"), &json!({})),
         "{pod}"
     );
-    let listed = ask(&server, Method::GET, "/api/v1/pods?labelSelector=app%3Dweb", &[], "").await.json();
+    let listed =
+        round_trip(&server, Method::GET, "/api/v1/pods?labelSelector=app%3Dweb", &[], "").await.json();
     assert_eq!(listed["items"][0]["spec"]["restartPolicy"], "Always");
     assert_eq!(listed["items"][0].get("kind"), None);
 }

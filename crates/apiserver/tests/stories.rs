@@ -19,7 +19,7 @@ fn web() -> Value {
     })
 }
 
-/// A2.8, A2.16, A2.18: created, read, updated with its version, and refused with an old one.
+/// A2.8, A2.16, A2.18: an object is created, read, updated with its version, and refused with an old one.
 #[tokio::test]
 async fn an_object_is_created_read_and_updated_under_its_version() {
     let server = server().await;
@@ -39,7 +39,7 @@ async fn an_object_is_created_read_and_updated_under_its_version() {
     let (_, again) = call(&server, Method::PUT, &path, updated.clone()).await;
     assert_eq!(
         again["metadata"]["resourceVersion"], updated["metadata"]["resourceVersion"],
-        "A2.4: nothing to write"
+        "A2.4: nothing is written"
     );
 }
 
@@ -114,7 +114,7 @@ async fn lists_come_in_pages_of_one_version() {
     let selected = format!("{maps}?limit=1&labelSelector=odd%3D1");
     let (_, one) = call(&server, Method::GET, &selected, Value::Null).await;
     assert_eq!(one["metadata"].get("remainingItemCount"), None, "matches of a selector are not counted");
-    let token = one["metadata"]["continue"].as_str().expect("the second odd one is still to come");
+    let token = one["metadata"]["continue"].as_str().expect("the second odd one is on the next page");
     let (_, other) = call(&server, Method::GET, &format!("{selected}&continue={token}"), Value::Null).await;
     assert_eq!(
         (&one["items"][0]["metadata"]["name"], &other["items"][0]["metadata"]["name"]),

@@ -1,4 +1,4 @@
-//! Subresources: scales, statuses, bindings, evictions, tokens and resizes, as Kubernetes 1.37 answers them.
+//! Subresources: scales, statuses, bindings, evictions, tokens and resizes, compared with responses of Kubernetes 1.37.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -6,7 +6,7 @@ mod harness;
 
 use gantry_json::{Value, json};
 use harness::cluster::{Cluster, PODS, message, pod};
-use harness::{ask, read, send};
+use harness::{read, round_trip, send};
 use http::Method;
 
 const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
@@ -29,7 +29,7 @@ fn scale(spec: &Value) -> Value {
     json!({"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "web"}, "spec": spec})
 }
 
-/// The owners of a Deployment, one in a line: who, whether with a time, and whether of the replicas or of more.
+/// The managers of a Deployment, one entry per line: the name, whether it has a time, and whether it owns the replicas.
 async fn owners(cluster: &Cluster) -> Vec<String> {
     let (_, object) = cluster.get(&format!("{DEPLOYMENTS}/web")).await;
     let entries = object["metadata"]["managedFields"].as_array().cloned().unwrap_or_default();
@@ -46,7 +46,7 @@ async fn owners(cluster: &Cluster) -> Vec<String> {
     entries.iter().map(line).collect()
 }
 
-/// The replicas of a manager become an entry of their own when the scale is written, and the next write drops that entry.
+/// The replicas of a manager become a separate entry when the scale is written, and the next write drops that entry.
 #[tokio::test]
 async fn a_write_to_the_scale_splits_the_entry_of_the_manager_of_the_replicas() {
     let cluster = with_deployment().await;
@@ -60,10 +60,10 @@ async fn a_write_to_the_scale_splits_the_entry_of_the_manager_of_the_replicas() 
     let (_, before) = cluster.get(&format!("{DEPLOYMENTS}/web")).await;
     cluster.put(&path, scale(&json!({"replicas": 2}))).await;
     let (_, after) = cluster.get(&format!("{DEPLOYMENTS}/web")).await;
-    assert_eq!(before, after, "nothing is left to change");
+    assert_eq!(before, after, "nothing remains to change");
 }
 
-/// What is wrong with the body of a scale is said before it is looked for; former versions are known by name.
+/// Errors in the body of a scale are returned before its parent is read; the message names an earlier version.
 #[tokio::test]
 async fn a_scale_is_read_before_its_parent_is() {
     let cluster = with_deployment().await;
@@ -82,7 +82,7 @@ async fn a_scale_is_read_before_its_parent_is() {
     assert!(mismatch.0 == 422 && message(&mismatch).ends_with("unrecognized type: int32"), "{mismatch:?}");
 }
 
-/// A strategic merge patch is read into the kind of the object, whatever kind it names itself.
+/// A strategic merge patch is decoded as the kind of the object, whatever kind it has itself.
 #[tokio::test]
 async fn a_strategic_patch_cannot_change_the_kind() {
     let cluster = with_deployment().await;
@@ -95,19 +95,19 @@ async fn a_strategic_patch_cannot_change_the_kind() {
     }
 }
 
-/// An object that a patch leaves without a version is read as one of the internal version, which knows none of its fields.
+/// An object that has no version after a patch is decoded as the internal version, which has none of its fields.
 #[tokio::test]
 async fn a_patch_that_takes_the_version_away_leaves_nothing_to_read() {
     let cluster = with_deployment().await;
     let (path, body) = (format!("{DEPLOYMENTS}/web"), json!({"apiVersion": ""}));
-    let answer = send(&cluster.0, Method::PATCH, &path, "application/merge-patch+json", &body).await;
+    let response = send(&cluster.0, Method::PATCH, &path, "application/merge-patch+json", &body).await;
     let warnings: Vec<_> =
-        answer.headers().get_all("warning").iter().map(|text| text.to_str().unwrap().to_owned()).collect();
+        response.headers().get_all("warning").iter().map(|text| text.to_str().unwrap().to_owned()).collect();
     let unknown = |field: &str| format!("299 - \"unknown field \\\"{field}\\\"\"");
     assert_eq!(warnings, ["metadata", "spec", "status"].map(unknown));
-    let answer = read(answer).await;
+    let response = read(response).await;
     assert_eq!(
-        (answer.0, message(&answer)),
+        (response.0, message(&response)),
         (400, "the name of the object (web based on URL) was undeterminable: name must be provided")
     );
     let other = cluster.merge(&path, json!({"apiVersion": null, "kind": "Other"})).await;
@@ -118,7 +118,7 @@ async fn a_patch_that_takes_the_version_away_leaves_nothing_to_read() {
     );
 }
 
-/// Bindings, evictions and token requests are never tables; what is ignored in them is told with refusals too.
+/// Bindings, evictions and token requests are never tables; ignored fields get warnings also if the request is refused.
 #[tokio::test]
 async fn what_is_posted_to_a_part_is_no_table_and_is_warned_of() {
     let cluster = Cluster::new().await;
@@ -126,12 +126,14 @@ async fn what_is_posted_to_a_part_is_no_table_and_is_warned_of() {
         json!({"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "p"}, "unknown": 1});
     let path = format!("{PODS}/p/eviction");
     let table = [("content-type", JSON), ("accept", "application/json;as=Table;v=v1;g=meta.k8s.io")];
-    assert_eq!(ask(&cluster.0, Method::POST, &path, &table, eviction.to_string()).await.status, 406);
-    let refused = ask(&cluster.0, Method::POST, &path, &[("content-type", JSON)], eviction.to_string()).await;
+    assert_eq!(round_trip(&cluster.0, Method::POST, &path, &table, eviction.to_string()).await.status, 406);
+    let refused =
+        round_trip(&cluster.0, Method::POST, &path, &[("content-type", JSON)], eviction.to_string()).await;
     assert_eq!((refused.status, refused.header("warning")), (404, "299 - \"unknown field \\\"unknown\\\"\""));
 }
 
-/// A token request is owned by who sent it, keeps its metadata, and names the account that it means.
+/// The sender of a token request owns its fields; its metadata is kept, and its namespace and uid must match the
+/// account.
 #[tokio::test]
 async fn a_token_request_is_answered_with_its_own_metadata() {
     let cluster = Cluster::new().await;
@@ -161,7 +163,7 @@ async fn a_token_request_is_answered_with_its_own_metadata() {
     );
 }
 
-/// A resize is of the containers that there are, in their order, and of nothing but processor and memory.
+/// A resize must have the existing containers in their order, and changes only their CPU and memory.
 #[tokio::test]
 async fn a_resize_changes_neither_which_containers_there_are_nor_their_policies() {
     let cluster = Cluster::new().await;
@@ -191,10 +193,14 @@ async fn a_resize_changes_neither_which_containers_there_are_nor_their_policies(
         "{policy:?}"
     );
     let (status, unchanged) = cluster.patch(&path, json!({"spec": {"containers": [{"name": "c"}]}})).await;
-    assert_eq!((status, &unchanged), (200, &before), "what changes nothing counts nothing");
+    assert_eq!(
+        (status, &unchanged),
+        (200, &before),
+        "a resize without changes does not increment the generation"
+    );
 }
 
-/// A Job that is stored without labels is read with those of its template.
+/// A Job that is stored without labels is read with the labels of its template.
 #[tokio::test]
 async fn a_job_keeps_the_labels_of_its_template_when_its_status_is_put_without() {
     let cluster = Cluster::new().await;
@@ -210,16 +216,16 @@ async fn a_job_keeps_the_labels_of_its_template_when_its_status_is_put_without()
     assert!(put["metadata"]["labels"]["job-name"] == "j");
 }
 
-/// The time of a watch that is negative is over before the watch begins.
+/// A watch with a negative timeout ends before it delivers an event.
 #[tokio::test]
 async fn a_watch_of_negative_length_tells_nothing() {
     let cluster = Cluster::new().await;
     cluster.post(PODS, pod("p")).await;
     let watch = |query: &str| format!("{PODS}?watch=true&timeoutSeconds=-1{query}");
-    let silent = ask(&cluster.0, Method::GET, &watch(""), &[], "").await;
+    let silent = round_trip(&cluster.0, Method::GET, &watch(""), &[], "").await;
     assert_eq!((silent.status, silent.text()), (200, ""));
     let query = "&sendInitialEvents=false&resourceVersionMatch=NotOlderThan";
-    let failed = ask(&cluster.0, Method::GET, &watch(query), &[], "").await.json();
+    let failed = round_trip(&cluster.0, Method::GET, &watch(query), &[], "").await.json();
     assert_eq!(
         (&failed["type"], &failed["object"]["message"]),
         (&json!("ERROR"), &json!("context deadline exceeded"))

@@ -14,7 +14,7 @@ use gantry_apiserver::{ApiServer, Body, Settings};
 use gantry_json::{Value, json};
 use gantry_store::Store as _;
 use gantry_store::memory::{HistoryLimits, MemoryStore};
-use harness::{Noon, ask, call, read, send, server};
+use harness::{Noon, call, read, round_trip, send, server};
 use http::Method;
 use http_body_util::BodyExt as _;
 
@@ -50,7 +50,7 @@ impl Reader {
     async fn next_events(&mut self, count: usize) -> Vec<String> {
         let mut events = Vec::new();
         for _ in 0..count {
-            let event = self.next().await.expect("one more event");
+            let event = self.next().await.expect("the watch has another event");
             events.push(format!(
                 "{} {}",
                 event["type"].as_str().unwrap(),
@@ -107,7 +107,7 @@ async fn a_watch_tells_every_change_once_and_in_order() {
     );
 }
 
-/// A4.11: from now, from the initial objects, from a version.
+/// A4.11: a watch starts at the current version, with the initial objects, or at a given version.
 #[tokio::test]
 async fn a_watch_starts_at_the_requested_version() {
     let server = server().await;
@@ -123,7 +123,7 @@ async fn a_watch_starts_at_the_requested_version() {
     assert_eq!(from_now.next_events(1).await, ["ADDED c"]);
 }
 
-/// A4.11, A4.18: from a future version no event is delivered until it is past.
+/// A4.11, A4.18: from a future version no event is delivered until the store is past it.
 #[tokio::test]
 async fn a_watch_from_the_future_waits() {
     let server = server().await;
@@ -271,21 +271,21 @@ async fn old_paths_watch_too() {
     put(&server, "a", "1").await;
     put(&server, "b", "1").await;
     let path = "/api/v1/watch/namespaces/default/configmaps?timeoutSeconds=1";
-    let all = ask(&server, Method::GET, path, &[], "").await;
+    let all = round_trip(&server, Method::GET, path, &[], "").await;
     assert_eq!(all.text().lines().count(), 2, "{}", all.text());
     let path = "/api/v1/watch/namespaces/default/configmaps/b?timeoutSeconds=1&watch=";
-    let one = ask(&server, Method::GET, path, &[], "").await;
+    let one = round_trip(&server, Method::GET, path, &[], "").await;
     assert_eq!(one.text().lines().count(), 1, "{}", one.text());
     assert_eq!(one.json()["object"]["metadata"]["name"], "b");
-    let object = ask(&server, Method::GET, &format!("{MAPS}/a?watch=true"), &[], "").await;
+    let object = round_trip(&server, Method::GET, &format!("{MAPS}/a?watch=true"), &[], "").await;
     assert_eq!(object.json()["kind"], "ConfigMap");
     for method in [Method::DELETE, Method::PUT, Method::POST] {
         let path = "/api/v1/watch/namespaces/default/configmaps/b";
-        assert_eq!(ask(&server, method, path, &[], "").await.status, 405, "they only watch");
+        assert_eq!(round_trip(&server, method, path, &[], "").await.status, 405, "they support only watches");
     }
 }
 
-/// A5.4, A5.6: tables have their columns in the first event only, and metadata has nothing else.
+/// A5.4, A5.6: tables have their columns in the first event only, and metadata has no other fields.
 #[tokio::test]
 async fn other_forms_are_watched_as_well() {
     let server = server().await;
@@ -293,13 +293,13 @@ async fn other_forms_are_watched_as_well() {
     put(&server, "b", "1").await;
     let path = format!("{MAPS}?watch=1&timeoutSeconds=1&allowWatchBookmarks=1");
     let table = [("accept", "application/json;as=Table;v=v1;g=meta.k8s.io")];
-    let events = ask(&server, Method::GET, &path, &table, "").await;
+    let events = round_trip(&server, Method::GET, &path, &table, "").await;
     let events: Vec<Value> = events.text().lines().map(|line| gantry_json::from_str(line).unwrap()).collect();
     assert!(events[0]["object"]["columnDefinitions"].is_array(), "{}", events[0]);
     assert!(events[1..].iter().all(|event| event["object"]["columnDefinitions"].is_null()));
     assert_eq!((events.len(), &events[2]["type"]), (3, &json!("BOOKMARK")));
     let partial = [("accept", "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io")];
-    let events = ask(&server, Method::GET, &path, &partial, "").await;
+    let events = round_trip(&server, Method::GET, &path, &partial, "").await;
     let first: Value = gantry_json::from_str(events.text().lines().next().unwrap()).unwrap();
     assert_eq!(
         (&first["object"]["kind"], first["object"].get("data")),

@@ -6,7 +6,7 @@ mod harness;
 
 use gantry_json::{Value, json};
 use harness::cluster::{Cluster, message};
-use harness::{ask, read, send};
+use harness::{read, round_trip, send};
 use http::Method;
 
 const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
@@ -25,8 +25,8 @@ fn deployment(template_spec: &Value) -> Value {
 
 /// The warnings of a write.
 async fn warned(cluster: &Cluster, method: Method, path: &str, content: &str, body: Value) -> Vec<String> {
-    let answer = send(&cluster.0, method, path, content, &body).await;
-    let warnings = answer.headers().get_all("warning").iter();
+    let response = send(&cluster.0, method, path, content, &body).await;
+    let warnings = response.headers().get_all("warning").iter();
     warnings.map(|text| String::from_utf8_lossy(text.as_bytes()).into_owned()).collect()
 }
 
@@ -119,7 +119,7 @@ async fn scaling_a_deployment_gets_its_warnings() {
     let warnings = warned(&cluster, Method::PATCH, &path, MERGE, json!({"spec": {"replicas": 3}})).await;
     assert!(warnings.len() == 1 && warnings[0].contains("a null labelSelector"), "{warnings:?}");
     let warnings = warned(&cluster, Method::PATCH, &path, MERGE, json!({"spec": {"replicas": 3}})).await;
-    assert_eq!(warnings, [""; 0], "nothing new was asked for");
+    assert_eq!(warnings, [""; 0], "the patch changes nothing");
 }
 
 /// A2.12: the names of unknown fields are quoted as Go quotes them.
@@ -209,6 +209,6 @@ async fn metrics_are_no_annotations_in_a_table_of_autoscalers() {
     let (_, one) = cluster.get(&format!("{v1}/h")).await;
     assert!(one["metadata"]["annotations"].to_string().contains("memory"), "{one}");
     let accept = [("accept", "application/json;as=Table;v=v1;g=meta.k8s.io")];
-    let table = ask(&cluster.0, Method::GET, &v1, &accept, "").await.json();
+    let table = round_trip(&cluster.0, Method::GET, &v1, &accept, "").await.json();
     assert_eq!(table["rows"][0]["object"]["metadata"].get("annotations"), None, "{table}");
 }

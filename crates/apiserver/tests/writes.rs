@@ -11,7 +11,7 @@ use gantry_apiserver::{ApiServer, Environment, Settings};
 use gantry_json::{Value, json};
 use gantry_primitives::Timestamp;
 use gantry_store::memory::{HistoryLimits, MemoryStore};
-use harness::{ReceivedResponse, ask, call, read, send, server};
+use harness::{ReceivedResponse, call, read, round_trip, send, server};
 use http::Method;
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
@@ -27,7 +27,7 @@ fn web() -> Value {
 }
 
 async fn post(server: &ApiServer, path: &str, object: &Value) -> ReceivedResponse {
-    ask(server, Method::POST, path, &[("user-agent", "story/1")], object.to_string()).await
+    round_trip(server, Method::POST, path, &[("user-agent", "story/1")], object.to_string()).await
 }
 
 fn warnings(response: &ReceivedResponse) -> Vec<&str> {
@@ -58,7 +58,7 @@ async fn server_managed_fields_are_set_by_the_server() {
     assert_eq!((versioned.status, &versioned.json()["message"]), (500, &json!(message)));
 }
 
-/// A2.10, A2.13, A2.11: the namespace is that of the path, and every object has a name.
+/// A2.10, A2.13, A2.11: the namespace is the one in the path, and every object has a name.
 #[tokio::test]
 async fn an_object_is_created_where_the_path_says() {
     let server = server().await;
@@ -80,9 +80,9 @@ async fn an_object_is_created_where_the_path_says() {
 
 /// An environment with constant uids and name suffixes.
 #[derive(Debug, Default)]
-struct Unimaginative(AtomicU64);
+struct ConstantEnvironment(AtomicU64);
 
-impl Environment for Unimaginative {
+impl Environment for ConstantEnvironment {
     fn now(&self) -> Timestamp {
         Timestamp::from_secs(1_767_268_800)
     }
@@ -98,7 +98,7 @@ impl Environment for Unimaginative {
 /// A2.11, O4.5: a generated name is tried eight times; then the client may retry.
 #[tokio::test]
 async fn a_name_is_made_up_until_it_is_free_or_patience_ends() {
-    let world = Arc::new(Unimaginative::default());
+    let world = Arc::new(ConstantEnvironment::default());
     let store = Arc::new(MemoryStore::new(HistoryLimits::default()));
     let server = ApiServer::new(store, world.clone(), Settings::default());
     server.prepare().await.unwrap();
@@ -126,7 +126,7 @@ async fn warnings_do_not_prevent_a_write() {
     let created = post(&server, MAPS, &twice).await;
     assert_eq!(created.json()["metadata"]["ownerReferences"].as_array().unwrap().len(), 1);
     assert!(warnings(&created)[0].ends_with("duplicate UID(s) observed: u\""), "{:?}", warnings(&created));
-    let again = ask(&server, Method::PUT, &format!("{MAPS}/a"), &[], twice.to_string()).await;
+    let again = round_trip(&server, Method::PUT, &format!("{MAPS}/a"), &[], twice.to_string()).await;
     assert_eq!(warnings(&again).len(), 1);
     let other = json!({"apiVersion": "v1", "kind": "Pod", "name": "other", "uid": "u"});
     let merge = [("content-type", "application/merge-patch+json")];
@@ -135,12 +135,12 @@ async fn warnings_do_not_prevent_a_write() {
         (json!([owner, other, owner, other]), Some("duplicate UID(s) observed: u, u\"")),
     ] {
         let body = json!({"metadata": {"ownerReferences": owners}}).to_string();
-        let patched = ask(&server, Method::PATCH, &format!("{MAPS}/a?dryRun=All"), &merge, body).await;
+        let patched = round_trip(&server, Method::PATCH, &format!("{MAPS}/a?dryRun=All"), &merge, body).await;
         assert_eq!(patched.json()["metadata"]["ownerReferences"], json!([owner, other]));
-        let told = warnings(&patched);
-        assert_eq!(told.is_empty(), warned.is_none(), "{told:?}");
-        assert!(told.iter().all(|text| text.contains(" entries after mutating admission happens; ")));
-        assert!(told.iter().zip(warned).all(|(text, end)| text.ends_with(end)), "{told:?}");
+        let reported = warnings(&patched);
+        assert_eq!(reported.is_empty(), warned.is_none(), "{reported:?}");
+        assert!(reported.iter().all(|text| text.contains(" entries after mutating admission happens; ")));
+        assert!(reported.iter().zip(warned).all(|(text, end)| text.ends_with(end)), "{reported:?}");
     }
     assert_eq!(again.json()["metadata"]["resourceVersion"], created.json()["metadata"]["resourceVersion"]);
     let mut dotted = web();
@@ -185,12 +185,12 @@ async fn an_unchanged_write_creates_no_version() {
     let mut labelled = web();
     labelled["metadata"]["labels"]["more"] = json!("1");
     let (_, labelled) = call(&server, Method::PUT, &path, labelled).await;
-    assert_eq!(labelled["metadata"]["generation"], 1, "O4.1: labels do not count");
+    assert_eq!(labelled["metadata"]["generation"], 1, "O4.1: labels do not increment it");
     assert_ne!(labelled["metadata"]["resourceVersion"], created["metadata"]["resourceVersion"]);
     let mut annotated = labelled.clone();
     annotated["metadata"]["annotations"] = json!({"a": "1"});
     let (_, annotated) = call(&server, Method::PUT, &path, annotated).await;
-    assert_eq!(annotated["metadata"]["generation"], 2, "A2.5: a Deployment's annotations do");
+    assert_eq!(annotated["metadata"]["generation"], 2, "A2.5: a Deployment's annotations increment it");
 }
 
 /// A2.16, A2.17, A2.18: name, uid and version of an update.
@@ -223,7 +223,11 @@ async fn an_update_has_name_uid_and_version() {
             .unwrap()
             .contains("Precondition failed: UID in precondition: other, UID in object meta: ")
     );
-    assert_eq!(put(json!({"metadata": {"name": "a", "resourceVersion": "0"}})).await.0, 200, "zero is any");
+    assert_eq!(
+        put(json!({"metadata": {"name": "a", "resourceVersion": "0"}})).await.0,
+        200,
+        "zero matches any version"
+    );
 }
 
 /// A2.16, A2.18, O3.3: some kinds are created by an update, and require a version.
@@ -234,8 +238,8 @@ async fn a_lease_is_put_into_being_and_then_only_under_its_version() {
     let lease = json!({"metadata": {"name": "l", "resourceVersion": "77"}, "spec": {"holderIdentity": "me"}});
     let (status, created) = call(&server, Method::PUT, &path, lease).await;
     assert_eq!(status, 201, "{created}");
-    let blind = json!({"metadata": {"name": "l"}, "spec": {"holderIdentity": "you"}});
-    let (status, refused) = call(&server, Method::PUT, &path, blind).await;
+    let unversioned = json!({"metadata": {"name": "l"}, "spec": {"holderIdentity": "you"}});
+    let (status, refused) = call(&server, Method::PUT, &path, unversioned).await;
     let message = "leases.coordination.k8s.io \"l\" is invalid: metadata.resourceVersion: Invalid value: 0: must be \
                    specified for an update";
     assert_eq!((status, &refused["message"]), (422, &json!(message)));
@@ -251,7 +255,7 @@ async fn immutable_metadata_is_reset_or_refused() {
     let path = format!("{MAPS}/a");
     let old = json!({"metadata": {"name": "a", "creationTimestamp": "2001-01-01T00:00:00Z"}});
     let (_, same) = call(&server, Method::PUT, &path, old).await;
-    assert_eq!(same, created, "silently restored");
+    assert_eq!(same, created, "immutable fields are restored without an error");
     let leaving = json!({"metadata": {"name": "a", "deletionTimestamp": "2001-01-01T00:00:00Z"}});
     let (status, refused) = call(&server, Method::PUT, &path, leaving).await;
     assert_eq!(
@@ -293,7 +297,7 @@ async fn the_status_is_written_apart_from_the_rest() {
     let mut sent = web();
     sent["status"] = json!({"replicas": 9});
     let created = post(&server, DEPLOYMENTS, &sent).await.json();
-    assert_eq!(created["status"], json!({}), "a new one has none");
+    assert_eq!(created["status"], json!({}), "a new object has no status");
     let path = format!("{DEPLOYMENTS}/web/status");
     let mut status = web();
     status["spec"]["replicas"] = json!(77);
@@ -307,13 +311,13 @@ async fn the_status_is_written_apart_from_the_rest() {
         (&json!(3), &json!("web"))
     );
     assert_eq!(written["metadata"]["annotations"]["deployment.kubernetes.io/revision"], "1");
-    assert_eq!(written["metadata"]["generation"], 1, "O4.2: the revision does not count");
+    assert_eq!(written["metadata"]["generation"], 1, "O4.2: the revision does not increment it");
     let entries = written["metadata"]["managedFields"].as_array().unwrap();
     let own = entries.iter().find(|entry| entry.get("subresource").is_none()).unwrap();
     assert!(own["fieldsV1"]["f:metadata"]["f:labels"]["f:app"].is_object(), "labels keep their owner: {own}");
     let (_, kept) = call(&server, Method::PUT, &format!("{DEPLOYMENTS}/web"), web()).await;
-    assert_eq!(kept["status"]["replicas"], 3, "and an update of the rest keeps it");
-    assert_eq!(call(&server, Method::GET, &path, Value::Null).await.1, kept, "it is read as a whole");
+    assert_eq!(kept["status"]["replicas"], 3, "an update of the rest keeps the status");
+    assert_eq!(call(&server, Method::GET, &path, Value::Null).await.1, kept, "the object is read as a whole");
     let mut wrong = web();
     wrong["status"] = json!({"replicas": 1, "readyReplicas": 2});
     let (code, refused) = call(&server, Method::PUT, &path, wrong).await;
@@ -337,20 +341,22 @@ async fn an_update_may_be_the_end() {
     assert_eq!(call(&server, Method::GET, &path, Value::Null).await.0, 404);
 }
 
-/// A2.22: the field manager is that of the query, or the program.
+/// A2.22: the field manager is the one in the query, else the program.
 #[tokio::test]
 async fn a_write_has_a_manager() {
     let server = server().await;
     let map = |name: &str| json!({"metadata": {"name": name}, "data": {"k": "1"}});
     let agent = [("user-agent", "kubectl/v1.37 (linux)")];
-    let named = ask(&server, Method::POST, MAPS, &agent, map("a").to_string()).await.json();
+    let named = round_trip(&server, Method::POST, MAPS, &agent, map("a").to_string()).await.json();
     assert_eq!(named["metadata"]["managedFields"][0]["manager"], "kubectl");
-    let said = ask(&server, Method::POST, &format!("{MAPS}?fieldManager=me"), &agent, map("b").to_string())
-        .await
-        .json();
-    assert_eq!(said["metadata"]["managedFields"][0]["manager"], "me");
+    let explicit =
+        round_trip(&server, Method::POST, &format!("{MAPS}?fieldManager=me"), &agent, map("b").to_string())
+            .await
+            .json();
+    assert_eq!(explicit["metadata"]["managedFields"][0]["manager"], "me");
     let long =
-        ask(&server, Method::POST, &format!("{MAPS}?fieldManager={}", "x".repeat(129)), &agent, "{}").await;
+        round_trip(&server, Method::POST, &format!("{MAPS}?fieldManager={}", "x".repeat(129)), &agent, "{}")
+            .await;
     assert_eq!(long.status, 422);
 }
 
@@ -361,7 +367,7 @@ async fn unknown_fields_are_refused_warned_about_or_ignored() {
     let body = r#"{"metadata":{"name":"NAME","foo":1},"data":{"a":"1","a":"2"},"bar":1}"#;
     let create = async |validation: &str, name: &str| {
         let path = format!("{MAPS}?fieldValidation={validation}");
-        ask(&server, Method::POST, &path, &[], body.replace("NAME", name)).await
+        round_trip(&server, Method::POST, &path, &[], body.replace("NAME", name)).await
     };
     let strict = create("Strict", "s").await;
     let message = "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: strict decoding error: unknown field \
@@ -396,11 +402,13 @@ async fn a_body_of_another_kind_is_refused() {
         "the API version in the data (apps/v1beta1) does not match the expected API version (apps/v1)";
     assert_eq!(post(&server, DEPLOYMENTS, &old).await.json()["message"], message);
     let yaml = [("content-type", "application/yaml")];
-    let written = ask(&server, Method::POST, MAPS, &yaml, "metadata: {name: yaml}\ndata: {k: 'on'}\n").await;
+    let written =
+        round_trip(&server, Method::POST, MAPS, &yaml, "metadata: {name: yaml}\ndata: {k: 'on'}\n").await;
     assert_eq!((written.status, &written.json()["data"]["k"]), (201, &json!("on")));
-    let truth = ask(&server, Method::POST, MAPS, &yaml, "metadata: {name: y}\n").await;
-    assert_eq!(truth.status, 400, "in YAML 1.1, y is true");
-    let twice = ask(&server, Method::POST, MAPS, &yaml, "metadata: {name: z}\ndata:\n  k: a\n  k: b\n").await;
+    let boolean = round_trip(&server, Method::POST, MAPS, &yaml, "metadata: {name: y}\n").await;
+    assert_eq!(boolean.status, 400, "in YAML 1.1, y is true");
+    let twice =
+        round_trip(&server, Method::POST, MAPS, &yaml, "metadata: {name: z}\ndata:\n  k: a\n  k: b\n").await;
     assert_eq!(twice.status, 201);
     assert!(!warnings(&twice).is_empty(), "messages of the YAML parser are warnings");
 }
@@ -419,7 +427,7 @@ async fn a_scale_is_an_object_like_others() {
     odd["spec"]["foo"] = json!(1);
     let strict = call(&server, Method::PUT, &format!("{path}?fieldValidation=Strict"), odd.clone()).await;
     assert_eq!(strict.0, 400, "{}", strict.1);
-    let warned = ask(&server, Method::PUT, &path, &[], odd.to_string()).await;
+    let warned = round_trip(&server, Method::PUT, &path, &[], odd.to_string()).await;
     assert_eq!(warnings(&warned), [r#"299 - "unknown field \"spec.foo\"""#]);
     let statement = json!({"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "web"}, "spec": {"replicas": 5}});
     let apply = "application/apply-patch+yaml";
@@ -437,6 +445,6 @@ async fn a_scale_is_an_object_like_others() {
     let applied = entries.iter().find(|entry| entry["operation"] == "Apply").unwrap();
     assert_eq!((&applied["subresource"], &applied["apiVersion"]), (&json!("scale"), &json!("apps/v1")));
     let partial = [("accept", "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io")];
-    let part = ask(&server, Method::GET, &path, &partial, "").await.json();
+    let part = round_trip(&server, Method::GET, &path, &partial, "").await.json();
     assert_eq!((&part["kind"], part.get("spec")), (&json!("PartialObjectMetadata"), None));
 }

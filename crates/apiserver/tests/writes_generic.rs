@@ -6,7 +6,7 @@ mod harness;
 
 use gantry_apiserver::ApiServer;
 use gantry_json::{Value, json};
-use harness::{ReceivedResponse, ask, server};
+use harness::{ReceivedResponse, round_trip, server};
 use http::Method;
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
@@ -14,11 +14,11 @@ const MERGE: &str = "application/merge-patch+json";
 const APPLY: &str = "application/apply-patch+yaml";
 
 async fn post(server: &ApiServer, path: &str, object: &Value) -> ReceivedResponse {
-    ask(server, Method::POST, path, &[], object.to_string()).await
+    round_trip(server, Method::POST, path, &[], object.to_string()).await
 }
 
 async fn patch(server: &ApiServer, path: &str, content_type: &str, body: &Value) -> ReceivedResponse {
-    ask(server, Method::PATCH, path, &[("content-type", content_type)], body.to_string()).await
+    round_trip(server, Method::PATCH, path, &[("content-type", content_type)], body.to_string()).await
 }
 
 fn message(response: &ReceivedResponse) -> (u16, String) {
@@ -87,7 +87,7 @@ async fn unknown_fields_are_warned_of_with_refusals() {
     assert_eq!((refused.status, refused.header("warning")), (422, "299 - \"unknown field \\\"x\\\"\""));
 }
 
-/// A2.4: self links and generations of clients change nothing, and an empty dry run is none.
+/// A2.4: self links and generations of clients change nothing, and an empty `dryRun` is refused.
 #[tokio::test]
 async fn links_and_generations_of_clients_are_ignored() {
     let server = server().await;
@@ -106,9 +106,10 @@ async fn an_empty_table_of_roles_has_no_rows() {
     let server = server().await;
     let accept = [("accept", "application/json;as=Table;v=v1;g=meta.k8s.io")];
     let path = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles";
-    let table = ask(&server, Method::GET, path, &accept, String::new()).await.json();
+    let table = round_trip(&server, Method::GET, path, &accept, String::new()).await.json();
     assert_eq!(table["rows"], Value::Null);
-    let table = ask(&server, Method::GET, "/apis/apps/v1/deployments", &accept, String::new()).await.json();
+    let table =
+        round_trip(&server, Method::GET, "/apis/apps/v1/deployments", &accept, String::new()).await.json();
     assert_eq!(table["rows"], json!([]));
 }
 
@@ -119,7 +120,7 @@ async fn an_update_in_the_wrong_place_still_warns_of_unknown_fields() {
     post(&server, MAPS, &json!({"metadata": {"name": "a"}})).await;
     for metadata in [json!({"name": "b"}), json!({"name": "a", "namespace": "other"})] {
         let body = json!({"metadata": metadata, "odd": 1}).to_string();
-        let refused = ask(&server, Method::PUT, &format!("{MAPS}/a"), &[], body).await;
+        let refused = round_trip(&server, Method::PUT, &format!("{MAPS}/a"), &[], body).await;
         assert_eq!((refused.status, refused.header("warning")), (400, r#"299 - "unknown field \"odd\"""#));
     }
 }
@@ -135,7 +136,7 @@ async fn a_scale_of_another_namespace_is_refused() {
     post(&server, deployments, &web).await;
     let scale = json!({"metadata": {"name": "web", "namespace": "other"}, "spec": {"replicas": 2}});
     let refused =
-        ask(&server, Method::PUT, &format!("{deployments}/web/scale"), &[], scale.to_string()).await;
+        round_trip(&server, Method::PUT, &format!("{deployments}/web/scale"), &[], scale.to_string()).await;
     let why = "the namespace of the provided object does not match the namespace sent on the request";
     assert_eq!(message(&refused), (400, why.to_owned()));
 }

@@ -16,7 +16,7 @@ pub struct Case {
     pub set_up: fn() -> Box<dyn FnMut()>,
 }
 
-/// Lists these cases or runs one of them, as the command line says.
+/// Lists these cases or runs one of them, according to the command line.
 pub fn main(cases: &[Case]) -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let after = |flag: &str| arguments.iter().skip_while(|argument| *argument != flag).nth(1);

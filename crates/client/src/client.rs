@@ -1,4 +1,4 @@
-//! Sends requests: timeouts, and the retries that a server asks for.
+//! Sends requests: timeouts, and the retries that a server requests.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::spdy::StreamConnection;
 use crate::transport::{ApiTransport, ResponseBody};
 use crate::write_fence::WriteFence;
 
-/// How often a request is repeated because the server asked for it; as in client-go.
+/// How often a request is repeated because the server requested it; as in client-go.
 const RETRIES_MAX: u32 = 10;
 /// The delay if a busy server does not give one.
 const RETRY_AFTER_DEFAULT: Duration = Duration::from_secs(1);
@@ -74,12 +74,12 @@ impl fmt::Debug for ResponseChunks {
 }
 
 impl ApiClient {
-    /// A client without a timeout of its own.
+    /// A client without a separate timeout.
     pub fn new(transport: ApiTransport) -> Self {
         Self { transport, timeout: None, observer: None, fence: None }
     }
 
-    /// Limits how long a request may take, and a watch until it begins.
+    /// Sets the timeout of requests, and of a watch until its response begins.
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {
         Self { timeout: Some(timeout), ..self }
@@ -100,7 +100,7 @@ impl ApiClient {
         Self { observer: Some(Arc::new(observer)), ..self }
     }
 
-    /// Sends writes only while the fence is open, and waits no longer for their responses.
+    /// Sends writes only while the fence is open, and does not wait for their responses after it closes.
     #[must_use]
     pub fn with_fence(self, fence: WriteFence) -> Self {
         Self { fence: Some(fence), ..self }
@@ -111,7 +111,7 @@ impl ApiClient {
         self.transport.default_namespace()
     }
 
-    /// Sends a request. Repeats it if the server asks for that, as in client-go.
+    /// Sends a request. Repeats it if the server requests that, as in client-go.
     ///
     /// The future is boxed so that it is compiled here, not in each crate that awaits it.
     pub fn send<'a>(&'a self, request: &'a ApiRequest) -> BoxFuture<'a, Result<ApiResponse, RequestError>> {
@@ -253,7 +253,7 @@ impl fmt::Debug for ApiClient {
 mod tests {
     use super::*;
 
-    /// K1.7: the text of a warning stands between quotes.
+    /// K1.7: the quotes around the text of a warning are removed.
     #[test]
     fn a_warning_is_unquoted() {
         assert_eq!(quoted(r#"299 - "say \"no\"""#).as_deref(), Some("say \"no\""));

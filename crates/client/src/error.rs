@@ -17,7 +17,7 @@ pub struct RequestError {
     pub refusal: Refusal,
     /// The HTTP status; `None` if there was no response.
     pub code: Option<u16>,
-    /// The delay that the server asks for.
+    /// The delay that the server requests.
     pub retry_after: Option<Duration>,
     /// The `Status` object of the response; `None` if there was no error response.
     pub status: Option<Arc<Value>>,
@@ -47,7 +47,7 @@ impl RequestError {
         Self::new(Refusal::other(why.to_string()), Some(code))
     }
 
-    /// A connection was not upgraded: an error response, or one whose text says why.
+    /// The response to a request whose connection was not upgraded: a `Status`, or a text with the reason.
     pub(crate) fn not_upgraded(code: u16, body: &[u8]) -> Self {
         let error = Self::answered(code, None, body);
         if gantry_json::from_slice::<Value>(body).is_ok_and(|body| body["kind"] == "Status") {
@@ -155,7 +155,7 @@ impl RequestError {
     }
 }
 
-/// Failures of a request that are none to its caller.
+/// Maps failures that a caller expects to `None`.
 pub trait NoneIf<T>: Sized {
     /// `None` if the request failed in one of these ways.
     fn none_if(self, kinds: &[RefusalKind]) -> Result<Option<T>, RequestError>;
@@ -194,7 +194,7 @@ fn status_of_body(code: u16, body: &[u8]) -> Value {
     let reason = http::StatusCode::from_u16(code).ok().and_then(|code| code.canonical_reason()).unwrap_or("");
     let text = String::from_utf8_lossy(body);
     let message = match text.trim() {
-        "" => format!("the server answered {code} {reason}").trim_end().to_owned(),
+        "" => format!("the server returned {code} {reason}").trim_end().to_owned(),
         text => text.to_owned(),
     };
     json!({"kind": "Status", "code": code, "reason": reason.replace(' ', ""), "message": message})
@@ -218,7 +218,7 @@ impl Error for RequestError {
     }
 }
 
-/// An error with all its causes, each once: a client's own text seldom says why.
+/// An error with all its causes, each once: the text of a client's error rarely includes the reason.
 pub fn error_chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -270,6 +270,6 @@ mod tests {
     #[test]
     fn a_body_that_is_no_status_is_quoted() {
         assert_eq!(RequestError::answered(502, None, b" bad gateway\n").to_string(), "bad gateway");
-        assert_eq!(RequestError::answered(502, None, b"").to_string(), "the server answered 502 Bad Gateway");
+        assert_eq!(RequestError::answered(502, None, b"").to_string(), "the server returned 502 Bad Gateway");
     }
 }

@@ -1,7 +1,7 @@
 //! The client of an API server that informers, controllers and commands share.
 //!
 //! - [`ApiRequest`]: a request, built without sending it.
-//! - [`ApiClient`]: sends requests; timeouts, and the retries that a server asks for.
+//! - [`ApiClient`]: sends requests; timeouts, and the retries that a server requests.
 //! - [`RequestError`]: a request without the regular response, classified.
 //! - [`WatchLines`]: the lines of a watch.
 //! - [`StreamConnection`]: streams to and from a container, over one connection.

@@ -6,7 +6,7 @@ use futures::{Stream, StreamExt as _};
 
 use crate::error::RequestError;
 
-/// The length of the number before a frame: that of the frame, in network order.
+/// The length of the prefix of a frame, which is the length of the frame in network order.
 const PREFIX: usize = 4;
 
 /// How many bytes are searched at once for the end of a line.
@@ -15,7 +15,7 @@ const BLOCK: usize = 128;
 /// The events of a watch in a stream of bytes.
 pub struct WatchLines {
     stream: BoxStream<'static, Result<Bytes, RequestError>>,
-    /// What has arrived and was not returned yet.
+    /// Bytes that have arrived and were not returned yet.
     buffer: Bytes,
     /// Whether the events are frames of protobuf.
     pub is_protobuf: bool,
@@ -110,7 +110,7 @@ mod tests {
         for want in ["{\"a\":1}\n", "{\"b\":2}\n", "{\"c\":3}\n"] {
             assert_eq!(lines.next().await.unwrap().unwrap(), want);
         }
-        assert!(lines.next().await.is_none(), "half a line is no line");
+        assert!(lines.next().await.is_none(), "an incomplete line is dropped");
     }
 
     #[tokio::test]
@@ -121,6 +121,6 @@ mod tests {
         for want in ["a", "bc", "d\ne", "", "f"] {
             assert_eq!(frames.next().await.unwrap().unwrap(), want);
         }
-        assert!(frames.next().await.is_none(), "half a frame is no frame");
+        assert!(frames.next().await.is_none(), "an incomplete frame is dropped");
     }
 }

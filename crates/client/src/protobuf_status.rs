@@ -1,4 +1,4 @@
-//! `Status` objects in protobuf, as values that their JSON would have been decoded to.
+//! `Status` objects in protobuf, decoded to the same values as their JSON.
 
 use gantry_formats::protobuf::{FieldValue, MalformedMessage, fields};
 use gantry_json::{Map, Value};

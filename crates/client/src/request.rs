@@ -16,7 +16,7 @@ pub const METADATA: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s
 /// The media type of the metadata of a list of objects.
 pub const METADATA_LIST: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 
-/// The media types of objects as tables for people.
+/// The media types of objects as tables for display.
 pub const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json";
 /// The media types of aggregated discovery, with a fallback for older servers.
 pub const DISCOVERY: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
@@ -40,7 +40,7 @@ const IN_PROTOBUF: [(&str, &str); 3] = [
 /// The body of a request: an object, or text as a user wrote it.
 #[derive(Clone, Debug)]
 pub struct RequestBody {
-    /// `None` for the one that the method has.
+    /// `None` for the default of the method.
     media_type: Option<&'static str>,
     bytes: Bytes,
 }
@@ -118,7 +118,7 @@ impl ApiRequest {
         Self { accept, ..self }
     }
 
-    /// Accepts protobuf, and JSON from servers and of kinds that have no protobuf.
+    /// Accepts protobuf, and JSON from servers and of kinds without protobuf.
     #[must_use]
     pub fn preferring_protobuf(self) -> Self {
         let preferred = IN_PROTOBUF.iter().find(|(json, _)| *json == self.accept);
@@ -148,7 +148,7 @@ impl ApiRequest {
         self
     }
 
-    /// Whether the name of its object is empty. The server would apply it to the whole collection.
+    /// Whether the name of the object is empty. The server would apply the request to the whole collection.
     pub fn lacks_name(&self) -> bool {
         !self.is_raw && (self.path.ends_with('/') || self.path.contains("//"))
     }

@@ -105,7 +105,7 @@ mod tests {
             let seconds = Arc::clone(&seconds);
             move || Duration::from_secs(seconds.load(Ordering::SeqCst))
         });
-        assert!(fence.check().is_ok(), "it is open until it gets a time");
+        assert!(fence.check().is_ok(), "it is open without a time");
         fence.open_until(fence.now() + 10 * SECOND);
         seconds.store(109, Ordering::SeqCst);
         assert_eq!(fence.check(), Ok(SECOND));

@@ -9,7 +9,7 @@ pub const ID_CHARACTERS: usize = 6;
 /// How many characters a secret has.
 pub const SECRET_CHARACTERS: usize = 16;
 
-/// A bootstrap token. It is not printed whole by accident: `Debug` shows the id alone.
+/// A bootstrap token. `Debug` shows the id only, so that the secret is not printed by accident.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BootstrapToken {
     id: String,
@@ -24,7 +24,7 @@ impl BootstrapToken {
         is_token.then(|| Self { id: id.to_owned(), secret: secret.to_owned() })
     }
 
-    /// Makes a token of random bytes, by characters that are equally likely.
+    /// Makes a token from random bytes; all characters are equally likely.
     pub fn from_random(mut byte: impl FnMut() -> u8) -> Self {
         const CHARACTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
         let mut character = || loop {
@@ -69,7 +69,7 @@ pub fn is_id(text: &str) -> bool {
     text.len() == ID_CHARACTERS && text.bytes().all(is_character)
 }
 
-/// Whether users of tokens may have this group: one below that of all of them.
+/// Whether users of tokens may have this group: a group whose name begins with [`GROUP`] and a colon.
 pub fn is_group(text: &str) -> bool {
     let Some(name) = text.strip_prefix(GROUP).and_then(|rest| rest.strip_prefix(':')) else { return false };
     let allowed = |byte: u8| is_character(byte) || matches!(byte, b':' | b'-');

@@ -9,7 +9,7 @@ const MILLISECOND: u64 = 1_000 * MICROSECOND;
 const SECOND: u64 = 1_000 * MILLISECOND;
 const MINUTE: u64 = 60 * SECOND;
 const HOUR: u64 = 60 * MINUTE;
-/// The largest absolute value, that of the most negative duration.
+/// The largest absolute value: the one of the most negative duration.
 const MAX: u64 = 1 << 63;
 
 /// Why a text is not a duration, with Go's message.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Why bytes are not a message; printed in Go's words.
+/// Why bytes are not a message; its `Display` is Go's message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MalformedMessage {
     /// They end within a field.
@@ -20,7 +20,7 @@ pub enum MalformedMessage {
 /// The value of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldValue<'a> {
-    /// A number or a truth value.
+    /// A number or a boolean.
     Varint(u64),
     /// Eight bytes.
     Fixed64(u64),
@@ -104,7 +104,7 @@ impl<'a> MessageFields<'a> {
 }
 
 impl<'a> FieldValue<'a> {
-    /// Its bytes; those of a number are empty.
+    /// The bytes of the value; empty for a number.
     pub fn bytes(self) -> &'a [u8] {
         match self {
             Self::Bytes(bytes) => bytes,
@@ -112,12 +112,12 @@ impl<'a> FieldValue<'a> {
         }
     }
 
-    /// Its text. Bytes that are no text are replaced, as JSON does.
+    /// The text of the value. Invalid UTF-8 is replaced, as in JSON.
     pub fn text(self) -> String {
         String::from_utf8_lossy(self.bytes()).into_owned()
     }
 
-    /// Its number; that of bytes is zero.
+    /// The number; zero for bytes.
     pub fn int64(self) -> i64 {
         match self {
             Self::Varint(number) => number.cast_signed(),
@@ -125,19 +125,19 @@ impl<'a> FieldValue<'a> {
         }
     }
 
-    /// Its number of 32 bits, which is sign-extended on the wire; higher bits are dropped.
+    /// The number of 32 bits, which is sign-extended on the wire; higher bits are dropped.
     pub fn int32(self) -> i32 {
         let [a, b, c, d, ..] = self.int64().to_le_bytes();
         i32::from_le_bytes([a, b, c, d])
     }
 
-    /// Its truth value.
+    /// The boolean.
     pub fn bool(self) -> bool {
         self.int64() != 0
     }
 }
 
-/// Decodes a variable-length integer; returns it and what follows it.
+/// Decodes a variable-length integer; returns it and the bytes after it.
 fn varint(bytes: &[u8]) -> Result<(u64, &[u8]), MalformedMessage> {
     let mut value = 0;
     for (index, byte) in bytes.iter().enumerate().take(10) {
@@ -160,7 +160,7 @@ pub fn packed(mut bytes: &[u8]) -> Result<Vec<u64>, MalformedMessage> {
     Ok(numbers)
 }
 
-/// Returns the first field of this number; empty if the message has none. What follows it is not looked at.
+/// Returns the first field of this number; empty if the message has none. Fields after it are not decoded.
 pub fn find(message: &[u8], number: u32) -> Result<FieldValue<'_>, MalformedMessage> {
     for field in fields(message) {
         let field = field?;

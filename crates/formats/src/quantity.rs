@@ -42,7 +42,7 @@ enum Family {
 
 /// The number of significant digits that are kept.
 const DIGITS_KEPT: usize = 19;
-/// The maximum of numbers with many digits.
+/// The value at which numbers with many digits are capped.
 const MOST: i128 = i64::MAX as i128;
 const NANO: i32 = -9;
 const MILLI: i32 = -3;

@@ -128,7 +128,7 @@ pub fn days(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
-/// The date so many days from the epoch: the inverse of [`days`].
+/// The date this number of days after the epoch: the inverse of [`days`].
 pub fn date(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468;
     let (era, of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
@@ -283,7 +283,7 @@ mod tests {
         assert_eq!(micros.nanos, 123_456_000);
     }
 
-    /// The messages are those of Go's `time.Parse`.
+    /// The messages equal the messages of Go's `time.Parse`.
     #[test]
     fn errors_name_what_is_wrong() {
         let cases = [

@@ -1,4 +1,4 @@
-//! Enums whose variants have a text each, which stands beside the variant.
+//! Enums whose variants have a text each, written next to the variant.
 
 /// Declares an enum whose variants have a text each, and the listed functions and constants between the two.
 ///

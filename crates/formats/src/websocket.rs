@@ -9,7 +9,7 @@ pub enum Opcode {
     Binary,
     /// The end of the connection.
     Close,
-    /// The answer to a ping.
+    /// The response to a ping.
     Pong,
 }
 
@@ -24,10 +24,10 @@ pub enum ClientFrame {
     Other,
 }
 
-/// The content of a close frame for an end as expected.
+/// The content of a close frame for a regular end.
 pub const NORMAL_CLOSURE: [u8; 2] = 1000_u16.to_be_bytes();
 
-/// The longest frame that is received. Clients of streams in one direction send next to nothing.
+/// The longest frame that is received. Clients of one-directional streams send almost nothing.
 const CLIENT_BYTES_MAX: usize = 64 << 10;
 const PING: u8 = 9;
 const CLOSE: u8 = 8;
@@ -57,7 +57,7 @@ pub fn frame(opcode: Opcode, content: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// Takes the first frame from what a client has sent; `None` if there is no whole one yet.
+/// Removes the first frame from the received bytes; `None` if it is not complete yet.
 pub fn take_client_frame(received: &mut Vec<u8>) -> Option<ClientFrame> {
     let (first, second) = (*received.first()?, *received.get(1)?);
     let (length, at) = match second & 0x7f {

@@ -1,8 +1,8 @@
 //! Calls of gRPC methods and their messages ([`messages!`]), for the clients of etcd and of container runtimes.
 //!
-//! The exchange itself is not generic on purpose: generic code is compiled again for every method and in every crate that uses it, and
-//! that of a call is large. Messages are encoded before it and decoded after it, by functions that a [`Method`] points to: those of a
-//! static method are compiled in the crate that declares it.
+//! The exchange itself is deliberately not generic: generic code is compiled again for every method and in every crate
+//! that uses it, and the code of a call is large. Messages are encoded before the exchange and decoded after it, by
+//! functions that a [`Method`] points to; for a static method these are compiled in the crate that declares it.
 
 mod bytes_codec;
 mod messages;
@@ -41,7 +41,7 @@ impl<Q, A> Method<Q, A> {
     }
 }
 
-/// Calls a unary method. Fails with `DeadlineExceeded` after `within`; without it there is no limit of time.
+/// Calls a unary method. Fails with `DeadlineExceeded` after `within`; `None` means no timeout.
 pub async fn unary<Q, A>(
     channel: Channel,
     method: &Method<Q, A>,
@@ -67,7 +67,7 @@ pub async fn ready(client: &mut Grpc<Channel>) -> Result<(), Status> {
 
 /// Sends an encoded request, and returns the encoded response.
 ///
-/// It is boxed to be compiled here: the code of a future is compiled where it is polled.
+/// The future is boxed so that it is compiled here: the code of a future is compiled where it is polled.
 fn exchange(
     channel: Channel,
     path: PathAndQuery,

@@ -10,11 +10,11 @@ use crate::{Map, Value};
 
 /// Reads typed data from text.
 ///
-/// That it is UTF-8 is checked for all of it at once, which is much faster than string by string.
+/// UTF-8 is validated for the whole text at once, which is much faster than for each string.
 pub fn from_slice<'t, T: Deserialize<'t>>(text: &'t [u8]) -> Result<T, Error> {
     match str::from_utf8(text) {
         Ok(text) => serde_json::from_str(text),
-        // The error names the place. It is found without a second deserializer of this type.
+        // Parsing as a `Value` gives an error with line and column, without a second deserializer of this type.
         Err(_) => Err(serde_json::from_slice::<Value>(text)
             .map_or_else(|error| error, |_| Error::custom("invalid unicode code point"))),
     }
@@ -22,7 +22,8 @@ pub fn from_slice<'t, T: Deserialize<'t>>(text: &'t [u8]) -> Result<T, Error> {
 
 /// Reads typed data from a value.
 ///
-/// It goes through text: a second deserializer would be compiled for every type, and what is hot reads text anyway.
+/// The value is written as text and parsed: a second deserializer would be compiled for every type, and hot paths read
+/// text anyway.
 #[expect(clippy::needless_pass_by_value, reason = "as in serde_json")]
 pub fn from_value<T: DeserializeOwned>(value: Value) -> Result<T, Error> {
     from_slice(&serde_json::to_vec(&value)?)

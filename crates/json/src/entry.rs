@@ -20,7 +20,7 @@ impl<'a> MapEntry<'a> {
     /// The value; inserts the result of this function if there is none.
     ///
     /// # Panics
-    /// Never: what was inserted is there.
+    /// Never: the member was inserted just before.
     pub fn or_insert_with(self, value: impl FnOnce() -> Value) -> &'a mut Value {
         if !self.map.contains_key(&self.name) {
             self.map.insert(self.name.clone(), value());

@@ -47,11 +47,11 @@ impl Map {
 
     /// The value of a member, to be changed.
     pub fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
-        // Members that clones share are not copied for a name that is not there.
+        // Members that clones share are not copied for a name that does not exist.
         if self.contains_key(name) { self.members_mut().get_mut(name) } else { None }
     }
 
-    /// Sets a member; returns its value before.
+    /// Sets a member; returns the previous value.
     pub fn insert(&mut self, name: impl Into<SmolStr> + Borrow<str>, value: Value) -> Option<Value> {
         self.members_mut().insert(name, value)
     }

@@ -7,7 +7,7 @@ use smol_str::SmolStr;
 
 use crate::Value;
 
-/// The most members of a vector. An insertion moves the members behind it.
+/// The maximum number of members in a vector. An insertion moves all members behind it.
 const VECTOR_MAX: usize = 64;
 
 /// The members of an object, sorted by name.
@@ -116,11 +116,11 @@ impl Members {
     }
 }
 
-/// The most members that are looked at one after the other.
+/// The maximum number of members that are searched linearly.
 const SCAN_MAX: usize = 16;
 
-/// The position of a member. Names mostly differ in length already, so that a scan of few members compares hardly any text, where a
-/// binary search compares three or four.
+/// The position of a member. Names mostly differ in length already, so that a scan of few members compares almost no
+/// text, where a binary search compares three or four.
 fn find(members: &[(SmolStr, Value)], name: &str) -> Option<usize> {
     if members.len() > SCAN_MAX {
         return position(members, name).ok();
@@ -210,7 +210,7 @@ impl Default for IterMut<'_> {
     }
 }
 
-/// The members of an object that is taken apart.
+/// The members of an object that is consumed.
 #[derive(Debug)]
 pub enum IntoIter {
     #[doc(hidden)]

@@ -11,7 +11,7 @@ use crate::{Map, Value};
 /// The value of typed data.
 ///
 /// # Panics
-/// If a map has names that are no strings, or a type refuses to be serialized: programming errors both.
+/// If a map has names that are no strings, or a type refuses to be serialized: both are programming errors.
 pub fn to_value<T: Serialize + ?Sized>(data: &T) -> Value {
     data.serialize(ToValue).expect("data with names that are strings can be written as JSON")
 }

@@ -65,8 +65,8 @@ impl Value {
         }
     }
 
-    /// Replaces the objects in it that equal those at the same place in another value by clones of these, and returns whether
-    /// all of it is equal. What is shared is not compared again, and is in memory once.
+    /// Replaces each object in this value that equals the object at the same place in another value by a clone of it,
+    /// and returns whether the whole values are equal. Shared objects are in memory once, and are not compared again.
     pub fn share_with(&mut self, other: &Self) -> bool {
         match (&mut *self, other) {
             (Self::Object(members), Self::Object(others)) => members.share_with(others),

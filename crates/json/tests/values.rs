@@ -1,4 +1,4 @@
-//! Values behave like those of `serde_json`, whatever is done to them.
+//! Values behave like those of `serde_json`, under any sequence of operations.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -47,7 +47,7 @@ proptest! {
         }
     }
 
-    /// Each step sets or removes a member of both maps; a clone of the one before stays as it is.
+    /// Each step sets or removes a member of both maps; a clone that was made before the step does not change.
     #[test]
     fn a_map_is_a_sorted_map_and_clones_are_independent(steps in vec(("[a-j]{1,2}", any::<Option<i64>>()), 0..300)) {
         let (mut ours, mut model) = (Map::new(), std::collections::BTreeMap::new());
@@ -118,7 +118,7 @@ fn an_object_is_a_clone_until_it_changes() {
     changed["status"]["replicas"] = json!(1);
     assert!(!changed.is_clone_of(&original) && !changed["status"].is_clone_of(&original["status"]));
     assert!(changed["spec"].is_clone_of(&original["spec"]));
-    assert!(!json!({"replicas": 1}).is_clone_of(&original["spec"]), "equal, but made apart");
+    assert!(!json!({"replicas": 1}).is_clone_of(&original["spec"]), "equal, but created separately");
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn entries_insert_and_modify() {
     assert_eq!(Value::Object(map), json!({"a": 3, "b": []}));
 }
 
-/// An error in a body that is not UTF-8 says where it is.
+/// An error in a body that is not UTF-8 has its position.
 #[test]
 fn text_that_is_not_utf8_is_refused() {
     let error = gantry_json::from_slice::<std::collections::BTreeMap<String, String>>(b"{\"a\":\"\xff\"}")

@@ -1,4 +1,5 @@
-//! HTTP/2 connections to an API server: little more than bytes, so that the clients cost little beside the server.
+//! HTTP/2 connections to an API server that do little besides copying bytes, so that clients cost little compared with
+//! the server.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -28,10 +29,10 @@ pub(crate) const JSON: &str = "application/json";
 const ACCEPT_OBJECTS: &str = "application/vnd.kubernetes.protobuf, application/json";
 const ACCEPT_EVENTS: &str = "application/vnd.kubernetes.protobuf;stream=watch, application/json";
 
-/// How much of a watch the server may send before it is read.
+/// The number of bytes of a watch that the server may send before they are read.
 const WINDOW_BYTES: u32 = 4 << 20;
 
-/// Where a server is and how it is reached.
+/// The address of a server and the means to connect to it.
 #[derive(Clone)]
 pub(crate) struct Endpoint {
     /// Host and port.
@@ -40,7 +41,7 @@ pub(crate) struct Endpoint {
     tls: Arc<rustls::ClientConfig>,
 }
 
-/// A connection; clones share it. It is opened again when the server has ended it, which servers do with idle ones.
+/// A connection; clones share it. It is opened again when the server has closed it, as servers do with idle ones.
 #[derive(Clone)]
 pub(crate) struct Connection {
     sender: Arc<Mutex<Sender>>,
@@ -198,7 +199,7 @@ impl ApiRequest {
 }
 
 impl ApiResponse {
-    /// Whether the request was carried out.
+    /// Whether the request succeeded.
     pub(crate) fn is_ok(&self) -> bool {
         (200..300).contains(&self.status)
     }

@@ -16,13 +16,13 @@ use crate::probe::{self, Probe};
 use crate::progress::Progress;
 use crate::workload::{Step, Workload, create_namespace, delete_namespace};
 
-/// How many requests about Deployments are in flight at a time.
+/// The maximum number of requests about Deployments in flight.
 const WORKERS: usize = 16;
 /// How often the number of pods is sampled.
 const SAMPLE: Duration = Duration::from_millis(50);
 /// How long a step may take.
 const STEP_LIMIT: Duration = Duration::from_secs(30 * 60);
-/// How often, and how long after each other, it is looked whether a namespace has its service account.
+/// The number of checks, and the delay between them, whether a namespace has its service account.
 const ACCOUNT_ATTEMPTS: u32 = 600;
 const ACCOUNT_POLL: Duration = Duration::from_millis(50);
 
@@ -32,10 +32,10 @@ const DEPLOYMENTS: &str = "/apis/apps/v1/deployments";
 pub(crate) struct Load {
     workload: Workload,
     connection: Connection,
-    /// The probe's own, so that it does not wait for the load.
+    /// The probe's connection, so that it does not wait for the load.
     probing: Connection,
     state: Arc<State>,
-    /// How many pods there are beside those of the load.
+    /// The number of pods that do not belong to the load.
     others: i64,
 }
 
@@ -46,7 +46,7 @@ struct State {
     failure: Mutex<Option<String>>,
 }
 
-/// What was measured from outside in a step.
+/// The measurements of a step from outside the server.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Timings {
     /// From the first request to the last available pod, or the last deleted one.
@@ -65,7 +65,7 @@ pub(crate) struct Timings {
     pub(crate) polls: u64,
 }
 
-/// What was measured while waiting.
+/// The measurements while waiting.
 #[derive(Debug, Default)]
 struct Waited {
     wall: Duration,
@@ -143,7 +143,7 @@ impl Load {
         Ok((began.elapsed(), all))
     }
 
-    /// Waits until the cluster has done what a step asks for, and samples the number of pods meanwhile.
+    /// Waits until the cluster has completed a step, and samples the number of pods meanwhile.
     async fn wait(&self, step: Step, began: Instant) -> Result<Waited, String> {
         let mut waited = Waited::default();
         loop {
@@ -171,7 +171,7 @@ impl Load {
         }
     }
 
-    /// Deletes what the load has created besides the Deployments.
+    /// Deletes the objects that the load has created besides the Deployments.
     pub(crate) async fn clean_up(&self) -> Result<(), String> {
         let namespaces = (0..self.workload.namespaces).map(Workload::namespace);
         for namespace in namespaces.chain([probe::NAMESPACE.to_owned()]) {
@@ -218,7 +218,7 @@ impl State {
     }
 }
 
-/// Follows the Deployments until the server is gone.
+/// Follows the Deployments until the server has stopped.
 async fn follow(connection: Connection, state: Arc<State>) {
     loop {
         if let Err(error) = follow_watch(&connection, &state).await {
@@ -237,7 +237,7 @@ async fn follow_watch(connection: &Connection, state: &State) -> Result<(), Stri
             WatchEvent::Deleted(deployment) => (true, deployment),
             WatchEvent::Bookmark => continue,
             WatchEvent::Failed(reason) => {
-                crate::complain(&format!("the watch of the Deployments begins again: {reason}"));
+                crate::complain(&format!("the watch of the Deployments is restarted: {reason}"));
                 break;
             }
         };
@@ -265,5 +265,5 @@ async fn prepare_namespace(connection: &Connection, name: &str) -> Result<(), St
         }
         sleep(ACCOUNT_POLL).await;
     }
-    Err(format!("the namespace {name} gets no service account; does its controller run?"))
+    Err(format!("the namespace {name} has no service account; does its controller run?"))
 }

@@ -26,7 +26,7 @@ pub(crate) struct Run {
     pub(crate) steps: Vec<StepCost>,
 }
 
-/// What a step took.
+/// The cost of a step.
 #[derive(Debug)]
 pub(crate) struct StepCost {
     pub(crate) step: Step,
@@ -40,20 +40,20 @@ pub(crate) struct StepCost {
     /// By process.
     pub(crate) peak_bytes: Vec<(String, u64)>,
     pub(crate) counters: Counters,
-    /// How often the server allocated memory, if it counts.
+    /// The number of allocations of the server, if it counts them.
     pub(crate) allocations: Option<u64>,
 }
 
-/// What to measure besides the rollouts.
+/// The measurements besides the rollouts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extent {
     /// Whether namespaces with pods are deleted too.
     pub(crate) namespaces: bool,
-    /// How long the cluster is left alone before its memory is read again.
+    /// How long the cluster is left idle before its memory is read again.
     pub(crate) rest: Duration,
 }
 
-/// How long a cluster is left alone before its idle memory is read.
+/// How long a cluster is left idle before its idle memory is read.
 const START: Duration = Duration::from_secs(2);
 
 /// Carries out all steps on a cluster. Its data, if any, is in `parent` meanwhile.
@@ -137,7 +137,7 @@ fn resident_bytes(processes: &[Process]) -> Result<u64, String> {
 }
 
 impl Run {
-    /// What runs of another size have in common with it: the title without the number of nodes.
+    /// The title without the number of nodes, which runs of other sizes share.
     pub(crate) fn kind(&self) -> String {
         self.title.chars().filter(|character| !character.is_ascii_digit()).collect()
     }

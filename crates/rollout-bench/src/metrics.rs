@@ -42,7 +42,7 @@ impl Counters {
         *self.requests.entry(format!("{} {name}", label(labels, "verb"))).or_default() += count;
     }
 
-    /// What was counted since an earlier reading.
+    /// The difference to an earlier reading.
     pub(crate) fn since(&self, earlier: &Self) -> Self {
         let before = |name: &String| earlier.requests.get(name).copied().unwrap_or(0);
         let requests =
@@ -53,7 +53,7 @@ impl Counters {
         }
     }
 
-    /// Leaves out what the load sends to measure: the probe's requests, and this many lists that count pods.
+    /// Subtracts the requests of the measurement: the probe's requests, and this many lists that count pods.
     pub(crate) fn without_measuring(mut self, polls: u64) -> Self {
         self.requests.remove("GET configmaps");
         let probed = self.requests.remove("PATCH configmaps").unwrap_or(0);

@@ -1,5 +1,5 @@
-//! The parts of objects that the load and the hollow kubelet use, in protobuf and in JSON: a server answers in the form that it
-//! prefers. Decoding skips all other fields.
+//! The parts of objects that the load and the hollow kubelet use, in protobuf and in JSON: a server responds in the
+//! form that it prefers. Decoding skips all other fields.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde::de::{Deserialize, DeserializeOwned, Deserializer, IgnoredAny};
 /// The media type of protobuf.
 pub(crate) const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 
-/// What can be decoded from either form.
+/// A type that can be decoded from either form.
 pub(crate) trait Decode: Message + Default + DeserializeOwned {}
 impl<M: Message + Default + DeserializeOwned> Decode for M {}
 
@@ -30,7 +30,7 @@ pub(crate) enum WatchEvent<M> {
     Deleted(M),
     /// Nothing has changed.
     Bookmark,
-    /// The watch cannot go on, with the reason: the client was too slow, for example.
+    /// The watch cannot continue, with the reason: the client was too slow, for example.
     Failed(String),
 }
 
@@ -98,7 +98,7 @@ objects! {
         (message, repeated) items: Vec<Item> = 2,
     }
 
-    /// An object of which nothing is read.
+    /// An object without fields that are read.
     Item {}
 
     ListMeta {
@@ -254,7 +254,8 @@ impl<M: Decode> WatchEvent<M> {
     fn next_line(received: &mut BytesMut) -> Result<Option<Self>, String> {
         let Some(end) = received.iter().position(|byte| *byte == b'\n') else { return Ok(None) };
         let line = received.split_to(end + 1);
-        // Nearly all events are changes, so that is tried first: the object of a failure is of another kind and may not decode.
+        // Nearly all events are changes, so they are tried first: the object of a failure is of another kind and may
+        // not decode.
         if let Ok(EventLine { kind, object }) = gantry_json::from_slice(&line) {
             match kind.as_str() {
                 "ADDED" | "MODIFIED" => return Ok(Some(Self::Changed(object))),

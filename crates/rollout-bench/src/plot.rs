@@ -120,7 +120,7 @@ fn step_times(run: &Run) -> String {
     times.collect::<Vec<_>>().join(", ")
 }
 
-/// Puts the steps of a run one after the other; the pauses between them are left out.
+/// Puts the steps of a run one after the other, without the pauses between them.
 fn curve(run: &Run) -> Curve {
     let mut curve = Curve { points: Vec::new(), ends: Vec::new() };
     let mut began = 0.0;

@@ -1,4 +1,4 @@
-//! The latency of single reads and writes while the server is under load: one small object, read and patched again and again.
+//! The latency of single reads and writes while the server is under load: one small object, repeatedly read and patched.
 
 use std::time::{Duration, Instant};
 

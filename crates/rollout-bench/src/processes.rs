@@ -16,7 +16,7 @@ const TICKS_PER_SECOND: f64 = 100.0;
 /// Processes are idle when they use less than this part of a core for that long.
 const IDLE_SHARE: f64 = 0.1;
 const IDLE_WINDOW: Duration = Duration::from_millis(300);
-/// How long to wait for that at most.
+/// The maximum number of checks.
 const IDLE_ATTEMPTS: u32 = 30;
 
 impl Process {
@@ -46,7 +46,7 @@ impl Process {
         self.memory("VmHWM:")
     }
 
-    /// Makes the memory of now the peak.
+    /// Sets the peak to the current memory.
     pub(crate) fn reset_peak(&self) -> Result<(), String> {
         let path = format!("/proc/{}/clear_refs", self.pid);
         std::fs::write(path, "5").map_err(|error| self.error("clear_refs", &error))
@@ -69,7 +69,7 @@ impl Process {
     }
 }
 
-/// Waits until these processes use next to no processor time; not forever.
+/// Waits until these processes use almost no processor time, for a limited time.
 pub(crate) async fn wait_until_idle(processes: &[Process]) -> Result<(), String> {
     let total = || processes.iter().map(Process::cpu_seconds).sum::<Result<f64, String>>();
     for _ in 0..IDLE_ATTEMPTS {

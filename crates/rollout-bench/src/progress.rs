@@ -9,7 +9,7 @@ use crate::workload::{Step, Workload};
 #[derive(Debug)]
 pub(crate) struct Progress {
     workload: Workload,
-    /// Of a complete Deployment; none if the step deletes them.
+    /// The generation of a complete Deployment; none if the step deletes them.
     generation: Option<i64>,
     replicas: i32,
     deployments: Vec<Entry>,
@@ -22,7 +22,7 @@ pub(crate) struct Progress {
 struct Entry {
     /// When the request of the step was sent.
     sent: Option<Instant>,
-    /// How long after that its last pod was available.
+    /// The time from then until its last pod was available.
     taken: Option<Duration>,
     ready: i32,
 }
@@ -44,14 +44,14 @@ impl Progress {
         }
     }
 
-    /// Notes when the request about a Deployment is sent.
+    /// Records when the request about a Deployment is sent.
     pub(crate) fn sent(&mut self, number: usize, now: Instant) {
         if let Some(entry) = self.deployments.get_mut(number) {
             entry.sent = Some(now);
         }
     }
 
-    /// Notes an event of a Deployment. Returns whether it made the step complete.
+    /// Records an event of a Deployment. Returns whether it made the step complete.
     pub(crate) fn observe(&mut self, is_deleted: bool, deployment: &Deployment, now: Instant) -> bool {
         let Some(number) = self.workload.number(&deployment.metadata.name) else { return false };
         let entry = &mut self.deployments[number];
@@ -67,7 +67,7 @@ impl Progress {
         self.is_complete()
     }
 
-    /// Whether all Deployments have reached the state that the step asks for.
+    /// Whether all Deployments have reached the state of the step.
     pub(crate) fn is_complete(&self) -> bool {
         self.complete == self.deployments.len()
     }

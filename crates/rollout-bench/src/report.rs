@@ -1,4 +1,4 @@
-//! The numbers of runs: as tables for people and as JSON to keep.
+//! The numbers of runs: as tables to read and as JSON to keep.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -16,7 +16,7 @@ pub(crate) struct Percentiles {
 }
 
 impl Percentiles {
-    /// Those of durations, in seconds; none of none.
+    /// The percentiles of durations, in seconds; `None` if there are no durations.
     pub(crate) fn of(durations: &[Duration]) -> Option<Self> {
         let mut sorted = durations.to_vec();
         sorted.sort_unstable();
@@ -83,7 +83,7 @@ fn allocations(run: &Run) -> String {
     if steps.is_empty() { String::new() } else { format!("allocations per pod: {}\n", steps.join(", ")) }
 }
 
-/// CPU seconds of the load and the hollow kubelet in all steps, which are not in the table.
+/// CPU seconds of the load and the hollow kubelet in all steps, which the table does not include.
 fn clients(run: &Run) -> String {
     let Some(first) = run.steps.first() else { return String::new() };
     let names = first.client_cpu_seconds.iter().map(|(name, _)| name);
@@ -142,7 +142,7 @@ pub(crate) fn comparison(runs: &[Run]) -> String {
     text
 }
 
-/// What part of the reference's time, CPU and memory a run took.
+/// A run's time, CPU and memory as part of the reference's.
 fn ratios(run: &Run, reference: &Run) -> String {
     let pods = run.workload.pods_of(Step::Create);
     let mut text = format!("\n{pods} pods, {}, as part of {}:\n", run.title, reference.title);
@@ -155,7 +155,7 @@ fn ratios(run: &Run, reference: &Run) -> String {
     text
 }
 
-/// How the CPU per pod of a run compares to that of a smaller one.
+/// The CPU per pod of a run compared with a smaller one.
 fn growth(run: &Run, small: &Run) -> String {
     let (pods, fewer) = (run.workload.pods_of(Step::Create), small.workload.pods_of(Step::Create));
     let mut text = format!("\n{}: CPU per pod at {pods} pods over that at {fewer}:\n", run.title);
@@ -241,7 +241,7 @@ fn shown(percentiles: Option<Percentiles>, factor: f64) -> String {
     )
 }
 
-#[expect(clippy::cast_precision_loss, reason = "numbers for people")]
+#[expect(clippy::cast_precision_loss, reason = "numbers for display")]
 fn number(count: u64) -> f64 {
     count as f64
 }

@@ -1,4 +1,4 @@
-//! The processes under measurement: those of a cluster, started for one run or given.
+//! The processes under measurement: those of a cluster that is started for one run, or that runs already.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -26,29 +26,29 @@ pub(crate) enum Setup {
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     pub(crate) gantry: PathBuf,
-    /// Where callgrind, under which it runs, writes its profile.
+    /// The file to which callgrind, under which the binary runs, writes its profile.
     pub(crate) callgrind: Option<PathBuf>,
 }
 
 /// Whether pods on simulated nodes take time to be pulled, to start and to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Delays {
-    /// They do not: what remains is the work of the cluster.
+    /// Without delays: the remaining time is the work of the cluster.
     None,
-    /// Those of the built-in profile.
+    /// The delays of the built-in profile.
     BuiltIn,
 }
 
-/// Where a cluster keeps its data.
+/// The storage of a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Storage {
-    /// Nowhere but in memory.
+    /// Only in memory.
     Memory,
     /// In the directory of the run.
     Directory,
 }
 
-/// A cluster that is ready for the load; what was started ends when it is dropped.
+/// A cluster that is ready for the load; started processes end when it is dropped.
 pub(crate) struct Running {
     pub(crate) kubeconfig: PathBuf,
     /// The processes whose cost is measured.
@@ -68,24 +68,24 @@ struct Started {
     _stdout: Lines<BufReader<ChildStdout>>,
 }
 
-/// A directory for a run. It stays if the run fails, with the server's log in it.
+/// A directory for a run. It is kept if the run fails, with the server's log in it.
 pub(crate) struct Directory(PathBuf);
 
-/// Names the file to a server that counts its allocations.
+/// The variable with the file for a server that counts its allocations.
 const ALLOCATIONS_FILE: &str = "GANTRY_ALLOCATIONS_FILE";
 
-/// How often it is looked whether the processes still run.
+/// The interval of checks whether the processes still run.
 const LIVENESS: Duration = Duration::from_millis(500);
 
 /// The nodes of the hollow kubelet.
 const HOLLOW_NODES: usize = 10;
 
-/// A profile of simulated nodes without delays. Pods pass through all the same states, with the same events.
+/// A profile of simulated nodes without delays. Pods pass through the same states, with the same events.
 const NO_DELAYS: &str =
     "{\"default\": {\"pull-seconds\": 0, \"start-seconds\": 0, \"terminate-seconds\": 0}}\n";
 
 impl Setup {
-    /// What reports call it.
+    /// The name of the setup in reports.
     pub(crate) fn title(&self) -> String {
         match self {
             Self::Hollow { .. } => "gantry up --nodes 0, hollow kubelet".to_owned(),
@@ -99,7 +99,7 @@ impl Setup {
         }
     }
 
-    /// Starts what is to be started.
+    /// Starts the processes of the setup.
     pub(crate) async fn start(&self, parent: &Path) -> Result<Running, String> {
         match self {
             Self::Hollow { gantry } => {
@@ -142,7 +142,7 @@ impl Running {
         std::fs::read_to_string(self.allocations.as_ref()?).ok()?.parse().ok()
     }
 
-    /// Returns an error when a process that was started ends by itself.
+    /// Returns an error when a process that was started ends unexpectedly.
     pub(crate) async fn ended(&mut self) -> String {
         loop {
             for Started { child, .. } in &mut self.children {
@@ -154,7 +154,7 @@ impl Running {
         }
     }
 
-    /// Ends what was started, and waits for it.
+    /// Stops the started processes, and waits for their end.
     pub(crate) async fn stop(mut self) -> Result<(), String> {
         for mut started in self.children.drain(..) {
             if let Some(pid) = started.child.id() {
@@ -177,7 +177,7 @@ impl Program {
 }
 
 impl Directory {
-    /// Creates the one of this process, empty.
+    /// Creates the directory of this process, empty.
     pub(crate) fn create(parent: &Path) -> Result<Self, String> {
         let path = parent.join(format!("gantry-rollout-{}", std::process::id()));
         if path.exists() {
@@ -187,7 +187,7 @@ impl Directory {
         Ok(Self(path))
     }
 
-    /// Removes it after a run that did not fail.
+    /// Removes the directory after a run that did not fail.
     pub(crate) fn remove(self) -> Result<(), String> {
         remove(&self.0)
     }
@@ -238,7 +238,7 @@ pub(crate) async fn up_in(
     Ok(Running { kubeconfig, processes, hollow: None, allocations, children, directory: None })
 }
 
-/// Starts a process and waits until it prints a line that says it is ready.
+/// Starts a process and waits until it prints a line which means that it is ready.
 async fn started(mut command: Command, is_ready: impl Fn(&str) -> bool) -> Result<Started, String> {
     let shown = format!("{:?}", command.as_std());
     let failed = |error: &dyn std::fmt::Display| format!("{shown}: {error}");

@@ -1,5 +1,5 @@
-//! What a start takes: the time until the cluster is ready and until the first pod of a new Deployment is, and the memory of a
-//! cluster that is idle.
+//! The cost of a start: the time until the cluster is ready and until the first pod of a new Deployment is ready, and
+//! the memory of an idle cluster.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -15,18 +15,18 @@ use crate::workload::{Step, Workload};
 
 /// The nodes of `gantry up` by default.
 const NODES: usize = 3;
-/// How long an idle cluster is left alone before its memory is read.
+/// How long an idle cluster is left idle before its memory is read.
 const IDLE: Duration = Duration::from_secs(10);
 /// The Deployment is in a namespace that every cluster has.
 const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
 const PODS: &str = "/api/v1/namespaces/default/pods";
 
-/// A start, by the time since the process was started.
+/// The times of a start, since the process was started.
 #[derive(Clone, Copy, Debug)]
 struct Start {
     /// When it printed that the cluster is ready.
     ready: Duration,
-    /// When a pod of a Deployment that was created then was ready.
+    /// When a pod of a Deployment that was created then became ready.
     pod: Duration,
 }
 
@@ -94,7 +94,7 @@ async fn wait_for_first_pod(running: &Running, number: usize) -> Result<(), Stri
     Err("the watch of the pods ended".to_owned())
 }
 
-/// Returns the memory of a cluster without nodes that has nothing to do.
+/// Returns the memory of a cluster without nodes that is idle.
 async fn idle_bytes(gantry: &Program, parent: &Path) -> Result<u64, String> {
     let directory = Directory::create(parent)?;
     let running = up_in(&directory, gantry, 0, Delays::None, Storage::Directory).await?;

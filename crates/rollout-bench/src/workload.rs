@@ -1,4 +1,4 @@
-//! The work: Deployments that are created, rolled, doubled and deleted. Requests as values; nothing is sent here.
+//! The work: Deployments that are created, rolled, doubled and deleted. Requests are values; this file sends nothing.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +38,8 @@ pub(crate) struct Workload {
 }
 
 impl Step {
-    /// The generation of every Deployment after the step: each changes the spec once. None if no Deployment is left.
+    /// The generation of every Deployment after the step: each step changes the spec once. None if no Deployment
+    /// remains.
     pub(crate) fn generation(self) -> Option<i64> {
         match self {
             Self::Create => Some(1),
@@ -48,7 +49,7 @@ impl Step {
         }
     }
 
-    /// Whether the step ends when the pods are gone, and not when they are available.
+    /// Whether the step ends when the pods are deleted, and not when they are available.
     pub(crate) fn is_deletion(self) -> bool {
         self.generation().is_none()
     }
@@ -90,7 +91,7 @@ impl Workload {
         name.strip_prefix('d')?.parse().ok().filter(|number| *number < self.deployments)
     }
 
-    /// A request that a step sends: about a Deployment, or about a namespace if those are deleted.
+    /// A request of a step: about a Deployment, or about a namespace if namespaces are deleted.
     pub(crate) fn request(&self, step: Step, number: usize) -> ApiRequest {
         let collection =
             format!("/apis/apps/v1/namespaces/{}/deployments", Self::namespace(number % self.namespaces));
@@ -164,6 +165,6 @@ mod tests {
         let path = WORKLOAD.request(Step::Roll, 13).path;
         assert_eq!(path, "/apis/apps/v1/namespaces/rollout-3/deployments/d13");
         assert_eq!(WORKLOAD.number("d13"), Some(13));
-        assert_eq!(WORKLOAD.number("d20"), None, "not one of ours");
+        assert_eq!(WORKLOAD.number("d20"), None, "not a Deployment of the load");
     }
 }

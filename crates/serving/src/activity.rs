@@ -21,7 +21,7 @@ pub(crate) struct Activity {
 #[derive(Debug)]
 pub(crate) struct RequestInProgress(Arc<Activity>);
 
-/// Asks idle connections to end, because there are too many.
+/// Requests idle connections to end, because there are too many.
 #[derive(Debug, Default)]
 pub(crate) struct Pressure(Notify);
 
@@ -39,11 +39,11 @@ pub(crate) struct IdleTimeouts {
 const REQUESTS_MAX: usize = 2048;
 const SHARE: usize = 100;
 
-/// A connection that was idle for so long may be ended when there are too many.
+/// A connection that was idle for this long may be ended when there are too many.
 const SPARED: Duration = Duration::from_secs(1);
 
 impl Activity {
-    /// The activity of a connection whose requests are counted with those of all others.
+    /// The activity of a connection whose requests are included in the count of all connections.
     pub(crate) fn counted_in(on_all: &Arc<AtomicUsize>) -> Self {
         Self { on_all: Arc::clone(on_all), ..Self::default() }
     }
@@ -93,12 +93,12 @@ impl Drop for RequestInProgress {
 }
 
 impl Pressure {
-    /// Asks all idle connections to end.
+    /// Requests all idle connections to end.
     pub(crate) fn ask(&self) {
         self.0.notify_waiters();
     }
 
-    /// Returns when connections are asked to end, and not before this time.
+    /// Returns when idle connections are requested to end, and not before this time.
     pub(crate) async fn asks_after(&self, time: Instant) {
         loop {
             self.0.notified().await;
@@ -121,7 +121,7 @@ mod tests {
         let first: Vec<_> = (0..REQUESTS_MAX).map(|_| greedy.begin()).collect();
         assert!(first.iter().all(|request| !request.exceeds_share()), "there is room");
         let second: Vec<_> = (0..SHARE).map(|_| late.begin()).collect();
-        assert!(second.iter().all(|request| !request.exceeds_share()), "its share");
+        assert!(second.iter().all(|request| !request.exceeds_share()), "within its share");
         assert!(late.begin().exceeds_share() && greedy.begin().exceeds_share());
         assert!(!modest.begin().exceeds_share());
         drop(first);

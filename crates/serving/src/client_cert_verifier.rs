@@ -1,8 +1,8 @@
 //! Client certificates: the handshake accepts any, and they are verified afterwards.
 //!
-//! A handshake that fails because of a certificate would tell the client nothing, and would not let it authenticate
-//! by a token. So the handshake only checks that the client has the key of its certificate; [`verify`] then verifies
-//! the certificate.
+//! A handshake that fails because of a certificate would give the client no error response, and would not let it
+//! authenticate by a token. So the handshake only checks that the client has the key of its certificate; [`verify`]
+//! then verifies the certificate.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ pub(crate) fn verify(
         Ok(_) => certificate_user::user(first)
             .map_or(ClientCertificate::Nothing, |user| ClientCertificate::User(AuthenticatedUser(user))),
         Err(error) => {
-            tracing::debug!(%error, "a client's certificate is worth nothing here");
+            tracing::debug!(%error, "a client's certificate was not verified");
             ClientCertificate::Unverified(UnverifiedCertificate)
         }
     }

@@ -68,12 +68,12 @@ impl Connections {
                 let shaken = tokio::select! {
                     shaken = shaking => shaken,
                     () = no_activity.is_idle(timeouts, &self.pressure) => {
-                        return tracing::debug!("a client took too long over its TLS handshake");
+                        return tracing::debug!("the TLS handshake of a client timed out");
                     }
                 };
                 let stream = match shaken {
                     Ok(stream) => stream,
-                    Err(error) => return tracing::debug!(%error, "no TLS handshake"),
+                    Err(error) => return tracing::debug!(%error, "a TLS handshake failed"),
                 };
                 let (_, session) = stream.get_ref();
                 let user = verify(&**clients, session.peer_certificates());
@@ -123,7 +123,7 @@ impl Connections {
                 () = activity.is_idle(timeouts, &self.pressure) => Ending::Idle,
             }
         };
-        // Both arms look alike, but hyper's two connections have no trait in common.
+        // Both arms do the same, but hyper's two connections have no trait in common.
         let ended = match version {
             HttpVersion::Http1 => {
                 let connection = http1(&self.limits)
@@ -151,7 +151,7 @@ impl Connections {
             }
         };
         if let Err(error) = ended {
-            tracing::debug!(%error, "a connection broke off");
+            tracing::debug!(%error, "a connection failed");
         }
     }
 }
@@ -169,7 +169,7 @@ enum Ending {
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Ending {
-    /// Awaits the end of a connection that was asked to end.
+    /// Awaits the end of a connection that was requested to end.
     async fn limit(self, connection: impl Future<Output = hyper::Result<()>>) -> hyper::Result<()> {
         match self {
             Self::Stopped => connection.await,
@@ -228,10 +228,10 @@ fn http2(limits: &ConnectionLimits) -> http2::Builder<TokioExecutor> {
     builder
 }
 
-/// The size of the head of a request, and of what is read or written at a time.
+/// The maximum size of the head of a request, and of a single read or write.
 const BUFFER_BYTES: usize = 64 << 10;
 const HEADER_BYTES: u32 = 64 << 10;
-/// Most bodies fit, so that their senders need not wait.
+/// Large enough for most bodies, so that their senders need not wait.
 const STREAM_WINDOW_BYTES: u32 = 256 << 10;
-/// What all requests of a connection may send before any of it is read.
+/// The number of bytes that all requests of a connection may send before any of them is read.
 const CONNECTION_WINDOW_BYTES: u32 = 1 << 20;

@@ -39,7 +39,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
     }
 }
 
-/// Takes the permissions of other users from a file, if it is ours to change.
+/// Removes the permissions of other users from a file, if this process may change them.
 pub(crate) fn restrict_to_owner(path: &Path) -> io::Result<()> {
     let mode = match fs::metadata(path) {
         Ok(metadata) => metadata.permissions().mode(),

@@ -2,14 +2,15 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// The descriptors that connections leave: for files of the store, listeners, logs, clients of our own.
+/// The descriptors that connections may not use: they are for files of the store, listeners, logs, and clients of our
+/// own.
 const RESERVED: usize = 128;
 
 /// Raises the limit of open files of this process as far as it may.
 pub fn raise_limit() {
     let limit = getrlimit(Resource::Nofile);
     if limit.current != limit.maximum {
-        // Without it the old limit holds, and connections keep below that.
+        // If this fails, the old limit applies, and the number of connections is derived from it.
         let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
     }
 }

@@ -26,12 +26,12 @@ pub(crate) struct FirstRequestLine<S> {
 /// The position in the first line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Position {
-    /// Before it, where empty lines may be.
+    /// Before the request line, where empty lines are allowed.
     #[default]
     Start,
     Method,
     Target,
-    /// Behind the target. Nothing is changed any more.
+    /// After the target. Nothing is changed from here on.
     Done,
 }
 

@@ -38,7 +38,7 @@ fn wrong(version: Version, headers: &HeaderMap) -> Option<(StatusCode, &'static 
         (Some(only), None) => only.as_bytes().eq_ignore_ascii_case(b"chunked"),
         (Some(_), Some(_)) => false,
     };
-    // An HTTP/1.0 client does not know it.
+    // HTTP/1.0 has no transfer codings.
     let is_read = version == Version::HTTP_11;
     (is_read && !is_supported).then_some((StatusCode::NOT_IMPLEMENTED, "Unsupported transfer encoding"))
 }
@@ -62,7 +62,7 @@ mod tests {
         rejection(version, &headers).map(|response| response.status().as_u16())
     }
 
-    /// What kube-apiserver 1.37 answers.
+    /// The status codes are those of kube-apiserver 1.37.
     #[test]
     fn a_request_has_one_host() {
         let (old, new) = (Version::HTTP_10, Version::HTTP_11);

@@ -21,21 +21,21 @@ pub struct Kubeconfig {
 /// Why a kubeconfig was not written.
 #[derive(Debug)]
 pub enum KubeconfigError {
-    /// There is a file already that Gantry did not write.
+    /// The file exists, and Gantry did not write it.
     NotOurs {
         /// The file.
         file: PathBuf,
     },
-    /// There is something that is not a file, such as a named pipe, whose reading may never end.
+    /// The path is not a file but, for example, a named pipe, whose reading may never end.
     NotAFile {
-        /// What is there, or what a symbolic link there leads to.
+        /// The path, or the target of a symbolic link.
         path: PathBuf,
     },
     /// The operating system refused.
     Io {
-        /// What was attempted.
+        /// The attempted operation.
         doing: String,
-        /// What it said.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
@@ -110,12 +110,12 @@ impl fmt::Display for KubeconfigError {
         match self {
             Self::NotOurs { file } => write!(
                 f,
-                "{} was not written by gantry and was left as it is\nhint: name another file, or remove it",
+                "{} was not written by gantry and was not changed\nhint: name another file, or remove it",
                 file.display()
             ),
             Self::NotAFile { path } => write!(
                 f,
-                "{} is not a regular file\nhint: name a file, or a path where there is nothing yet",
+                "{} is not a regular file\nhint: name a file, or a path that does not exist yet",
                 path.display()
             ),
             Self::Io { doing, .. } => f.write_str(doing),

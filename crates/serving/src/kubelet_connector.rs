@@ -16,9 +16,10 @@ use crate::upstream;
 /// How long an agent may take to accept a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Connects to kubelets, and to agents that serve what a kubelet serves.
+/// Connects to kubelets, and to agents with the API of a kubelet.
 ///
-/// Their certificates are not verified, as in Kubernetes unless configured: most are self-signed. They verify ours.
+/// The certificates of kubelets are not verified, as in Kubernetes unless configured: most are self-signed. Kubelets
+/// verify ours.
 #[derive(Clone)]
 pub struct KubeletConnector(TlsConnector);
 
@@ -47,7 +48,7 @@ impl KubeletConnector {
         let failed = |error: NodeError| match error {
             NodeError::Failed(why) => format!("cannot connect to the node at {host}:{port}: {why}"),
             NodeError::NoAgent | NodeError::AddressNotAllowed => {
-                format!("the node at {host}:{port} is not reached")
+                format!("the node at {host}:{port} cannot be reached")
             }
         };
         let address = upstream::Address { host, port: *port, timeout: CONNECT_TIMEOUT, only_global: false };

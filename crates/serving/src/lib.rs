@@ -6,7 +6,7 @@
 //!
 //! [`Pki`] creates and stores the certificates, [`kubeconfig`] writes them for clients, [`Listener`] serves until it
 //! is stopped, [`KubeletConnector`] connects to the agents of nodes,
-//! [`ProxyConnector`] to what pods serve, and [`SystemEnvironment`] is the real clock and randomness.
+//! [`ProxyConnector`] to the servers of pods, and [`SystemEnvironment`] is the real clock and randomness.
 //!
 //! *Invariant:* this crate knows no objects. The meaning of requests and their authorization belong to the API
 //! server; here only the user of a client certificate is determined.

@@ -1,4 +1,4 @@
-//! Connections to what pods and nodes serve, for proxied requests: plain, or TLS without credentials.
+//! Connections to the servers of pods and nodes, for proxied requests: plain, or TLS without credentials.
 
 use std::fmt;
 use std::sync::Arc;

@@ -12,16 +12,18 @@ use http_body::{Body as _, Frame, SizeHint};
 use crate::activity::RequestInProgress;
 use crate::stop::Stop;
 
-/// The largest piece that is handed to the connection, which copies it: clients that do not read cost no more.
+/// The largest piece that is passed to the connection, which copies it: a client that does not read then costs no more
+/// memory.
 const PIECE_BYTES: usize = 32 << 10;
 
-/// A body that ends before all of it was sent: the connection ends with it, so that the client does not take it for whole.
+/// A body that ends before all of it was sent: the connection ends with it, so that the client does not take it for
+/// complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BrokenOff;
 
 pub(crate) struct ResponseBody {
     content: Content,
-    /// What is left of the last chunk.
+    /// The rest of the last chunk.
     rest: Bytes,
     /// The request is in progress until its response is sent.
     _in_progress: RequestInProgress,
@@ -75,7 +77,7 @@ fn poll_body(body: &mut Body, context: &mut Context<'_>) -> Poll<Option<Result<F
 
 impl fmt::Display for BrokenOff {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the response that is passed on broke off")
+        f.write_str("the proxied response ended early")
     }
 }
 

@@ -26,7 +26,7 @@ pub struct ConnectionLimits {
     pub first_request: Duration,
     /// The timeout of an idle connection, and of a request's head.
     pub idle: Duration,
-    /// The most connections. When there are so many, idle ones are closed; others wait until one ends.
+    /// The maximum number of connections. When it is reached, idle ones are closed; others wait until one ends.
     pub connections: usize,
     /// The maximum number of concurrent requests of one HTTP/2 connection. A client has all its watches on one.
     pub streams: u32,
@@ -119,10 +119,10 @@ impl Listener {
                     Ok((socket, _)) => {
                         connections.spawn(Arc::clone(&shared).serve(socket));
                     }
-                    // A client that is gone already.
+                    // The client has disconnected already.
                     Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
                     Err(error) => {
-                        // The system has no resources for it: idle connections may have.
+                        // The system has no resources for it; closing idle connections may free some.
                         shared.pressure.ask();
                         warnings.warn(&format!("cannot accept a connection: {error}"));
                         tokio::time::sleep(PAUSE).await;

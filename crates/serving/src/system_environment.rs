@@ -10,7 +10,7 @@ use gantry_primitives::Timestamp;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemEnvironment;
 
-/// The alphabet of generated names: without vowels and ambiguous characters, so that no words come about.
+/// The alphabet of generated names: without vowels and ambiguous characters, so that names contain no words.
 const LETTERS: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
 
 impl Environment for SystemEnvironment {
@@ -37,7 +37,7 @@ impl Environment for SystemEnvironment {
 }
 
 thread_local! {
-    /// Random bytes that are not used yet. Every response has a random id, and few bytes cost as much as many.
+    /// Unused random bytes. Every response has a random id, and requesting a few bytes costs as much as many.
     static UNUSED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 

@@ -1,4 +1,4 @@
-//! Streams in one direction over an upgraded connection: what a WebSocket receives after `101 Switching Protocols`.
+//! One-directional streams over an upgraded connection: the frames of a WebSocket after `101 Switching Protocols`.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -15,7 +15,7 @@ use crate::stop::Stop;
 
 /// Takes the stream of a response that switches protocols, and sends it when the connection is upgraded.
 ///
-/// The other responses that switch protocols have no stream: their connections were joined with another server's already.
+/// Other responses that switch protocols have no stream: their connections were already joined with another server's.
 pub(crate) fn detach(response: &mut Response<Body>, client: Option<OnUpgrade>, stop: &Stop) {
     let is_switched = response.status() == StatusCode::SWITCHING_PROTOCOLS;
     if !is_switched || !matches!(response.body(), Body::Stream(_)) {
@@ -46,7 +46,7 @@ async fn send(client: OnUpgrade, mut body: Body) {
                 Some(Err(never)) => match never {},
                 None => break,
             },
-            // What was read stays in the buffer if the other branch is first.
+            // Bytes that were read stay in the buffer if the other branch is first.
             read = reader.read_buf(&mut received) => match read {
                 Ok(1..) => match answers(&mut received) {
                     Some(answers) => answers,
@@ -62,7 +62,7 @@ async fn send(client: OnUpgrade, mut body: Body) {
     let _ = writer.shutdown().await;
 }
 
-/// The answers to what the client has sent; `None` if it closes the connection.
+/// The responses to the client's frames; `None` if it closes the connection.
 fn answers(received: &mut Vec<u8>) -> Option<Vec<u8>> {
     let mut answers = Vec::new();
     while let Some(sent) = take_client_frame(received) {

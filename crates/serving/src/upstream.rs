@@ -1,4 +1,4 @@
-//! Requests that the API server sends to others: agents of nodes, and pods. Messages are Go's, where clients know them.
+//! Requests that the API server sends to agents of nodes, and to pods. Messages are Go's where clients know them.
 
 use std::error::Error;
 use std::fmt;

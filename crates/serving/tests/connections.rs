@@ -43,25 +43,25 @@ async fn both_protocols_are_spoken_and_connections_stay() {
     }
     let mut two = running.http2().await;
     for _ in 0..3 {
-        let mut asked = request("GET", "/version", "");
-        asked.headers_mut().insert("audit-id", "mine".parse().unwrap());
-        let response = two.send_request(asked).await.unwrap();
+        let mut get = request("GET", "/version", "");
+        get.headers_mut().insert("audit-id", "mine".parse().unwrap());
+        let response = two.send_request(get).await.unwrap();
         assert_eq!((response.version(), response.status().as_u16()), (http::Version::HTTP_2, 200));
         assert_eq!(response.headers()["audit-id"], "mine");
     }
 }
 
-/// A4.8: characters that a URI may not hold are accepted in a query.
+/// A4.8: characters that a URI may not contain are accepted in a query.
 #[tokio::test]
 async fn a_query_may_contain_characters_that_a_uri_may_not() {
     let running = Running::with(ConnectionLimits::default()).await;
     let mut stream = running.tls("http/1.1", Some(&running.pki.admin)).await.unwrap();
-    let asked =
+    let head =
         format!("GET {CONFIG_MAPS}?labelSelector=tier>1 HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
-    stream.write_all(asked.as_bytes()).await.unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.unwrap();
-    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.contains("ConfigMapList"), "{answer}");
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut response = String::new();
+    stream.read_to_string(&mut response).await.unwrap();
+    assert!(response.starts_with("HTTP/1.1 200 OK\r\n") && response.contains("ConfigMapList"), "{response}");
 }
 
 /// A0.2, A7.2: a certificate is requested, not required; one of another CA is rejected.
@@ -70,17 +70,17 @@ async fn clients_may_come_without_a_certificate_but_not_with_a_false_one() {
     let running = Running::with(ConnectionLimits::default()).await;
     let mut anonymous = running.tls("http/1.1", None).await.unwrap();
     anonymous.write_all(b"GET /version HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await.unwrap();
-    let mut answer = String::new();
-    anonymous.read_to_string(&mut answer).await.unwrap();
-    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+    let mut response = String::new();
+    anonymous.read_to_string(&mut response).await.unwrap();
+    assert!(response.starts_with("HTTP/1.1 200 OK\r\n"), "{response}");
     let foreign = Pki::in_memory(&ServerNames::default()).unwrap().admin;
     for (credentials, status) in [("", 401), ("authorization: Bearer wrong\r\n", 401), (TOKEN, 200)] {
         let mut stream = running.tls("http/1.1", Some(&foreign)).await.unwrap();
-        let asked = format!("GET /version HTTP/1.1\r\nhost: x\r\n{credentials}connection: close\r\n\r\n");
-        stream.write_all(asked.as_bytes()).await.unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).await.unwrap();
-        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{credentials}: {answer}");
+        let head = format!("GET /version HTTP/1.1\r\nhost: x\r\n{credentials}connection: close\r\n\r\n");
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut response = String::new();
+        stream.read_to_string(&mut response).await.unwrap();
+        assert!(response.starts_with(&format!("HTTP/1.1 {status} ")), "{credentials}: {response}");
     }
 }
 
@@ -96,20 +96,19 @@ async fn a_certificate_authenticates_its_user() {
     assert_eq!(user["groups"], json!(["system:masters", "system:authenticated"]));
     for credentials in ["", "authorization: Bearer wrong\r\n"] {
         let mut anonymous = running.tls("http/1.1", None).await.unwrap();
-        let asked =
-            format!("GET {CONFIG_MAPS} HTTP/1.1\r\nhost: x\r\n{credentials}connection: close\r\n\r\n");
-        anonymous.write_all(asked.as_bytes()).await.unwrap();
-        let mut answer = String::new();
-        anonymous.read_to_string(&mut answer).await.unwrap();
-        assert!(answer.starts_with("HTTP/1.1 401 Unauthorized\r\n"), "{answer}");
-        let (_, received) = answer.split_once("\r\n\r\n").unwrap();
+        let head = format!("GET {CONFIG_MAPS} HTTP/1.1\r\nhost: x\r\n{credentials}connection: close\r\n\r\n");
+        anonymous.write_all(head.as_bytes()).await.unwrap();
+        let mut response = String::new();
+        anonymous.read_to_string(&mut response).await.unwrap();
+        assert!(response.starts_with("HTTP/1.1 401 Unauthorized\r\n"), "{response}");
+        let (_, received) = response.split_once("\r\n\r\n").unwrap();
         let expected = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
             "message": "Unauthorized", "reason": "Unauthorized", "code": 401});
         assert_eq!(gantry_json::from_str::<gantry_json::Value>(received).unwrap(), expected);
     }
 }
 
-/// A0.11: a body that is announced or turns out to be too large is refused, though its rest never comes.
+/// A0.11: a body that is announced or turns out to be too large is refused, although the rest of it is never sent.
 #[tokio::test]
 async fn a_body_that_is_too_large_is_refused_while_it_comes() {
     let running = Running::with(ConnectionLimits::default()).await;
@@ -123,29 +122,32 @@ async fn a_body_that_is_too_large_is_refused_while_it_comes() {
     for sent in [announced, endless] {
         let stream = running.tls("http/1.1", Some(&running.pki.admin)).await.unwrap();
         let (mut reader, mut writer) = tokio::io::split(stream);
-        // The rest of the body never comes.
+        // The rest of the body is never sent.
         let writing = tokio::spawn(async move {
             let _ = writer.write_all(sent.as_bytes()).await;
             let _ = writer.flush().await;
             writer
         });
-        let mut answer = vec![0; 4096];
+        let mut response = vec![0; 4096];
         let mut length = 0;
-        while !answer[..length].ends_with(b"}\n") {
-            let read = tokio::time::timeout(TIMEOUT, reader.read(&mut answer[length..])).await;
-            length += read.expect("the answer does not wait for the body").unwrap();
+        while !response[..length].ends_with(b"}\n") {
+            let read = tokio::time::timeout(TIMEOUT, reader.read(&mut response[length..])).await;
+            length += read.expect("the response does not wait for the body").unwrap();
         }
-        let answer = String::from_utf8_lossy(&answer[..length]).into_owned();
-        assert!(answer.starts_with("HTTP/1.1 413 Payload Too Large\r\n"), "{answer}");
-        assert!(answer.contains("\"message\":\"Request entity too large: limit is 3145728\""), "{answer}");
-        assert!(answer.contains("\"reason\":\"RequestEntityTooLarge\""), "{answer}");
+        let response = String::from_utf8_lossy(&response[..length]).into_owned();
+        assert!(response.starts_with("HTTP/1.1 413 Payload Too Large\r\n"), "{response}");
+        assert!(
+            response.contains("\"message\":\"Request entity too large: limit is 3145728\""),
+            "{response}"
+        );
+        assert!(response.contains("\"reason\":\"RequestEntityTooLarge\""), "{response}");
         drop(writing.await);
     }
     let response = running.http1().await.send_request(request("GET", "/version", "")).await.unwrap();
-    assert_eq!(response.status(), 200, "the server lives on");
+    assert_eq!(response.status(), 200, "the server still works");
 }
 
-/// A0.11: a client that sends the whole body before reading gets the error, too, and not just a closed connection.
+/// A0.11: a client that sends the whole body before reading receives the error, too, and not only a closed connection.
 #[tokio::test]
 async fn a_client_that_sends_a_too_large_body_to_its_end_gets_the_error() {
     let running = Running::with(ConnectionLimits::default()).await;
@@ -156,9 +158,9 @@ async fn a_client_that_sends_a_too_large_body_to_its_end_gets_the_error() {
         let head = format!("POST {CONFIG_MAPS} HTTP/1.1\r\nhost: x\r\ncontent-length: {length}\r\n\r\n");
         stream.write_all(head.as_bytes()).await.unwrap();
         stream.write_all(body.as_bytes()).await.unwrap();
-        let mut answer = vec![0; 12];
-        stream.read_exact(&mut answer).await.unwrap();
-        assert_eq!(answer, b"HTTP/1.1 413");
+        let mut response = vec![0; 12];
+        stream.read_exact(&mut response).await.unwrap();
+        assert_eq!(response, b"HTTP/1.1 413");
     }
 }
 
@@ -170,12 +172,12 @@ async fn a_body_that_does_not_come_is_given_up() {
     let head =
         format!("POST {CONFIG_MAPS}?timeout=200ms HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{{");
     stream.write_all(head.as_bytes()).await.unwrap();
-    let mut answer = Vec::new();
+    let mut response = Vec::new();
     // The connection cannot be reused, and is closed.
-    let _ = tokio::time::timeout(TIMEOUT, stream.read_to_end(&mut answer)).await.unwrap();
-    let answer = String::from_utf8_lossy(&answer);
-    assert!(answer.starts_with("HTTP/1.1 504 Gateway Timeout\r\n"), "{answer}");
-    assert!(answer.contains("Timeout: request did not complete within the allotted timeout"), "{answer}");
+    let _ = tokio::time::timeout(TIMEOUT, stream.read_to_end(&mut response)).await.unwrap();
+    let response = String::from_utf8_lossy(&response);
+    assert!(response.starts_with("HTTP/1.1 504 Gateway Timeout\r\n"), "{response}");
+    assert!(response.contains("Timeout: request did not complete within the allotted timeout"), "{response}");
 }
 
 #[tokio::test]
@@ -195,7 +197,7 @@ async fn clients_that_hang_are_cut_off() {
     assert!(rest.is_empty() || rest.starts_with(b"HTTP/1.1 408"), "{}", String::from_utf8_lossy(&rest));
 }
 
-/// A9.8: all the watches of a client on one connection, and none of them blocks a request.
+/// A9.8: all watches of a client share one connection, and none of them blocks a request.
 #[tokio::test]
 async fn hundreds_of_watches_fit_on_one_connection() {
     let running = Running::with(ConnectionLimits::default()).await;
@@ -215,12 +217,12 @@ async fn hundreds_of_watches_fit_on_one_connection() {
         let mut received = Vec::new();
         while !String::from_utf8_lossy(&received).contains("\"name\":\"news\"") {
             let frame = tokio::time::timeout(TIMEOUT, watch.frame()).await.unwrap();
-            received.extend_from_slice(&frame.expect("the watch goes on").unwrap().into_data().unwrap());
+            received.extend_from_slice(&frame.expect("the watch continues").unwrap().into_data().unwrap());
         }
     }
 }
 
-/// A0.1: every watch of an HTTP/1.1 client has a connection of its own.
+/// A0.1: every watch of an HTTP/1.1 client has a separate connection.
 #[tokio::test]
 async fn one_client_may_have_many_connections() {
     let running = Running::with(ConnectionLimits::default()).await;
@@ -237,10 +239,10 @@ async fn one_client_may_have_many_connections() {
 
 /// Returns when the server has read the head of a request and waits for its body.
 async fn is_awaited(stream: &mut (impl AsyncRead + Unpin)) {
-    let mut answer = [0; "HTTP/1.1 100 Continue\r\n\r\n".len()];
-    let read = tokio::time::timeout(TIMEOUT, stream.read_exact(&mut answer)).await;
-    read.expect("the server asks for the body").unwrap();
-    assert_eq!(&answer, b"HTTP/1.1 100 Continue\r\n\r\n");
+    let mut response = [0; "HTTP/1.1 100 Continue\r\n\r\n".len()];
+    let read = tokio::time::timeout(TIMEOUT, stream.read_exact(&mut response)).await;
+    read.expect("the server requests the body").unwrap();
+    assert_eq!(&response, b"HTTP/1.1 100 Continue\r\n\r\n");
 }
 
 #[tokio::test]
@@ -250,7 +252,7 @@ async fn when_the_server_stops_watches_end_and_requests_finish() {
     let (mut one, mut two) = (running.http1().await, running.http2().await);
     let watch = || request("GET", &format!("{CONFIG_MAPS}?watch=true"), "");
     let watches = [one.send_request(watch()).await.unwrap(), two.send_request(watch()).await.unwrap()];
-    // A request whose body comes only after shutdown was requested.
+    // A request whose body is sent only after shutdown was requested.
     let mut late = running.tls("http/1.1", Some(&running.pki.admin)).await.unwrap();
     let object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "late"}}).to_string();
     let length = object.len();
@@ -263,14 +265,14 @@ async fn when_the_server_stops_watches_end_and_requests_finish() {
     let address = running.address;
     let stopping = tokio::spawn(running.stop());
     for watch in watches {
-        let rest = watch.into_body().collect().await.expect("the watch ends as it should, not broken off");
+        let rest = watch.into_body().collect().await.expect("the watch ends regularly");
         assert!(rest.to_bytes().is_empty());
     }
     assert!(TcpStream::connect(address).await.is_err(), "no connection is accepted any more");
     late.write_all(object.as_bytes()).await.unwrap();
-    let mut answer = Vec::new();
-    let _ = late.read_to_end(&mut answer).await;
-    assert!(answer.starts_with(b"HTTP/1.1 201 Created\r\n"), "{}", String::from_utf8_lossy(&answer));
+    let mut response = Vec::new();
+    let _ = late.read_to_end(&mut response).await;
+    assert!(response.starts_with(b"HTTP/1.1 201 Created\r\n"), "{}", String::from_utf8_lossy(&response));
     assert!(stopping.await.unwrap() < TIMEOUT);
 }
 
@@ -302,9 +304,9 @@ async fn large_answers_are_compressed_on_request() {
     let created = sender.send_request(request("POST", CONFIG_MAPS, object.to_string())).await.unwrap();
     assert_eq!(json(created).await["metadata"]["name"], "big");
     sender.ready().await.unwrap();
-    let mut asked = request("GET", CONFIG_MAPS, "");
-    asked.headers_mut().insert("accept-encoding", "gzip".parse().unwrap());
-    let packed = sender.send_request(asked).await.unwrap();
+    let mut gzipped = request("GET", CONFIG_MAPS, "");
+    gzipped.headers_mut().insert("accept-encoding", "gzip".parse().unwrap());
+    let packed = sender.send_request(gzipped).await.unwrap();
     assert_eq!(packed.headers()["content-encoding"], "gzip");
     assert!(body(packed).await.len() < 20_000);
     sender.ready().await.unwrap();
@@ -321,12 +323,12 @@ async fn a_panic_costs_one_request_and_nothing_else() {
     let response = sender.send_request(request("GET", &format!("{CONFIG_MAPS}/trap"), "")).await.unwrap();
     assert_eq!(response.status(), 500);
     assert_eq!(json(response).await["reason"], "InternalError");
-    sender.ready().await.expect("even the connection lives on");
+    sender.ready().await.expect("the connection still works");
     let response = sender.send_request(request("GET", &format!("{CONFIG_MAPS}/other"), "")).await.unwrap();
     assert_eq!(response.status(), 404);
 }
 
-/// Sends a request as written, and returns what comes back until the connection closes.
+/// Sends a request as written, and returns everything that is received until the connection closes.
 async fn raw(running: &Running, sent: &str) -> String {
     let mut stream = running.tls("http/1.1", Some(&running.pki.admin)).await.unwrap();
     stream.write_all(sent.as_bytes()).await.unwrap();
@@ -347,21 +349,21 @@ async fn ambiguous_requests_are_rejected() {
         (format!("GET /version HTTP/1.1\r\nhost:\r\n{close}"), 200),
         (format!("GET /version HTTP/1.1\r\nhost: a b\r\n{close}"), 400),
     ] {
-        let answer = raw(&running, &head).await;
-        assert!(answer.split(' ').nth(1) == Some(&status.to_string()), "{head}: {answer}");
+        let response = raw(&running, &head).await;
+        assert!(response.split(' ').nth(1) == Some(&status.to_string()), "{head}: {response}");
     }
     for codings in ["gzip, chunked", "chunked\r\ntransfer-encoding: chunked", "chunked, chunked"] {
         let head = format!(
             "POST {CONFIG_MAPS} HTTP/1.1\r\nhost: a\r\ntransfer-encoding: {codings}\r\n\r\n0\r\n\r\n"
         );
-        let answer = raw(&running, &head).await;
-        // hyper rejects some by itself.
-        let status = answer.split(' ').nth(1).unwrap_or_default();
-        assert!(status == "501" || status == "400", "{codings}: {answer}");
+        let response = raw(&running, &head).await;
+        // hyper rejects some of them before our code.
+        let status = response.split(' ').nth(1).unwrap_or_default();
+        assert!(status == "501" || status == "400", "{codings}: {response}");
     }
 }
 
-/// When all connections are taken, idle ones make room; those with a request in progress stay.
+/// When the maximum number of connections is open, idle ones are closed; those with a request in progress stay open.
 #[tokio::test]
 async fn idle_connections_make_room_for_others() {
     let running = Running::with(ConnectionLimits { connections: 5, ..ConnectionLimits::default() }).await;
@@ -387,11 +389,11 @@ async fn idle_connections_make_room_for_others() {
     assert_eq!(other.send_request(request("POST", CONFIG_MAPS, object)).await.unwrap().status(), 201);
     let mut watch = watch.into_body();
     let event = tokio::time::timeout(TIMEOUT, watch.frame()).await.unwrap();
-    assert!(event.is_some(), "the watch goes on");
+    assert!(event.is_some(), "the watch continues");
     drop((silent, idle, used));
 }
 
-/// A client without credentials is answered at once, though it has sent no body.
+/// A client without credentials gets a response at once, although it has sent no body.
 #[tokio::test]
 async fn a_body_is_not_awaited_from_clients_without_credentials() {
     let running = Running::with(ConnectionLimits::default()).await;
@@ -400,9 +402,9 @@ async fn a_body_is_not_awaited_from_clients_without_credentials() {
         "POST {CONFIG_MAPS} HTTP/1.1\r\nhost: x\r\ncontent-length: 2750000\r\nexpect: 100-continue\r\n\r\n"
     );
     stream.write_all(head.as_bytes()).await.unwrap();
-    let mut answer = vec![0; 12];
-    tokio::time::timeout(TIMEOUT, stream.read_exact(&mut answer)).await.unwrap().unwrap();
-    assert_eq!(answer, b"HTTP/1.1 401");
+    let mut response = vec![0; 12];
+    tokio::time::timeout(TIMEOUT, stream.read_exact(&mut response)).await.unwrap().unwrap();
+    assert_eq!(response, b"HTTP/1.1 401");
 }
 
 /// A store that panics on one request.

@@ -97,7 +97,7 @@ async fn a_watch_tells_everything_in_order() {
     let mut received = Vec::new();
     while received.len() < 3 {
         let name = |object: ConfigMap| object.metadata.name.unwrap();
-        received.push(match watch.try_next().await.unwrap().expect("the watch goes on") {
+        received.push(match watch.try_next().await.unwrap().expect("the watch continues") {
             WatchEvent::Added(object) => format!("added {}", name(object)),
             WatchEvent::Modified(object) => format!("modified {}", name(object)),
             WatchEvent::Deleted(object) => format!("deleted {}", name(object)),
@@ -121,8 +121,8 @@ async fn objects_are_deleted_under_each_policy() {
         let params = DeleteParams { propagation_policy: Some(policy), ..DeleteParams::default() };
         api.delete(&name, &params).await.unwrap();
         // An object with a finalizer waits for the garbage collector, which is not running.
-        let left = api.get_opt(&name).await.unwrap();
-        let finalizers = left.map(|left| left.metadata.finalizers.unwrap_or_default());
+        let remaining = api.get_opt(&name).await.unwrap();
+        let finalizers = remaining.map(|remaining| remaining.metadata.finalizers.unwrap_or_default());
         assert_eq!(finalizers, finalizer.map(|name| vec![name.to_owned()]));
     }
 }

@@ -18,7 +18,7 @@ use http::{Request, Response};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Connects to a port of this machine, wherever a request is to go.
+/// Connects to a port of this machine, whatever the destination of the request.
 #[derive(Debug)]
 struct ToThisMachine {
     port: Arc<AtomicU16>,
@@ -42,7 +42,7 @@ impl NodeConnector for ToThisMachine {
     }
 }
 
-/// A server with the pod `p`, whose address is that of the returned listener.
+/// A server with the pod `p`, whose address is the returned listener's.
 async fn server_with_pod() -> (Running, TcpListener) {
     let (running, listener, _) = server_with_pod_at_port().await;
     (running, listener)
@@ -91,13 +91,13 @@ async fn accept(listener: &TcpListener) -> BufReader<TcpStream> {
 
 const PROXY: &str = "/api/v1/namespaces/default/pods/p/proxy";
 
-/// Both bodies are passed on as they come, at the same time.
+/// Both bodies are passed on while they arrive, at the same time.
 #[tokio::test]
 async fn both_bodies_are_streamed() {
     let (running, listener) = server_with_pod().await;
     let mut client = BufReader::new(running.tls("http/1.1", Some(&running.pki.admin)).await.unwrap());
-    let asked = format!("POST {PROXY}/echo HTTP/1.1\r\nhost: here\r\ntransfer-encoding: chunked\r\n\r\n");
-    client.write_all(asked.as_bytes()).await.unwrap();
+    let request = format!("POST {PROXY}/echo HTTP/1.1\r\nhost: here\r\ntransfer-encoding: chunked\r\n\r\n");
+    client.write_all(request.as_bytes()).await.unwrap();
     let mut pod = accept(&listener).await;
     let received = head(&mut pod).await;
     assert!(received.starts_with("POST /echo HTTP/1.1\r\n"), "{received}");
@@ -124,33 +124,33 @@ async fn both_bodies_are_streamed() {
 async fn a_log_is_sent_over_an_upgraded_connection() {
     let (running, _) = server_with_pod().await;
     let mut client = BufReader::new(running.tls("http/1.1", Some(&running.pki.admin)).await.unwrap());
-    let asked = "GET /api/v1/namespaces/default/pods/bound/log HTTP/1.1\r\nhost: here\r\nconnection: upgrade\r\n\
+    let request = "GET /api/v1/namespaces/default/pods/bound/log HTTP/1.1\r\nhost: here\r\nconnection: upgrade\r\n\
                  upgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
-    client.write_all(asked.as_bytes()).await.unwrap();
-    let answer = head(&mut client).await;
-    assert!(answer.starts_with("HTTP/1.1 101 Switching Protocols\r\n"), "{answer}");
-    assert!(answer.contains("sec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n"), "{answer}");
+    client.write_all(request.as_bytes()).await.unwrap();
+    let response = head(&mut client).await;
+    assert!(response.starts_with("HTTP/1.1 101 Switching Protocols\r\n"), "{response}");
+    assert!(response.contains("sec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n"), "{response}");
     let mut sent = Vec::new();
     client.read_to_end(&mut sent).await.unwrap();
     assert_eq!(sent, [&[0x82, 0, 0x82, 7][..], b"a line\n", &[0x88, 2, 3, 232]].concat());
 }
 
-/// After an upgrade, client and pod talk about what they like.
+/// After an upgrade, client and pod exchange arbitrary bytes.
 #[tokio::test]
 async fn an_upgraded_connection_is_joined() {
     let (running, listener) = server_with_pod().await;
     let mut client = BufReader::new(running.tls("http/1.1", Some(&running.pki.admin)).await.unwrap());
-    let asked =
+    let request =
         format!("GET {PROXY}/chat HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: chat\r\n\r\n");
-    client.write_all(asked.as_bytes()).await.unwrap();
+    client.write_all(request.as_bytes()).await.unwrap();
     let mut pod = accept(&listener).await;
     let received = head(&mut pod).await;
     assert!(received.contains("upgrade: chat\r\n"), "{received}");
     pod.write_all(b"HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: chat\r\n\r\nhello")
         .await
         .unwrap();
-    let answer = head(&mut client).await;
-    assert!(answer.starts_with("HTTP/1.1 101 Switching Protocols\r\n"), "{answer}");
+    let response = head(&mut client).await;
+    assert!(response.starts_with("HTTP/1.1 101 Switching Protocols\r\n"), "{response}");
     let mut word = [0; 5];
     client.read_exact(&mut word).await.unwrap();
     assert_eq!(&word, b"hello");
@@ -161,23 +161,24 @@ async fn an_upgraded_connection_is_joined() {
     assert_eq!(client.read(&mut word).await.unwrap_or(0), 0, "it ends with the pod's");
 }
 
-/// A response that breaks off is not taken for whole.
+/// A response that ends early is not passed on as complete.
 #[tokio::test]
 async fn a_response_that_breaks_off_breaks_off_for_the_client() {
     let (running, listener) = server_with_pod().await;
     let mut client = running.http1().await;
-    let answering = tokio::spawn(async move {
+    let responding = tokio::spawn(async move {
         let mut pod = accept(&listener).await;
         head(&mut pod).await;
         pod.write_all(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\none\r\n").await.unwrap();
     });
     let response = client.send_request(request("GET", &format!("{PROXY}/x"), "")).await.unwrap();
     assert_eq!(response.status(), 200);
-    answering.await.unwrap();
+    responding.await.unwrap();
     assert!(http_body_util::BodyExt::collect(response.into_body()).await.is_err());
 }
 
-/// TLS is spoken if the request asks for it, whatever name the certificate has. Here the pod is the server itself.
+/// The connection uses TLS if the request requires it, with any name in the certificate. Here the pod is the server
+/// itself.
 #[tokio::test]
 async fn a_pod_that_speaks_tls_is_reached() {
     let (running, _listener, port) = server_with_pod_at_port().await;
@@ -190,20 +191,20 @@ async fn a_pod_that_speaks_tls_is_reached() {
     );
 }
 
-/// What goes wrong with a connection is said in Go's words.
+/// Errors of connections have Go's messages.
 #[tokio::test]
 async fn errors_of_connections_have_the_words_of_go() {
     let (running, listener) = server_with_pod().await;
     let address: SocketAddr = listener.local_addr().unwrap();
     let mut client = running.http2().await;
-    let mut ask = async |path: &str| {
+    let mut get = async |path: &str| {
         let response = client.send_request(request("GET", path, "")).await.unwrap();
-        let (status, answer) = (response.status().as_u16(), harness::json(response).await);
-        (status, answer["message"].as_str().unwrap_or_default().to_owned())
+        let (status, body) = (response.status().as_u16(), harness::json(response).await);
+        (status, body["message"].as_str().unwrap_or_default().to_owned())
     };
-    let answering = tokio::spawn(async move {
+    let responding = tokio::spawn(async move {
         let mut plain = listener.accept().await.unwrap().0;
-        // Not TLS, whatever the client says.
+        // A response without TLS, whatever the client sends.
         plain.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await.unwrap();
         let mut rest = Vec::new();
         let _ = plain.read_to_end(&mut rest).await;
@@ -213,9 +214,9 @@ async fn errors_of_connections_have_the_words_of_go() {
     });
     let https = "/api/v1/namespaces/default/pods/https:p:443/proxy/";
     let why = "error trying to reach service: tls: first record does not look like a TLS handshake";
-    assert_eq!(ask(https).await, (503, why.to_owned()));
-    assert_eq!(ask(&format!("{PROXY}/")).await, (503, "error trying to reach service: EOF".to_owned()));
-    drop(answering.await.unwrap());
+    assert_eq!(get(https).await, (503, why.to_owned()));
+    assert_eq!(get(&format!("{PROXY}/")).await, (503, "error trying to reach service: EOF".to_owned()));
+    drop(responding.await.unwrap());
     let why = format!("error trying to reach service: dial tcp {address}: connect: connection refused");
-    assert_eq!(ask(&format!("{PROXY}/")).await, (503, why));
+    assert_eq!(get(&format!("{PROXY}/")).await, (503, why));
 }

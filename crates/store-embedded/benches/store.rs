@@ -1,7 +1,7 @@
-//! How fast the embedded store is on this disk: `cargo bench -p gantry-store-embedded`.
+//! The speed of the embedded store on this disk: `cargo bench -p gantry-store-embedded`.
 //!
-//! The directory is made in `GANTRY_BENCH_DIR`, or where temporary files go. The workloads are the suite's, so any other
-//! backend can be measured by them. Memory and recovery are measured in a process of their own, this program again.
+//! The directory is made in `GANTRY_BENCH_DIR`, or where temporary files are. The workloads are the suite's, so any
+//! other backend can be measured by them. Memory and recovery are measured in a separate process of this program.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its numbers")]
 
@@ -38,12 +38,12 @@ async fn measure_all() {
         print_writes(&workload::durable_writes(&store, writers, 1024, Duration::from_secs(3)).await);
     }
     for watchers in [1, 1000] {
-        let told = workload::write_to_watch(&store, watchers, 300, 1024).await.expect("the store works");
+        let latencies = workload::write_to_watch(&store, watchers, 300, 1024).await.expect("the store works");
         let [acknowledged, beyond, worst] =
-            [(&told.acknowledged, 0.5), (&told.beyond, 0.5), (&told.beyond, 0.99)]
+            [(&latencies.acknowledged, 0.5), (&latencies.beyond, 0.5), (&latencies.beyond, 0.99)]
                 .map(|(sorted, share)| workload::percentile(sorted, share));
         println!(
-            "{watchers:>5} watchers: written p50 {acknowledged:?}, told p50 {beyond:?} p99 {worst:?} later"
+            "{watchers:>5} watchers: written p50 {acknowledged:?}, received p50 {beyond:?} p99 {worst:?} later"
         );
     }
     drop(store);
@@ -53,7 +53,7 @@ async fn measure_all() {
     remove(&directory);
 }
 
-/// What the disk alone can do: one small write and sync after the other, into a file that exists in full.
+/// The speed of the disk without a store: one small write and sync after the other, into a file that exists in full.
 fn raw_sync(parent: &Path) {
     use std::os::unix::fs::FileExt;
     let path = parent.join(format!("gantry-bench-raw-{}", std::process::id()));

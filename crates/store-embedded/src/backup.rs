@@ -1,7 +1,7 @@
 //! A backup in one file, taken while the store is in use, and the restore from it.
 //!
-//! A backup reads the files like recovery does, beside the process that writes them: they only grow, or are replaced
-//! as a whole. If a file is removed meanwhile, it starts over.
+//! A backup reads the files like recovery does, while another process writes them: they only grow, or are replaced as a
+//! whole. If a file is removed meanwhile, it starts over.
 
 use std::path::{Path, PathBuf};
 
@@ -17,14 +17,14 @@ use crate::recovery;
 use crate::segment;
 use crate::snapshot;
 
-/// What a backup holds.
+/// The content of a backup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Backup {
     /// The file.
     pub file: PathBuf,
     /// The revision it shows.
     pub revision: Revision,
-    /// How many keys are in it.
+    /// The number of keys.
     pub keys: usize,
 }
 
@@ -35,7 +35,7 @@ pub struct Restored {
     pub revision: Revision,
     /// The revision the restored store is at.
     pub continues_at: Revision,
-    /// How many keys there are.
+    /// The number of keys.
     pub keys: usize,
 }
 
@@ -59,7 +59,7 @@ pub fn backup(directory: impl AsRef<Path>, file: impl AsRef<Path>) -> Result<Bac
     let (target, name) = place_of(file)?;
     let header = snapshot::Header { revision, first_segment: FIRST_SEGMENT };
     write_state(&target, &name, header, &state)?;
-    // Reads back what was written: a backup that cannot be restored is useless.
+    // Reads the backup back: one that cannot be restored is useless.
     let keys = snapshot::load(&target, &name)?.keys.len();
     Ok(Backup { file: file.to_owned(), revision, keys })
 }

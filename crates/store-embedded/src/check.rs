@@ -14,7 +14,7 @@ use crate::segment;
 /// The result of a check without errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckReport {
-    /// From which revision to which the store remembers.
+    /// The oldest readable and the current revision.
     pub bounds: Bounds,
     /// Live keys.
     pub keys: usize,
@@ -30,7 +30,7 @@ pub struct CheckReport {
     pub leftovers: Vec<String>,
 }
 
-/// What a check found in a log segment.
+/// The result of a check of a log segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SegmentReport {
     /// Its file.

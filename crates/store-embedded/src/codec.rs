@@ -1,6 +1,6 @@
-//! Transactions and items as bytes. Lengths come first; numbers are little-endian.
+//! Transactions and items as bytes. Each is preceded by its length; numbers are little-endian.
 //!
-//! Decoding trusts nothing: it runs on checksummed bytes only, and yet every length is checked.
+//! Decoding trusts no input: it runs on checksummed bytes only, and yet every length is checked.
 
 use bytes::Bytes;
 use gantry_store::{Item, Key, Op, Revision, Transaction};
@@ -8,7 +8,7 @@ use gantry_store::{Item, Key, Op, Revision, Transaction};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Malformed(pub(crate) &'static str);
 
-/// The bytes left to decode.
+/// The remaining bytes to decode.
 #[derive(Clone, Debug)]
 pub(crate) struct Input<'a>(pub(crate) &'a [u8]);
 

@@ -1,4 +1,4 @@
-//! Whether the disk works, as the store's threads see it.
+//! Whether the disk works, according to the store's threads.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -23,7 +23,7 @@ impl DiskHealth {
         failure.is_some()
     }
 
-    /// Records how the last maintenance ended. If it had room for what it made, so has the next write.
+    /// Records how the last maintenance ended. If it had space for its files, the next write has space, too.
     pub(crate) fn record_maintenance(&self, failure: Option<String>) {
         let mut failures = self.lock();
         if failure.is_none() && matches!(failures.write, Some(Error::OutOfSpace { .. })) {

@@ -23,12 +23,12 @@ pub(crate) struct Engine {
     live: Arc<Live>,
     log: Log,
     maintenance: Arc<Maintenance>,
-    /// When all history beyond its limits was last dropped.
+    /// The time at which all history beyond its limits was last dropped.
     forgot_at_millis: u64,
 }
 
-/// After how long all history beyond its limits is dropped. A write drops as much of it as several writes add, but after a rollout few
-/// writes follow many: a lease is renewed now and then.
+/// The interval at which all history beyond its limits is dropped. A write drops as much of it as several writes add,
+/// but after a rollout few writes follow many: a lease is renewed from time to time.
 pub(crate) const FORGET_EVERY: Duration = Duration::from_secs(10);
 
 /// The result of a batch: a response for each transaction, and wakers of watchers.
@@ -38,7 +38,7 @@ pub(crate) struct BatchResult {
 }
 
 impl Engine {
-    /// Reads the directory, repairs what a crash left, and is ready to write.
+    /// Reads the directory, repairs the effects of a crash, and is ready to write.
     pub(crate) fn open(disk: Arc<dyn Disk>, options: Options) -> Result<Self, OpenError> {
         let recovered = recovery::read(&*disk, options.history)?;
         make_durable(&*disk, &recovered)?;
@@ -77,7 +77,7 @@ impl Engine {
         self.log.is_mark_unsynced()
     }
 
-    /// Makes the high-water mark durable when nothing is written for a while.
+    /// Makes the high-water mark durable when there are no writes for a while.
     pub(crate) fn sync_mark(&mut self) {
         self.log.sync_mark();
     }
@@ -108,7 +108,7 @@ impl Engine {
         match self.log.append(base, through, at_millis, bytes, frame) {
             Ok(()) => BatchResult { answers, wakes: Some(self.live.publish(staged, at_millis)) },
             Err(error) => {
-                // A conflict with a change that was then not made must not be reported.
+                // A conflict with a change that was not made must not be reported.
                 answers.fill(Err(error));
                 BatchResult { answers, wakes: None }
             }
@@ -130,12 +130,12 @@ impl Engine {
         self.live.compact(through)
     }
 
-    /// Records that everything is durable, so that the next start can tell damage from a crash even in the last
+    /// Records that everything is durable, so that the next start can distinguish damage from a crash even in the last
     /// frame.
     pub(crate) fn close(&mut self) {
         let (base, at_millis) = (self.live.bounds().current, self.now());
         let mark = |nonce| frame::mark(nonce, Kind::Close, base, at_millis);
-        // Without that record the next start is as after a crash.
+        // Without that record the next start is the same as after a crash.
         let _ = self.log.append(base, base, at_millis, frame::HEADER_BYTES, mark);
         self.log.sync_mark();
     }
@@ -152,7 +152,7 @@ fn frame_bytes(transactions: &[Transaction]) -> usize {
     frame::HEADER_BYTES + data + ops * 17 + transactions.len() * 4 + frame::ALIGNMENT
 }
 
-/// Makes what was read durable before anything is built on it, and only then removes what it supersedes.
+/// Makes the recovered log durable before anything is added to it, and only then removes superseded files.
 fn make_durable(disk: &dyn Disk, recovered: &Recovered) -> Result<(), OpenError> {
     let syncing = || OpenError::io(format!("syncing {}", disk.path("").display()));
     disk.sync_names().map_err(syncing())?;
@@ -177,8 +177,8 @@ fn new_segment(disk: &dyn Disk, number: u64, options: &Options) -> Result<Segmen
     segment::prepare(disk, number, nonce, options.segment_bytes_min).map_err(OpenError::writing(&path))
 }
 
-/// Opens the last segment for writing: erases a torn frame, and marks what was read as acknowledged, because from now on
-/// it may be read.
+/// Opens the last segment for writing: erases a torn frame, and marks all recovered frames as acknowledged, because
+/// from now on they may be read.
 fn repair(disk: &dyn Disk, tail: &Tail, slots: Slots, current: Revision) -> Result<Segment, OpenError> {
     let name = segment::name(tail.header.number);
     let open = || -> io::Result<Segment> {
@@ -199,7 +199,7 @@ fn repair(disk: &dyn Disk, tail: &Tail, slots: Slots, current: Revision) -> Resu
     open().map_err(OpenError::writing(&disk.path(&name)))
 }
 
-/// Seals the last segment of a log of version 1, which goes on in a segment of today's.
+/// Seals the last segment of a log of version 1, which continues in a segment of the current version.
 fn upgrade(
     disk: &dyn Disk,
     tail: &Tail,

@@ -16,16 +16,16 @@ pub enum OpenError {
         /// The other process, if it is known.
         pid: Option<u32>,
     },
-    /// The files are not what was written.
+    /// The files have unexpected content.
     Corrupt(Corruption),
     /// A restore would overwrite something.
     NotEmpty {
-        /// What exists already.
+        /// The path that exists already.
         path: PathBuf,
     },
     /// The operating system refused.
     Io {
-        /// What was attempted, e.g. "reading 000000000001.log".
+        /// The attempted operation, e.g. "reading 000000000001.log".
         doing: String,
         /// The error.
         source: io::Error,

@@ -1,8 +1,8 @@
 //! Frames: the unit of the log that is complete or absent.
 //!
-//! One group commit is one frame. The next is not begun before this one is synced, so at most one frame, the last, can be
-//! torn by a crash. Hence the rule of recovery: a frame that does not check out is a torn tail if it is after the
-//! high-water mark and no good frame follows it, and damage otherwise.
+//! One group commit is one frame. The next is not begun before this one is synced, so at most one frame, the last, can
+//! be torn by a crash. Hence the rule of recovery: an invalid frame is a torn tail if it is after the high-water mark
+//! and no valid frame follows it, and damage otherwise.
 //!
 //! ```text
 //! 0        4        8          16          24       28       32
@@ -25,41 +25,41 @@ pub(crate) const ALIGNMENT: usize = 8;
 /// Payloads beyond this are damage, not data: a batch is a few transactions of at most 4 MiB.
 const PAYLOAD_BYTES_MAX: usize = 64 << 20;
 
-/// What is wrong with a frame that ends after its segment.
+/// The error of a frame that ends after its segment.
 pub(crate) const TOO_LONG: &str = "a frame longer than its segment";
 
-/// What a frame is for.
+/// The purpose of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Transactions, each taking the next revision.
     Batch,
-    /// History before a revision is forgotten.
+    /// History before a revision is compacted.
     Compact,
-    /// The log goes on in the next segment.
+    /// The log continues in the next segment.
     Seal,
     /// The store was closed; everything before this is durable.
     Close,
 }
 
-/// A frame that checked out.
+/// A valid frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Frame<'a> {
     pub(crate) kind: Kind,
     /// The revision before the first transaction.
     pub(crate) base: Revision,
     pub(crate) at_millis: u64,
-    /// How many transactions.
+    /// The number of transactions.
     pub(crate) count: u32,
     pub(crate) payload: &'a [u8],
     /// Bytes from its start to the next frame's.
     pub(crate) bytes: usize,
 }
 
-/// What is at an offset where a frame may begin.
+/// The content at an offset where a frame may begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ScannedFrame<'a> {
     Frame(Frame<'a>),
-    /// Nothing was ever written here.
+    /// Nothing was written here.
     Nothing,
     /// Something that is not a frame.
     Broken(&'static str),
@@ -87,14 +87,14 @@ pub(crate) fn mark(nonce: u64, kind: Kind, base: Revision, at_millis: u64) -> Ve
     finish(begin(0), nonce, kind, base, at_millis, 0)
 }
 
-/// Reads what is at an offset of a segment.
+/// Reads the content at an offset of a segment.
 pub(crate) fn read(segment: &[u8], offset: usize, nonce: u64) -> ScannedFrame<'_> {
     let Some(bytes) = segment.get(offset..) else { return ScannedFrame::Nothing };
     let Some((header, rest)) = bytes.split_first_chunk::<HEADER_BYTES>() else {
         return if bytes.iter().all(|byte| *byte == 0) {
             ScannedFrame::Nothing
         } else {
-            ScannedFrame::Broken("half a header")
+            ScannedFrame::Broken("an incomplete header")
         };
     };
     if header.iter().all(|byte| *byte == 0) {
@@ -106,11 +106,11 @@ pub(crate) fn read(segment: &[u8], offset: usize, nonce: u64) -> ScannedFrame<'_
     }
 }
 
-/// The offset of the first good frame at or after an offset.
+/// The offset of the first valid frame at or after an offset.
 pub(crate) fn find(segment: &[u8], from: usize, nonce: u64) -> Option<usize> {
     let mut offset = from.next_multiple_of(ALIGNMENT);
     while let Some(word) = segment.get(offset..offset + ALIGNMENT) {
-        // Most of a segment's end was never written; no frame begins with a length of zero and a checksum of zero.
+        // Most of a segment's end is not written; no frame begins with a length of zero and a checksum of zero.
         if word != [0; ALIGNMENT] && matches!(read(segment, offset, nonce), ScannedFrame::Frame(_)) {
             return Some(offset);
         }

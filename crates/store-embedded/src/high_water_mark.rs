@@ -1,15 +1,15 @@
-//! The high-water mark: up to where a segment's frames are acknowledged.
+//! The high-water mark: the end of a segment's acknowledged frames.
 //!
 //! A segment has two slots for it, in sectors of their own between its header and its first frame. When a frame is
 //! synced, and before it is acknowledged, its end is written to the slot of the older mark. That needs no sync of its
-//! own: the next frame's sync includes it, or, if there is no next frame for a moment, one in that moment. A killed
-//! process therefore leaves an exact mark, and a power failure at worst one that lacks the last group commit.
+//! own: the next frame's sync includes it, or a separate sync if no frame follows for a moment. A killed process
+//! therefore leaves an exact mark, and a power failure at worst one that lacks the last group commit.
 //!
-//! What the slots tell recovery:
+//! What recovery concludes from the slots:
 //!
 //! - A log that ends before the mark has lost acknowledged writes.
-//! - A slot that does not check out was being written when the power failed. The frame of that mark was synced before,
-//!   so the log goes on after the mark in the other slot; if it does not, writes are lost or the slot is damaged.
+//! An invalid slot was being written when the power failed. The frame of that mark was synced before, so the log
+//! continues after the mark in the other slot; if it does not, writes are lost or the slot is damaged.
 //! - Without any valid slot the segment is damaged: a segment has two from the beginning.
 
 use gantry_store::Revision;

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::error::OpenError;
 
-/// The exclusive use of a directory, released when dropped or when the process ends, however it ends.
+/// The exclusive use of a directory, released when dropped or when the process ends in any way.
 #[derive(Debug)]
 pub(crate) struct DirectoryLock {
     _file: File,
@@ -28,7 +28,7 @@ impl DirectoryLock {
         Ok(Self { _file: file })
     }
 
-    /// Keeps others from opening the store while it is read, without writing anything; `None` if it has never been
+    /// Prevents others from opening the store while it is read, without writing anything; `None` if it has never been
     /// opened.
     pub(crate) fn share(directory: &Path) -> Result<Option<Self>, OpenError> {
         let path = directory.join(NAME);

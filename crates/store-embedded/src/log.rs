@@ -2,12 +2,12 @@
 //!
 //! Disk errors:
 //!
-//! - *No space.* The frame is undone (its header is overwritten with zeros, synced), the write is refused, and the next
-//!   one tries again. If it cannot be undone, the log stops as below.
+//! *No space.* The frame is undone (its header is overwritten with zeros, synced), the write is refused, and the next
+//! one is attempted as usual. If the frame cannot be undone, the log stops as below.
 //! - *A write fails otherwise.* The same: undone and refused.
-//! - *A sync fails otherwise.* The kernel may have dropped the pages, and a second sync would report success for data
-//!   that is not there. Nothing is retried: the outcome of this batch is unknown, and the log accepts no more. A restart
-//!   reads what is really there and writes its last frame again before it continues.
+//! *A sync fails otherwise.* The kernel may have dropped the pages, and a second sync would report success for data
+//! that is not on disk. Nothing is retried: the outcome of this batch is unknown, and the log accepts no more. A
+//! restart reads the actual content and writes its last frame again before it continues.
 
 use std::io;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::segment::{FIRST_FRAME, Segment};
 pub(crate) struct Log {
     maintenance: Arc<Maintenance>,
     segment: Segment,
-    /// Where the next frame goes.
+    /// The offset of the next frame.
     end: u64,
     /// Why the last frame could not be appended.
     failure: Option<Error>,
@@ -43,7 +43,7 @@ impl Log {
         Self { maintenance, segment, end, failure: None, is_stopped: false, is_mark_unsynced: false }
     }
 
-    /// Why the last frame could not be appended; for good, if the log has stopped.
+    /// Why the last frame could not be appended. It is final if the log has stopped.
     pub(crate) fn failure(&self) -> Option<&Error> {
         self.failure.as_ref()
     }
@@ -120,7 +120,7 @@ impl Log {
         self.segment.write_mark(mark).map_err(|error| self.stop(&error))
     }
 
-    /// Makes sure that the failed frame is not there after a crash.
+    /// Makes sure that the failed frame is not read after a crash.
     fn take_back(&mut self, cause: &io::Error) -> Error {
         let erased = self.segment.file.write_at(&[0; frame::HEADER_BYTES], self.end);
         // A failed sync may have dropped the mark as well.
@@ -132,7 +132,7 @@ impl Log {
     }
 
     fn stop(&mut self, cause: &io::Error) -> Error {
-        let why = format!("the log could not be written: {cause}; restart after the disk has been seen to");
+        let why = format!("the log could not be written: {cause}; restart after the disk has been repaired");
         self.failure = Some(Error::Unavailable { why: why.clone() });
         self.is_stopped = true;
         Error::OutcomeUnknown { why }

@@ -26,7 +26,7 @@ pub(crate) struct Maintenance {
     requested: Condvar,
 }
 
-/// What the maintenance thread is to do.
+/// A request to the maintenance thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MaintenanceRequest {
     None,
@@ -117,7 +117,7 @@ impl Maintenance {
         let made = self.make(number, spare.bytes.max(need)).or_else(|error| {
             if is_full(&error) { self.make(number, SMALL_SEGMENT_BYTES.max(need)) } else { Err(error) }
         })?;
-        // One that was ready but too small has just been replaced, name and all.
+        // A segment that was ready but too small was replaced by the file with the same name.
         spare.ready = None;
         Ok(spare.hand_out(made, &self.options))
     }
@@ -138,7 +138,7 @@ impl Maintenance {
         Ok(())
     }
 
-    /// Notes that a segment is complete.
+    /// Records that a segment is complete.
     pub(crate) fn sealed(&self, number: u64, bytes: u64, last: Revision) {
         let mut files = self.files();
         files.sealed.insert(number, Sealed { bytes, last });
@@ -147,17 +147,17 @@ impl Maintenance {
         self.request_run(MaintenanceRequest::Run);
     }
 
-    /// Whether a snapshot would free enough of the log to be worth its writing.
+    /// Whether a snapshot would free enough of the log to be worth its cost.
     pub(crate) fn is_snapshot_due(&self) -> bool {
         let floor = self.live.bounds().floor;
         let garbage: u64 = self.files().covered_by(floor).map(|(_, sealed)| sealed.bytes).sum();
         garbage >= self.options.garbage_bytes_min.max(self.live.usage().live_bytes as u64 / 2)
     }
 
-    /// Writes the state at the oldest remembered revision, then removes what it makes superfluous.
+    /// Writes the state at the oldest readable revision, then removes superseded files.
     ///
-    /// Not the current state: the log from the floor on is kept anyway, for history, and replaying it is what rebuilds
-    /// history after a restart.
+    /// Not the current state: the log from the floor on is kept anyway, for history, and replaying it rebuilds history
+    /// after a restart.
     pub(crate) fn snapshot(&self) -> Result<(), Error> {
         let floor = self.live.bounds().floor;
         let read = self.live.read_at(Prefix::ALL, None, Some(floor))?;
@@ -205,7 +205,7 @@ impl Spare {
 }
 
 impl Files {
-    /// The sealed segments a snapshot at this revision makes superfluous, oldest first.
+    /// The sealed segments that a snapshot at this revision supersedes, oldest first.
     fn covered_by(&self, floor: Revision) -> impl Iterator<Item = (u64, Sealed)> {
         self.sealed
             .iter()
@@ -214,7 +214,7 @@ impl Files {
     }
 }
 
-/// A number no other segment has: the time and the segment's number, mixed.
+/// A number that no other segment has: the time and the segment's number, mixed.
 pub(crate) fn nonce(now_millis: u64, number: u64) -> u64 {
     let mixed = (now_millis ^ number.rotate_left(40)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed ^ (mixed >> 29)
@@ -226,7 +226,7 @@ fn grown(bytes: u64, options: &Options) -> u64 {
 
 fn failed(error: &io::Error) -> Error {
     if is_full(error) {
-        Error::OutOfSpace { why: format!("no room for a snapshot: {error}") }
+        Error::OutOfSpace { why: format!("no space for a snapshot: {error}") }
     } else {
         Error::Unavailable { why: format!("no snapshot could be written: {error}") }
     }

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use gantry_store::memory::HistoryLimits;
 
-/// How an embedded store is to behave.
+/// The options of an embedded store.
 #[derive(Clone)]
 pub struct Options {
     /// The limits of history, in memory and on disk.

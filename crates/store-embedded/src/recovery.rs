@@ -1,9 +1,8 @@
-//! From files to state: the snapshot, then every frame of the log after it. Reads only; repairs are part of the
-//! result.
+//! From files to state: the snapshot, then every frame of the log after it. Only reads; necessary repairs are part of
+//! the result.
 //!
-//! What a crash can leave behind is repaired: unfinished and superseded files, a torn last frame. Anything else is
-//! damage, and the store refuses to open. The high-water mark distinguishes both: what is torn was never
-//! acknowledged.
+//! The effects of a crash are repaired: unfinished and superseded files, a torn last frame. Anything else is damage,
+//! and the store refuses to open. The high-water mark distinguishes both: a torn frame was never acknowledged.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -43,7 +42,7 @@ pub(crate) struct Recovered {
 pub(crate) struct Tail {
     pub(crate) header: Header,
     pub(crate) bytes: u64,
-    /// Where the next frame goes.
+    /// The offset of the next frame.
     pub(crate) end: u64,
     /// Bytes after the end that a crash left there.
     pub(crate) torn_bytes: u64,
@@ -51,7 +50,7 @@ pub(crate) struct Tail {
     pub(crate) slots: Option<Slots>,
 }
 
-/// The last frame of the log, to be written once more.
+/// The last frame of the log, to be written again.
 ///
 /// It was read from the page cache. A process that was killed before its sync, or whose sync failed, may have left it
 /// there and not on disk; every frame before it is durable, because the next one is only written after a sync.
@@ -64,9 +63,9 @@ pub(crate) struct LastFrame {
 
 /// How the frames of a segment end.
 enum LogEnd {
-    /// The log goes on in the next segment.
+    /// The log continues in the next segment.
     Sealed,
-    /// What is where the next frame would be.
+    /// The content at the place of the next frame.
     Here(&'static str),
 }
 
@@ -78,7 +77,7 @@ pub(crate) struct Read {
     pub(crate) frames: u64,
 }
 
-/// Reads a directory, all of it.
+/// Reads the whole directory.
 pub(crate) fn read(disk: &dyn Disk, limits: HistoryLimits) -> Result<Recovered, OpenError> {
     let mut recovered = read_intact(disk, limits)?;
     recovered.damage.take().map_or(Ok(recovered), |damage| Err(OpenError::Corrupt(damage)))
@@ -103,7 +102,7 @@ pub(crate) fn read_intact(disk: &dyn Disk, limits: HistoryLimits) -> Result<Reco
     });
     let mut replay = Replay::new(disk, state);
     let replayed = match missing {
-        // Without the beginning of the log, and without a snapshot, there is nothing to keep.
+        // Without the beginning of the log, and without a snapshot, nothing can be kept.
         Some(missing) if numbers.is_empty() && snapshot_at.is_none() => return Err(missing),
         missing => replay.all(&numbers).and_then(|()| missing.map_or_else(|| replay.finish(), Err)),
     };
@@ -141,13 +140,13 @@ fn leftover_names(names: &[String], first_segment: u64, snapshot: Option<Revisio
     names.iter().filter(is_leftover).cloned().collect()
 }
 
-/// Damage of the log: what was read before it can be kept.
+/// Damage of the log: everything before it can be kept.
 fn repairable(mut damage: Corruption, disk: &dyn Disk, intact: Revision) -> Corruption {
     let directory = disk.path("").components().as_path().display().to_string();
     damage.advice = format!(
         "nothing was changed, and everything up to revision {intact} can be read; put the undamaged file back, or \
-         restore the latest backup into an empty directory with `gantry store restore`, or go on without what is \
-         missing: `gantry store repair --accept-loss {directory}`"
+         restore the latest backup into an empty directory with `gantry store restore`, or continue without the \
+         missing changes: `gantry store repair --accept-loss {directory}`"
     );
     damage
 }
@@ -158,7 +157,7 @@ struct Replay<'a> {
     state: State,
     /// The revision of the snapshot: changes up to it are in the state already.
     known: Revision,
-    /// Where the last frame ended; `None` before the first.
+    /// The revision after the last frame; `None` before the first.
     reached: Option<Revision>,
     sealed: BTreeMap<u64, Sealed>,
     tail: Option<Tail>,
@@ -177,7 +176,7 @@ impl<'a> Replay<'a> {
 
     /// Replays every segment from the first on.
     fn all(&mut self, numbers: &[u64]) -> Result<(), OpenError> {
-        // One buffer for all segments: most of the time of a start is first access to memory.
+        // One buffer for all segments: most of the time of a start is the first access to memory.
         let mut buffer = Vec::new();
         for number in numbers {
             self.segment(*number, &mut buffer)?;
@@ -229,14 +228,14 @@ impl<'a> Replay<'a> {
     ) -> Result<(), OpenError> {
         if frame::find(bytes, header.first_frame(), header.nonce).is_some() {
             let broken = self.disk.path(&segment::name(tail.header.number));
-            let found = format!("the log ends here, but goes on in {name}");
+            let found = format!("the log ends here, but continues in {name}");
             return Err(OpenError::damaged(broken, tail.end, found));
         }
         self.spares.push(name);
         Ok(())
     }
 
-    /// A file that is not as long as it was made has lost something, or is not what was written.
+    /// A file whose size is not the size in its header has lost data, or has other content than was written.
     fn check_length(&self, path: PathBuf, tail: &Tail) -> Result<(), OpenError> {
         match tail.header.bytes {
             Some(made) if made != tail.bytes => {
@@ -247,12 +246,12 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Tells the end of the log from damage: acknowledged writes are never torn.
+    /// Distinguishes the end of the log from damage: acknowledged writes are never torn.
     fn check_end(&self, path: PathBuf, tail: &Tail, found: &str) -> Result<(), OpenError> {
         if tail.header.bytes.is_none() {
-            // Of a file of version 1 it is only known that there was room for the last frame and a seal.
+            // A file of version 1 does not have its size, only space for the last frame and a seal.
             let is_cut = found == frame::TOO_LONG || tail.bytes < tail.end + frame::HEADER_BYTES as u64;
-            let found = "the file ends here, and did not when it was written";
+            let found = "the file ends here, and was longer when it was written";
             return if is_cut { Err(OpenError::damaged(path, tail.bytes, found)) } else { Ok(()) };
         }
         let unknown = "it is not known which writes were acknowledged";
@@ -261,7 +260,7 @@ impl<'a> Replay<'a> {
             return Err(OpenError::damaged(path, Slot::First.offset() as u64, found));
         };
         if tail.end < newest.end {
-            let found = format!("{found}, though writes up to byte {} were acknowledged", newest.end);
+            let found = format!("{found}, although writes up to byte {} were acknowledged", newest.end);
             return Err(OpenError::damaged(path, tail.end, self.with_missing(found, tail)));
         }
         if is_other_torn && tail.end == newest.end {
@@ -271,7 +270,7 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// Adds which revisions are missing, as far as the high-water mark says so.
+    /// Adds which revisions are missing, if the high-water mark has the last one.
     fn with_missing(&self, found: String, tail: &Tail) -> String {
         let acknowledged = tail.slots.and_then(|slots| slots.newest.revision);
         let next = self.reached.unwrap_or(self.known).next();
@@ -305,7 +304,7 @@ impl<'a> Replay<'a> {
                 other => {
                     let why = if let ScannedFrame::Broken(why) = other { why } else { "zeros" };
                     if frame::find(bytes, offset, nonce).is_some() {
-                        let found = format!("{why}, and valid changes behind it");
+                        let found = format!("{why}, and valid changes after it");
                         return Err(OpenError::damaged(self.disk.path(name), tail.end, found));
                     }
                     let written = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
@@ -345,7 +344,7 @@ impl<'a> Replay<'a> {
         }
         if frame.kind == Kind::Compact {
             let floor = frame.floor()?.min(state.bounds().current);
-            state.compact(floor).map_err(|_| Malformed("a compaction of the future"))?;
+            state.compact(floor).map_err(|_| Malformed("a compaction beyond the current revision"))?;
         }
         *reached = Some(frame.end());
         Ok(())
@@ -356,7 +355,11 @@ impl<'a> Replay<'a> {
         let Some(last) = self.segments.last() else { return Ok(()) };
         if self.tail.is_none() {
             let missing = self.disk.path(&segment::name(last.number + 1));
-            return Err(OpenError::damaged(missing, 0, "the file is missing, though the log goes on in it"));
+            return Err(OpenError::damaged(
+                missing,
+                0,
+                "the file is missing, although the log continues in it",
+            ));
         }
         if self.reached.is_some_and(|reached| reached < self.known) {
             let path = self.disk.path(&segment::name(last.number));

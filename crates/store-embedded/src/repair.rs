@@ -1,7 +1,8 @@
-//! The repair of a damaged log: keeps what can be read and gives up the rest.
+//! The repair of a damaged log: keeps the readable part and drops the rest.
 //!
-//! What is kept becomes a snapshot with an empty log behind it. Its revision is far beyond every one that was given out,
-//! as after a restore: clients that saw what is lost have to list again. The damaged files stay, under other names.
+//! The readable part becomes a snapshot followed by an empty log. Its revision is far beyond every one that was
+//! returned to clients, as after a restore: clients that saw lost changes have to list again. The damaged files are
+//! kept, under other names.
 
 use std::path::Path;
 
@@ -18,14 +19,14 @@ use crate::recovery;
 use crate::segment;
 use crate::snapshot::{self, Header};
 
-/// What a repair found, and kept.
+/// The result of a repair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepairReport {
     /// The damage; `None` if there was nothing to repair.
     pub damage: Option<Corruption>,
-    /// The revision up to which everything is there.
+    /// The revision up to which everything can be read.
     pub revision: Revision,
-    /// How many keys there are.
+    /// The number of keys.
     pub keys: usize,
     /// The revision of the repaired store; `None` if nothing was changed.
     pub continues_at: Option<Revision>,
@@ -34,9 +35,9 @@ pub struct RepairReport {
 /// The suffix of damaged files after a repair. Files with this name are never read or removed.
 const DAMAGED: &str = ".damaged";
 
-/// Repairs a store that is not in use; without `accept_loss` only reports what can be kept.
+/// Repairs a store that is not in use; without `accept_loss` only reports how much can be kept.
 ///
-/// A damaged snapshot cannot be repaired: the log says only what changed since.
+/// A damaged snapshot cannot be repaired: the log contains only the changes since.
 pub fn repair(directory: impl AsRef<Path>, accept_loss: bool) -> Result<RepairReport, OpenError> {
     let path = directory.as_ref();
     let _lock = if accept_loss { DirectoryLock::take(path).map(Some)? } else { DirectoryLock::share(path)? };
@@ -58,7 +59,7 @@ pub(crate) fn repair_disk(
     let names = disk.names().map_err(OpenError::read(&disk.path("")))?;
     let first_segment = names.iter().filter_map(|name| segment::number_of(name)).max().unwrap_or(0) + 1;
     let continues_at = revision.advanced(SKIPPED);
-    // The segment first: until the snapshot has its name, the store is as damaged as before.
+    // The segment first: until the snapshot has its name, the store is only as damaged as before.
     let nonce = maintenance::nonce((options.clock)(), first_segment);
     let prepared = segment::prepare(disk, first_segment, nonce, options.segment_bytes_min);
     prepared.map_err(OpenError::writing(&disk.path(&segment::name(first_segment))))?;

@@ -60,7 +60,7 @@ pub(crate) fn number_of(name: &str) -> Option<u64> {
     name.strip_suffix(SUFFIX)?.parse().ok()
 }
 
-/// Creates a segment, or leaves nothing behind.
+/// Creates a segment, or leaves no files.
 pub(crate) fn prepare(disk: &dyn Disk, number: u64, nonce: u64, bytes: u64) -> io::Result<Segment> {
     let name = name(number);
     let unfinished = format!("{name}{UNFINISHED}");
@@ -68,7 +68,7 @@ pub(crate) fn prepare(disk: &dyn Disk, number: u64, nonce: u64, bytes: u64) -> i
     let mark = HighWaterMark { end: FIRST_FRAME as u64, revision: None };
     let header = Header { number, nonce, bytes: Some(bytes) };
     let file = write_unused(disk, &unfinished, header, bytes, mark).inspect_err(|_| {
-        // The space is needed; a file that cannot be removed is removed at the next start.
+        // The space is needed. A file that cannot be removed now is removed at the next start.
         let _ = disk.remove(&unfinished);
     })?;
     disk.rename(&unfinished, &name)?;
@@ -105,7 +105,7 @@ impl Segment {
         self.rewrite_mark()
     }
 
-    /// Writes the newest mark again, in case that it is in the cache and not on disk.
+    /// Writes the newest mark again, in case it is in the cache and not on disk.
     pub(crate) fn rewrite_mark(&self) -> io::Result<()> {
         self.file.write_at(&self.mark.encode(self.nonce), self.slot.offset() as u64)
     }
@@ -138,7 +138,7 @@ impl Header {
         }
         let version = input.u32().map_err(early)?;
         let (number, nonce) = (input.u64().map_err(early)?, input.u64().map_err(early)?);
-        // A version that is not what was written is found by the checksum, which then is elsewhere.
+        // If the version was damaged, the checksum is read at the wrong offset and does not match.
         let bytes = if version == 1 { None } else { Some(input.u64().map_err(early)?) };
         let covered = segment.len() - input.0.len();
         let sum = input.u32().map_err(early)?;

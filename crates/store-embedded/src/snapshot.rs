@@ -1,8 +1,8 @@
 //! Snapshots: all keys at one revision, in one file. A backup is one too.
 //!
-//! The file is a header and blocks of items in key order, each with its length and checksum; the last block is empty and
-//! says how many items there were. A snapshot is written under another name, synced, and only then renamed, so a file of
-//! this name is complete or damaged, never unfinished.
+//! The file is a header and blocks of items in key order, each with its length and checksum; the last block is empty
+//! and contains the number of items. A snapshot is written under another name, synced, and only then renamed, so a file
+//! of this name is complete or damaged, never unfinished.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -52,7 +52,7 @@ pub(crate) fn revision_of(name: &str) -> Option<Revision> {
     Revision::new(name.strip_suffix(SUFFIX)?.parse().ok()?)
 }
 
-/// Writes a read's items as the snapshot of its revision, or leaves nothing behind.
+/// Writes a read's items as the snapshot of its revision, or leaves no files.
 pub(crate) fn write(disk: &dyn Disk, mut read: SteppedRead<'_>, first_segment: u64) -> io::Result<()> {
     let header = Header { revision: read.at(), first_segment };
     write_as(disk, &name(read.at()), header, || read.take(ITEMS_AT_ONCE).map_err(io::Error::other))
@@ -68,7 +68,7 @@ pub(crate) fn write_as(
     let unfinished = format!("{name}.new");
     let written = disk.create(&unfinished).and_then(|file| write_blocks(&*file, header, more));
     written.inspect_err(|_| {
-        // The space is needed; a file that cannot be removed is removed at the next start.
+        // The space is needed. A file that cannot be removed now is removed at the next start.
         let _ = disk.remove(&unfinished);
     })?;
     disk.rename(&unfinished, name)?;
@@ -135,7 +135,7 @@ fn write_blocks(
     file.sync()
 }
 
-/// Writes a block: length, checksum, how many items there were so far, and the items.
+/// Writes a block: length, checksum, the number of items up to its end, and the items.
 fn write_block(file: &dyn DiskFile, offset: u64, block: &[u8], count: u64) -> io::Result<u64> {
     let length = u32::try_from(block.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
     let mut header = [0; BLOCK_HEADER_BYTES];

@@ -23,7 +23,7 @@ use crate::segment;
 use crate::snapshot;
 use crate::writer::{self, Queue, Request};
 
-/// A durable store in a directory of its own.
+/// A durable store in a directory.
 ///
 /// Dropping it waits for writes in progress and unlocks the directory.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ impl EmbeddedStore {
         self.disk_health.failure()
     }
 
-    /// Completes queued writes, ends every watch, and unlocks the directory. Later writes are refused.
+    /// Completes queued writes, ends all watches, and unlocks the directory. Later writes are refused.
     pub fn close(&self) {
         self.queue.close();
         self.maintenance.request_run(MaintenanceRequest::Quit);
@@ -100,7 +100,7 @@ impl EmbeddedStore {
     }
 }
 
-/// Whether a file of this name is the store's; the directory may have others.
+/// Whether a file of this name belongs to the store; the directory may contain others.
 fn is_store_file(name: &str) -> bool {
     let name =
         [".new", ".damaged"].iter().fold(name, |name, suffix| name.strip_suffix(suffix).unwrap_or(name));

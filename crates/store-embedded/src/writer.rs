@@ -26,7 +26,7 @@ struct Waiting {
     closed: bool,
 }
 
-/// What the writer is to do next.
+/// The next task of the writer.
 enum Taken {
     Requests(Vec<Request>),
     /// Nothing was requested for a while.
@@ -41,18 +41,18 @@ pub(crate) enum Request {
     Compact { through: Revision, answer: oneshot::Sender<Result<(), Error>> },
 }
 
-/// The maximum number of queued requests. Their callers wait too, so there are as many as clients; beyond this, an
+/// The maximum number of queued requests. Their callers wait, so there are as many requests as clients; beyond this, an
 /// error is better than growing.
 const WAITING_MAX: usize = 1 << 16;
 
-/// The maximum size of one batch, so that the first in a long queue does not wait for the last.
+/// The maximum size of one batch, so that the first request in a long queue does not wait for the last.
 const BATCH_BYTES_MAX: usize = 4 << 20;
 
-/// How long a batch is held open for the writers of the previous batch, which are about to come back. A sync takes
+/// How long a batch waits for the writers of the previous batch, which will probably write again at once. A sync takes
 /// longer.
 const LINGER: Duration = Duration::from_micros(60);
 
-/// After how long without writes the high-water mark is synced by itself. A steady writer comes back sooner.
+/// The time without writes after which the high-water mark is synced separately. A steady writer writes again sooner.
 const IDLE: Duration = Duration::from_millis(20);
 
 impl Queue {
@@ -133,7 +133,7 @@ pub(crate) fn start(
     })
 }
 
-/// The store accepts nothing any more.
+/// The error of a closed store.
 pub(crate) fn closed() -> Error {
     Error::Unavailable { why: "the store is closed".to_owned() }
 }
@@ -160,7 +160,7 @@ impl Writer {
                     self.write_batch(std::mem::take(&mut batch));
                     let compacted = self.engine.compact(through);
                     self.record_health();
-                    // A caller that has gone does not need the response.
+                    // A caller that was dropped does not need the response.
                     let _ = answer.send(compacted);
                 }
             }
@@ -168,8 +168,8 @@ impl Writer {
         self.write_batch(batch);
     }
 
-    /// Commits a batch and sends the responses. The health is recorded first: whose write failed must not find the
-    /// store healthy.
+    /// Commits a batch and sends the responses. The health is recorded first: a client whose write failed must not find
+    /// the store healthy.
     fn write_batch(&mut self, batch: Batch) {
         if batch.transactions.is_empty() {
             return;
@@ -177,7 +177,7 @@ impl Writer {
         let BatchResult { answers, wakes } = self.engine.commit(batch.transactions);
         self.record_health();
         for (waiting, answer) in batch.answers.into_iter().zip(answers) {
-            // A caller that has gone does not need the response.
+            // A caller that was dropped does not need the response.
             let _ = waiting.send(answer);
         }
         if let Some(wakes) = wakes {
@@ -187,7 +187,7 @@ impl Writer {
 
     fn record_health(&self) {
         if self.health.record_write(self.engine.failure()) {
-            // It tries again until there is room.
+            // It retries until there is space.
             self.engine.maintenance().request_run(MaintenanceRequest::Run);
         }
     }

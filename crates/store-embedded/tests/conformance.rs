@@ -1,4 +1,4 @@
-//! The embedded store before the judges every backend faces, on a real disk.
+//! The embedded store passes the conformance suite of all backends, on a real disk.
 
 use std::future::{Ready, ready};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The store in a real directory: one process, restarts, backups, and a disk that is really used.
+//! The store in a real directory: one process, restarts, backups, and disk usage.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt as _;
@@ -73,7 +73,7 @@ async fn a_backup_is_taken_while_the_store_is_written_to() {
     let copy = open(&elsewhere);
     let expected = store.list(ListRequest::all(Prefix::ALL).at(made.revision)).await.unwrap().items;
     assert_eq!(copy.list(ListRequest::all(Prefix::ALL)).await.unwrap().items, expected);
-    // Clients that saw more than the backup knows must notice: the revisions they know are forgotten here.
+    // Clients that saw later revisions than the backup has must notice: their revisions are compacted here.
     let bounds = copy.bounds().await.unwrap();
     assert!(bounds.floor > store.bounds().await.unwrap().current);
     let next = create(&copy, "/after", "one").await;
@@ -109,7 +109,7 @@ async fn a_damaged_backup_is_not_restored() {
     bytes[500] ^= 1;
     std::fs::write(&file, bytes).unwrap();
     assert!(matches!(restore(&file, other.path()), Err(OpenError::Corrupt(found)) if found.file == file));
-    assert!(!other.path().exists(), "nothing was made of it");
+    assert!(!other.path().exists(), "nothing was created");
 }
 
 #[tokio::test]
@@ -148,7 +148,7 @@ async fn only_the_owner_may_read_a_store_or_a_backup() {
     backup(scratch.path(), &file).unwrap();
     assert_eq!(mode(&file), 0o600);
     std::fs::write(&others, "not the store's").unwrap();
-    // As earlier versions, or a careless copy, left them.
+    // The permissions that earlier versions, or a careless copy, left.
     let names: Vec<_> =
         std::fs::read_dir(scratch.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
     for path in &names {
@@ -177,7 +177,7 @@ async fn a_directory_that_is_shared_by_all_users_is_refused() {
         matches!(&refused, OpenError::Io { source, .. } if source.to_string().contains("shared")),
         "{refused:?}"
     );
-    assert_eq!(mode(scratch.path()), 0o1777, "it is left as it is");
+    assert_eq!(mode(scratch.path()), 0o1777, "its permissions are unchanged");
 }
 
 fn mode(path: &Path) -> u32 {
@@ -186,7 +186,7 @@ fn mode(path: &Path) -> u32 {
 
 fn set_mode(path: &Path, mode: u32) {
     let changed = std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode));
-    changed.expect("the path is ours");
+    changed.expect("this process owns the path");
 }
 
 fn backup_name(scratch: &Scratch) -> String {

@@ -1,8 +1,8 @@
-//! A process that writes is killed with SIGKILL, again and again, on the same directory.
+//! A process that writes is repeatedly killed with SIGKILL, on the same directory.
 //!
-//! This program is both: without arguments of its own the one who kills, and with `GANTRY_KILL_DIRECTORY` set the one who
-//! is killed. It counts ten kills, or two hundred with `GANTRY_LONG=1`. After each kill a file is damaged in copies of
-//! the directory, which is noticed unless every acknowledged write is there.
+//! This program is both processes: without arguments of its own the one that kills, and with `GANTRY_KILL_DIRECTORY`
+//! set the one that is killed. It counts ten kills, or two hundred with `GANTRY_LONG=1`. After each kill a file is
+//! damaged in copies of the directory, which is detected unless every acknowledged write exists.
 
 #![expect(
     clippy::print_stdout,
@@ -28,7 +28,7 @@ const WRITERS: u64 = 8;
 /// How many copies are damaged after each kill.
 const DAMAGES: u64 = 5;
 
-/// What the killed processes were told, by key: the last number and its revision.
+/// The acknowledged writes of the killed processes, by key: the last number and its revision.
 type Acknowledged = BTreeMap<String, (u64, u64)>;
 
 fn main() {
@@ -50,7 +50,7 @@ async fn kill_many() {
         let new = run_and_kill(scratch.path(), 1 + rng.index(300));
         let highest = acknowledged.values().map(|(_, revision)| *revision).max();
         for (name, (number, revision)) in new {
-            assert!(Some(revision) > highest, "kill {kill}: revision {revision} was given out before");
+            assert!(Some(revision) > highest, "kill {kill}: revision {revision} was returned before");
             let before = acknowledged.insert(name, (number, revision));
             assert!(before.is_none_or(|(before, _)| before < number));
         }
@@ -74,14 +74,14 @@ fn damage_a_copy(directory: &Path, acknowledged: u64, rng: &mut Rng) {
     let copy = Scratch::new("damaged");
     std::fs::create_dir(copy.path()).expect("a directory can be made");
     let mut files = Vec::new();
-    for entry in std::fs::read_dir(directory).expect("the directory is there").flatten() {
+    for entry in std::fs::read_dir(directory).expect("the directory exists").flatten() {
         let path = copy.path().join(entry.file_name());
         std::fs::copy(entry.path(), &path).expect("a file can be copied");
         files.push(path);
     }
     files.sort();
     let path = &files[rng.index(files.len())];
-    let mut bytes = std::fs::read(path).expect("the copy is there");
+    let mut bytes = std::fs::read(path).expect("the copy exists");
     let from = rng.index(bytes.len() + 1);
     if rng.one_in(2) {
         bytes.truncate(from);
@@ -93,14 +93,14 @@ fn damage_a_copy(directory: &Path, acknowledged: u64, rng: &mut Rng) {
         let current = report.bounds.current.get();
         assert!(
             current >= acknowledged,
-            "{} damaged from byte {from} on: {acknowledged} was acknowledged, {current} is there",
+            "{} damaged from byte {from} on: {acknowledged} was acknowledged, the store is at {current}",
             path.display()
         );
     }
 }
 
 fn open(directory: &Path) -> EmbeddedStore {
-    // Small, so that kills hit snapshots and new segments too.
+    // Small limits, so that kills also occur during snapshots and changes of the segment.
     let options =
         Options { segment_bytes_max: 256 << 10, garbage_bytes_min: 256 << 10, ..Options::default() };
     let options = Options {
@@ -110,28 +110,30 @@ fn open(directory: &Path) -> EmbeddedStore {
     EmbeddedStore::open(directory, options).unwrap_or_else(|error| unreachable!("{error}"))
 }
 
-/// Everything acknowledged is there; beyond it, at most the one write each writer was waiting for.
+/// Every acknowledged write exists; beyond it, at most the one unacknowledged write of each writer.
 async fn verify(store: &EmbeddedStore, acknowledged: &mut Acknowledged, kill: u64) {
     for writer in 0..WRITERS {
         let name = format!("/{writer}");
-        let promised = acknowledged.get(&name).copied();
+        let expected = acknowledged.get(&name).copied();
         let found = store.get(&key(name.as_str())).await.ok().and_then(|fetched| fetched.found);
         let found = found.map(|found| (number_in(&found.value), found.revision.get()));
-        match (promised, found) {
-            (Some((promised, at)), Some((found, revision))) => {
+        match (expected, found) {
+            (Some((expected, at)), Some((found, revision))) => {
                 assert!(
-                    found == promised || found == promised + 1,
-                    "kill {kill}: {promised} promised, {found} found"
+                    found == expected || found == expected + 1,
+                    "kill {kill}: {expected} was acknowledged, {found} was found"
                 );
                 assert!(
-                    (found == promised) == (revision == at),
+                    (found == expected) == (revision == at),
                     "kill {kill}: {found} is at {revision}, not {at}"
                 );
             }
-            (Some(promised), None) => unreachable!("kill {kill}: {promised:?} was promised and is gone"),
+            (Some(expected), None) => {
+                unreachable!("kill {kill}: {expected:?} was acknowledged and is missing")
+            }
             (None, _) => {}
         }
-        // What is there now stays.
+        // The found state counts as acknowledged from now on.
         if let Some(found) = found {
             acknowledged.insert(name, found);
         }
@@ -141,8 +143,11 @@ async fn verify(store: &EmbeddedStore, acknowledged: &mut Acknowledged, kill: u6
 /// Starts a writer, kills it after that many acknowledged writes, and returns all that were acknowledged.
 fn run_and_kill(directory: &Path, writes: usize) -> Acknowledged {
     let this = std::env::current_exe().expect("this program has a path");
-    let mut child =
-        Command::new(this).env(DIRECTORY, directory).stdout(Stdio::piped()).spawn().expect("it runs again");
+    let mut child = Command::new(this)
+        .env(DIRECTORY, directory)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("this program can be started again");
     let mut lines = BufReader::new(child.stdout.take().expect("stdout is piped")).lines();
     let mut acknowledged = Acknowledged::new();
     let mut note = |line: String| {
@@ -156,7 +161,7 @@ fn run_and_kill(directory: &Path, writes: usize) -> Acknowledged {
         note(lines.next().and_then(Result::ok).expect("the writer writes until it is killed"));
     }
     child.kill().expect("it can be killed");
-    child.wait().expect("it is dead");
+    child.wait().expect("it was killed");
     lines.map_while(Result::ok).for_each(&mut note);
     acknowledged
 }
@@ -181,7 +186,7 @@ async fn count_up(store: Arc<dyn Store>, name: String) {
             Some((_, revision)) => Transaction::update(key(name.as_str()), value, revision),
         };
         let revision = store.commit(transaction).await.expect("one task writes this key");
-        // One write to the pipe: a line is there as a whole or not at all.
+        // One write to the pipe: a line is complete or missing.
         let line = format!("{name} {number} {revision} .\n");
         std::io::stdout().write_all(line.as_bytes()).expect("the test reads the output");
         std::io::stdout().flush().expect("the test reads the output");

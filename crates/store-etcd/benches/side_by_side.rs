@@ -1,11 +1,11 @@
 //! The embedded store and etcd on the same disk, in turns: `cargo bench -p gantry-store-etcd`.
 //!
-//! Both directories are made in `GANTRY_BENCH_DIR`, or where temporary files go. etcd is measured twice: with the writes
-//! Kubernetes makes, which is what etcd can do and what the ratio is about, and with the marks our backend adds. Rounds
-//! alternate, so that a disk that slows down slows down all of them; the median of the rounds counts.
+//! Both directories are made in `GANTRY_BENCH_DIR`, or where temporary files are. etcd is measured twice: with the
+//! writes that Kubernetes makes, to which the ratio refers, and with the marks that our backend adds. Rounds alternate,
+//! so that a slower disk affects all stores alike; the median of the rounds counts.
 //!
-//! It compares whole stores by time, and so has no cases for `cargo xtask bench` to count instructions of: `--list` is
-//! answered with nothing.
+//! It compares whole stores by time, and so has no cases whose instructions `cargo xtask bench` could count: `--list`
+//! prints nothing.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its numbers")]
 
@@ -36,7 +36,7 @@ struct Contender {
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     let has = |wanted: &str| arguments.iter().any(|argument| argument == wanted);
-    // `cargo bench` says --bench; anyone who runs every target to see whether it works does not.
+    // `cargo bench` passes --bench; a command that only checks that every target runs does not.
     if !has("--bench") || has("--list") {
         return;
     }
@@ -70,7 +70,7 @@ async fn measure() {
 async fn on(etcd: &Etcd, lost_answers: LostAnswers) -> StoreUnderTest {
     let store =
         EtcdStore::new(&Settings { lost_answers, ..etcd.settings() }).expect("the settings are right");
-    store.ready().await.expect("etcd answers");
+    store.ready().await.expect("etcd responds");
     Arc::new(store)
 }
 
@@ -98,13 +98,13 @@ async fn compare_writes(contenders: &[Contender], writers: usize) {
 
 async fn compare_watches(contenders: &[Contender], watchers: usize) {
     for Contender { name, store } in contenders {
-        let told =
+        let latencies =
             workload::write_to_watch(store, watchers, 200, VALUE_BYTES).await.expect("the store works");
         let [acknowledged, middle, worst] =
-            [(&told.acknowledged, 0.5), (&told.beyond, 0.5), (&told.beyond, 0.99)]
+            [(&latencies.acknowledged, 0.5), (&latencies.beyond, 0.5), (&latencies.beyond, 0.99)]
                 .map(|(sorted, share)| milliseconds(workload::percentile(sorted, share)));
         println!(
-            "{watchers:>7} watchers  {name:<10} write p50 {acknowledged:.2} ms, told p50 {middle:.2} ms, p99 {worst:.2} ms"
+            "{watchers:>7} watchers  {name:<10} write p50 {acknowledged:.2} ms, received p50 {middle:.2} ms, p99 {worst:.2} ms"
         );
     }
 }

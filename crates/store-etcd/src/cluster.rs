@@ -1,4 +1,4 @@
-//! Calls to the cluster: at any member that responds, as our user, within a deadline.
+//! Calls to the cluster: to any member that responds, as our user, within a deadline.
 
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ impl Cluster {
         Instant::now() + self.request_timeout
     }
 
-    /// Repeats an idempotent request until it is answered, refused or late.
+    /// Repeats an idempotent request until it succeeds, is refused or exceeds its deadline.
     pub(crate) async fn retry<Q, A>(&self, method: &Method<Q, A>, request: &Q) -> Result<A, Fault>
     where
         Q: Clone,
@@ -55,7 +55,7 @@ impl Cluster {
         let mut backoff = Backoff::default();
         loop {
             let fault = match self.once(method, request.clone(), deadline).await {
-                Ok(answer) => return Ok(answer),
+                Ok(response) => return Ok(response),
                 Err(Fault::Refused(refusal)) if !matches!(refusal, EtcdRefusal::NotNow { .. }) => {
                     return Err(Fault::Refused(refusal));
                 }
@@ -84,9 +84,10 @@ impl Cluster {
             let why = format!("{}: not connected within {:?}", link.url, self.request_timeout);
             return Err(Fault::NotSent { why });
         }
-        let answer = rpc::unary(link.channel.clone(), method, request.clone(), token.as_ref(), within).await;
-        let fault = match answer {
-            Ok(answer) => return Ok(answer),
+        let response =
+            rpc::unary(link.channel.clone(), method, request.clone(), token.as_ref(), within).await;
+        let fault = match response {
+            Ok(response) => return Ok(response),
             Err(status) => self.fault_of(&status, &link).await,
         };
         if fault != Fault::Refused(EtcdRefusal::Token) || self.credentials.is_none() {
@@ -94,9 +95,9 @@ impl Cluster {
         }
         let token = self.token(&link, token).await?;
         let within = self.attempt_time(deadline);
-        let answer = rpc::unary(link.channel.clone(), method, request, token.as_ref(), within).await;
-        match answer {
-            Ok(answer) => Ok(answer),
+        let response = rpc::unary(link.channel.clone(), method, request, token.as_ref(), within).await;
+        match response {
+            Ok(response) => Ok(response),
             Err(status) => Err(self.fault_of(&status, &link).await),
         }
     }
@@ -129,7 +130,7 @@ impl Cluster {
     pub(crate) async fn fault_of(&self, status: &tonic::Status, link: &Link) -> Fault {
         let fault = Fault::of(status, &link.url);
         match &fault {
-            // The member is cut off from its cluster: another one may not be.
+            // The member is cut off from its cluster; another member may not be.
             Fault::NotSent { .. } | Fault::Doubtful { .. } | Fault::Refused(EtcdRefusal::NotNow { .. }) => {
                 self.members.leave(link).await;
             }
@@ -157,25 +158,25 @@ impl Cluster {
         *token = None;
         let request = AuthenticateRequest { name: name.clone(), password: password.clone() };
         let within = self.attempt_time(self.deadline());
-        let answer = rpc::unary(link.channel.clone(), &rpc::AUTHENTICATE, request, None, within).await;
-        let answer = match answer {
-            Ok(answer) => answer,
+        let response = rpc::unary(link.channel.clone(), &rpc::AUTHENTICATE, request, None, within).await;
+        let response = match response {
+            Ok(response) => response,
             Err(status) => {
-                // In any case, the request it was for has not been sent.
+                // In either case, the request that needed the token has not been sent.
                 return Err(match self.fault_of(&status, link).await {
                     Fault::Doubtful { why } => Fault::NotSent { why },
                     other => other,
                 });
             }
         };
-        let parsed = answer.token.parse::<AsciiMetadataValue>();
-        let fresh =
-            parsed.map_err(|_bad| Fault::NotSent { why: "etcd gave a token that is no text".to_owned() })?;
+        let parsed = response.token.parse::<AsciiMetadataValue>();
+        let fresh = parsed
+            .map_err(|_bad| Fault::NotSent { why: "etcd returned a token that is no text".to_owned() })?;
         *token = Some(fresh.clone());
         Ok(Some(fresh))
     }
 
-    /// The timeout of one try: with several members, half of the time is left for another one.
+    /// The timeout of one try: with several members, half of the time is kept for another one.
     fn attempt_time(&self, deadline: Instant) -> Duration {
         let left = deadline.saturating_duration_since(Instant::now());
         if self.members.count() > 1 { left.min(self.request_timeout / 2) } else { left }

@@ -1,9 +1,9 @@
 //! Compaction of old history, by one of the processes that share an etcd.
 //!
 //! All of them use one key, Kubernetes' own `compact_rev_key`. Each wakes once per interval with the version of that
-//! key it saw last and tries to write the next. The one that succeeds compacts to the revision it saw an interval
-//! ago; the others record the version and sleep on. kube-apiservers do the same with the same key, so that ours and
-//! theirs take turns.
+//! key it saw last and tries to write the next. The one that succeeds compacts to the revision it saw an interval ago;
+//! the others record the version and sleep again. kube-apiservers do the same with the same key, so that their
+//! processes and ours alternate.
 
 use std::sync::Weak;
 use std::time::Duration;
@@ -43,7 +43,7 @@ pub(crate) async fn run(store: Weak<Shared>, interval: Duration) {
     loop {
         tokio::time::sleep(interval).await;
         let Some(store) = store.upgrade() else { return };
-        // Failures are ignored: what could not be compacted now is compacted an interval later.
+        // Failures are ignored: the next run, an interval later, compacts the same history.
         let _ = compactor.turn(&store).await;
     }
 }
@@ -57,10 +57,10 @@ impl Compactor {
             success: vec![RequestOp::put(key.clone(), behind.to_string().into())],
             failure: vec![RequestOp::get(key)],
         };
-        let answer = store.cluster.retry(&rpc::TXN, &request).await?;
-        self.behind = Some(answer.revision());
-        if !answer.succeeded {
-            let found = answer.responses.first().and_then(|response| response.found());
+        let response = store.cluster.retry(&rpc::TXN, &request).await?;
+        self.behind = Some(response.revision());
+        if !response.succeeded {
+            let found = response.responses.first().and_then(|response| response.found());
             self.version = found.map_or(0, |kv| kv.version);
             return Ok(());
         }
@@ -68,12 +68,12 @@ impl Compactor {
         if behind > 0 {
             read::compact(&store.cluster, &store.floor, revision(behind)).await?;
         }
-        self.sweep(&store.cluster, answer.revision()).await
+        self.sweep(&store.cluster, response.revision()).await
     }
 
-    /// Removes marks that were not used for long: those of dead processes, and of past bursts.
+    /// Removes marks that were not used for long: those of terminated processes, and of past bursts.
     ///
-    /// A process that still has such a mark notices at its next write and takes a new one.
+    /// A process that still has such a mark detects at its next write that it was removed, and takes a new one.
     async fn sweep(&mut self, cluster: &Cluster, now_at: i64) -> Result<(), Error> {
         let (since, untouched_since) = self.sweep;
         if since.elapsed() < MARK_IDLE {
@@ -129,7 +129,7 @@ mod tests {
         let marks = || etcd.ctl(&["get", "--prefix", "!gantry/", "--keys-only"]).trim().to_owned();
         let first = store.commit(Transaction::create(key("/a"), "v")).await.unwrap();
         let long_ago = i64::try_from(first.before().get()).unwrap();
-        assert_eq!(sweep_some(&store.shared.cluster, long_ago).await, Ok(0), "it was used since");
+        assert_eq!(sweep_some(&store.shared.cluster, long_ago).await, Ok(0), "the mark was used since");
         assert_ne!(marks(), "");
         assert_eq!(sweep_some(&store.shared.cluster, long_ago + 1).await, Ok(1));
         assert_eq!(marks(), "");

@@ -14,7 +14,7 @@ pub(crate) enum Fault {
     NotSent { why: String },
     /// etcd refused it.
     Refused(EtcdRefusal),
-    /// It was sent, and the response is missing: etcd may have done it, may do it later, or never.
+    /// It was sent, and there was no response: etcd may have carried it out, may do so later, or never.
     Doubtful { why: String },
 }
 
@@ -25,8 +25,8 @@ pub(crate) enum EtcdRefusal {
     Compacted,
     /// The revision is in the future.
     FutureRevision,
-    /// The quota of the database is exceeded. The one refusal of a write that may come although the write was done:
-    /// the member that notices applies it first and then returns the error.
+    /// The quota of the database is exceeded. The one refusal of a write that is possible although the write was done:
+    /// the member that detects it applies the write first and then returns the error.
     NoSpace,
     /// The request exceeds etcd's size limit.
     TooLarge,
@@ -44,7 +44,7 @@ impl Fault {
     /// Classifies the status of a call; `to` is the member.
     ///
     /// Only errors that etcd is known to return before it does anything count as a refusal. Everything else, unknown
-    /// errors included, leaves the outcome in doubt.
+    /// errors included, leaves the outcome unknown.
     pub(crate) fn of(status: &Status, to: &str) -> Self {
         if is_connect_error(status) {
             return Self::NotSent { why: format!("{to}: {}", chain(status)) };
@@ -65,7 +65,7 @@ impl Fault {
 }
 
 impl EtcdRefusal {
-    /// The error for refusals that carry all they need.
+    /// The error for refusals that need no further request.
     pub(crate) fn into_error(self) -> Error {
         match self {
             Self::NoSpace => out_of_space(),
@@ -98,17 +98,17 @@ pub(crate) fn out_of_space() -> Error {
 
 /// The error and all its causes in one line, each once.
 pub(crate) fn chain(error: &dyn StdError) -> String {
-    let mut words = error.to_string();
+    let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
         let next = error.to_string();
-        if !words.contains(&next) {
+        if !text.contains(&next) {
             // Writing to a string cannot fail.
-            let _ = write!(words, ": {next}");
+            let _ = write!(text, ": {next}");
         }
         cause = error.source();
     }
-    words
+    text
 }
 
 /// The message of a status, with its causes but without its metadata.
@@ -143,7 +143,7 @@ fn refusal(code: Code, message: &str) -> Option<EtcdRefusal> {
         "etcdserver: request is too large" => EtcdRefusal::TooLarge,
         "etcdserver: invalid auth token" | "etcdserver: revision of auth store is old" => EtcdRefusal::Token,
         "etcdserver: too many requests" => {
-            EtcdRefusal::NotNow { why: "etcd is overloaded: too many requests wait".into() }
+            EtcdRefusal::NotNow { why: "etcd is overloaded: too many requests are queued".into() }
         }
         "etcdserver: no leader" => {
             EtcdRefusal::NotNow { why: "etcd has no leader: too few of its members reach each other".into() }
@@ -152,7 +152,7 @@ fn refusal(code: Code, message: &str) -> Option<EtcdRefusal> {
         // From the member's gRPC layer, before etcd sees the request.
         _ if code == Code::ResourceExhausted && message.contains("larger than max") => EtcdRefusal::TooLarge,
         _ if code == Code::Unimplemented => {
-            EtcdRefusal::Never { why: format!("this is no etcd we know: {message}") }
+            EtcdRefusal::Never { why: format!("this is no known etcd: {message}") }
         }
         _ if !message.starts_with("etcdserver: ") => return None,
         _ => match code {

@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 #[derive(Debug, Default)]
 pub(crate) struct Feed {
     queue: Mutex<Queue>,
-    /// Wakes the follower: there is space again, progress is requested, or the reader is gone.
+    /// Wakes the follower: there is space again, progress is requested, or the reader was dropped.
     wake_follower: Notify,
 }
 
@@ -86,7 +86,7 @@ impl Feed {
         self.wake_follower.notified().await;
     }
 
-    /// Waits until the queue is mostly empty, or the reader is gone.
+    /// Waits until the queue is mostly empty, or the reader was dropped.
     pub(crate) async fn wait_for_space(&self) {
         while !self.is_reader_gone() && self.lock().is_above(NOTICES_MAX / 2, BYTES_MAX / 2) {
             self.woken().await;

@@ -9,7 +9,7 @@ pub(crate) const OURS: &[u8] = b"!gantry/";
 /// The first key after our own, and the first that can be the caller's.
 const OURS_END: &[u8] = b"!gantry0";
 
-/// The keys from `start` up to but without `end`, as etcd spells them.
+/// The keys from `start` up to but without `end`, in etcd's notation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Range {
     pub(crate) start: Bytes,

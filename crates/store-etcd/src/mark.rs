@@ -1,13 +1,13 @@
 //! Marks: how to find out whether a write happened whose response was lost.
 //!
-//! The problem. A connection breaks after a transaction was sent. It may have been done; it may be done a moment
-//! later, while it is queued in a follower or in the log of the leader; or never. Reading the keys does not tell:
-//! what is not there now may come, and what is there, or gone, may be the effect of another write with the same
+//! The problem. A connection breaks after a transaction was sent. It may have been done; it may be done a moment later,
+//! while it is queued in a follower or in the log of the leader; or never. Reading the keys does not determine which: a
+//! missing key may still be written, and an existing or deleted key may be the effect of another write with the same
 //! bytes.
 //!
 //! The mark. Every transaction also writes a number to a key of ours that no other write uses meanwhile, on the
-//! condition that this key is still at the known revision. So the transaction has left its number there, or it has
-//! not happened. To make sure that it never will, the mark is *withdrawn*: deleted on the same condition. Only one of
+//! condition that this key is still at the known revision. So if the transaction has happened, the key has its number.
+//! To make sure that it never happens later, the mark is *withdrawn*: deleted on the same condition. Only one of
 //! transaction and withdrawal can ever succeed, because revisions do not repeat. So:
 //!
 //! | the withdrawal                         | the write                                      |
@@ -15,15 +15,15 @@
 //! | is done                                | has not happened and cannot happen any more    |
 //! | finds our number                       | has happened, at the revision of the mark      |
 //! | finds nothing                          | has not happened: an earlier try to withdraw,  |
-//! |                                        | its answer lost too, was done                  |
-//! | has no answer                          | is still in doubt; withdraw again              |
+//! |                                        | whose response was lost too, was done          |
+//! | has no response                        | is still in doubt; withdraw again              |
 //!
-//! This holds for creates, updates, deletes and any mix of them. Deleting needs no quota, so it also works when etcd
-//! is full. Marks that were unused for [`MARK_IDLE`](crate::settings::MARK_IDLE) are removed by the compactor; every
-//! withdrawal comes well before that.
+//! This holds for creates, updates, deletes and any mix of them. Deleting needs no quota, so it also works when etcd is
+//! full. Marks that were unused for [`MARK_IDLE`](crate::settings::MARK_IDLE) are removed by the compactor; every
+//! withdrawal ends well before that.
 //!
-//! What stays in doubt: etcd does not come back within the resolve timeout; and the transactions without a mark, see
-//! `write`.
+//! The outcome stays in doubt if etcd is not available again within the resolve timeout, and for the transactions
+//! without a mark, see `write`.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
@@ -54,7 +54,7 @@ pub(crate) struct Mark {
 /// The unused marks of this process.
 #[derive(Debug)]
 pub(crate) struct Marks {
-    /// Last in, first out: in quiet times most marks stay unused, and are removed.
+    /// Last in, first out: when there are few writes most marks stay unused, and are removed.
     idle: Mutex<Vec<Mark>>,
     /// Unique for every process and every run.
     name: String,
@@ -94,7 +94,7 @@ impl Marks {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(mark);
     }
 
-    /// A new mark. If the response is lost its key is not used again; the next try takes another.
+    /// A new mark. If the response is lost its key is not used again; the next try uses another.
     async fn make(&self, cluster: &Cluster, deadline: Instant) -> Result<Mark, Fault> {
         let number = self.made.fetch_add(1, Ordering::Relaxed);
         let mut key = OURS.to_vec();
@@ -105,17 +105,17 @@ impl Marks {
             success: vec![RequestOp::put(key.clone(), Bytes::from_static(b"0"))],
             failure: Vec::new(),
         };
-        let answer = cluster.once(&rpc::TXN, request, deadline).await?;
-        if !answer.succeeded {
+        let response = cluster.once(&rpc::TXN, request, deadline).await?;
+        if !response.succeeded {
             let why = "a new bookkeeping key exists already in etcd".to_owned();
             return Err(Fault::Refused(EtcdRefusal::Never { why }));
         }
-        Ok(Mark { key, modified: answer.revision(), write: 0 })
+        Ok(Mark { key, modified: response.revision(), write: 0 })
     }
 }
 
 impl Mark {
-    /// Adds the mark to a transaction: one condition, one write, and one read if it fails, each in front.
+    /// Adds the mark to a transaction: one condition, one write, and one read if it fails, each as the first.
     pub(crate) fn add_to(&mut self, request: &mut TxnRequest) {
         self.write += 1;
         request.compare.insert(0, self.untouched());
@@ -128,9 +128,9 @@ impl Mark {
         Self { modified: revision, ..self }
     }
 
-    /// Whether the response to a failed transaction shows the mark at its known revision.
-    pub(crate) fn is_known_in(&self, answer: &TxnResponse) -> bool {
-        let found = answer.responses.first().and_then(|response| response.found());
+    /// Whether the response to a failed transaction contains the mark at its known revision.
+    pub(crate) fn is_known_in(&self, response: &TxnResponse) -> bool {
+        let found = response.responses.first().and_then(|response| response.found());
         found.is_some_and(|kv| kv.mod_revision == self.modified)
     }
 
@@ -144,7 +144,7 @@ impl Mark {
         let mut backoff = Backoff::default();
         loop {
             let why = match cluster.once(&rpc::TXN, request.clone(), deadline).await {
-                Ok(answer) => return self.read_withdrawal(&answer),
+                Ok(response) => return self.read_withdrawal(&response),
                 Err(Fault::NotSent { why } | Fault::Doubtful { why }) => why,
                 Err(Fault::Refused(refusal)) => refusal.into_error().to_string(),
             };
@@ -154,11 +154,11 @@ impl Mark {
         }
     }
 
-    fn read_withdrawal(&self, answer: &TxnResponse) -> WriteOutcome {
-        if answer.succeeded {
+    fn read_withdrawal(&self, response: &TxnResponse) -> WriteOutcome {
+        if response.succeeded {
             return WriteOutcome::NotDone;
         }
-        match answer.responses.first().and_then(|response| response.found()) {
+        match response.responses.first().and_then(|response| response.found()) {
             None => WriteOutcome::NotDone,
             Some(kv) if kv.value == self.number() => WriteOutcome::Done(kv.mod_revision),
             Some(_) => {

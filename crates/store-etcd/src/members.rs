@@ -1,7 +1,7 @@
 //! The members of the cluster, and the connection to the current one.
 //!
-//! All requests go to one member until it fails; then the next one is tried. Connecting is a step of its own, so that
-//! a request that could not be sent is known not to have been sent.
+//! All requests are sent to one member until it fails; then the next one is tried. Connecting is a separate step, so
+//! that a request that could not be sent is known not to have been sent.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -79,7 +79,7 @@ impl Members {
         Err(Fault::NotSent { why: format!("etcd cannot be reached: {}", reasons.join("; ")) })
     }
 
-    /// Closes a failed connection; the next request goes to the next member.
+    /// Closes a failed connection; the next request is sent to the next member.
     pub(crate) async fn leave(&self, link: &Link) {
         let Some(member) = self.all.get(link.member) else { return };
         let mut held = member.link.lock().await;
@@ -97,7 +97,7 @@ impl Members {
             return Ok(link.clone());
         }
         let url = member.url.clone();
-        // The endpoint's own timeout covers TCP alone; a host that accepts and then sends nothing must not block us.
+        // The endpoint's own timeout covers TCP only; a host that accepts and then sends nothing must not block us.
         let within = self.settings.connect_timeout;
         let channel = tokio::time::timeout(within, member.endpoint.connect())
             .await
@@ -107,7 +107,7 @@ impl Members {
             ProgressMarks::Native => true,
             ProgressMarks::InOrder => false,
             ProgressMarks::ByVersion => {
-                // The first exchange also verifies that this is a live etcd.
+                // The first exchange also verifies that this is an etcd that works.
                 let status = rpc::unary(channel.clone(), &rpc::STATUS, StatusRequest {}, None, within).await;
                 progress_in_order(
                     &status
@@ -126,7 +126,7 @@ impl Members {
     fn hint(&self, url: &str) -> &'static str {
         match &self.settings.tls {
             Some(tls) if url.starts_with("https") => match tls.identity {
-                None => " (it may ask for a certificate, and we have none to show)",
+                None => " (it may require a certificate, and we have none)",
                 Some(_) => " (it may not accept our certificate)",
             },
             _ => "",
@@ -141,7 +141,7 @@ fn next_link_number() -> usize {
 
 /// Whether etcd of this version sends progress responses after all pending changes.
 ///
-/// It does since 3.4.25 and 3.5.8 (etcd issue 15220). Unknown versions are not trusted.
+/// It does since 3.4.25 and 3.5.8 (etcd issue 15220). Unknown versions count as older ones.
 fn progress_in_order(version: &str) -> bool {
     let number = |part: Option<&str>| part.and_then(|part| part.split('-').next()?.parse::<u32>().ok());
     let mut parts = version.split('.');

@@ -16,7 +16,7 @@ use crate::wire::{CompactionRequest, RangeRequest, RangeResponse};
 /// The page size of requests. A full list is read in steps, so that etcd never has to build it as one message.
 const STEP: i64 = 1000;
 
-/// A lower bound of etcd's floor, which only ever rises.
+/// A lower bound of etcd's floor, which never decreases.
 #[derive(Debug)]
 pub(crate) struct Floor(AtomicI64);
 
@@ -39,28 +39,28 @@ impl Floor {
 /// Reads one key.
 pub(crate) async fn get(cluster: &Cluster, key: &Key) -> Result<Fetched, Error> {
     let request = RangeRequest { key: Bytes::copy_from_slice(key.as_bytes()), ..RangeRequest::default() };
-    let answer = cluster.retry(&rpc::RANGE, &request).await?;
-    Ok(Fetched { revision: revision(answer.revision()), found: answer.kvs.first().map(versioned) })
+    let response = cluster.retry(&rpc::RANGE, &request).await?;
+    Ok(Fetched { revision: revision(response.revision()), found: response.kvs.first().map(versioned) })
 }
 
 /// Reads a page.
 pub(crate) async fn list(cluster: &Cluster, floor: &Floor, request: ListRequest) -> Result<Page, Error> {
     let mut range = Range::of(&request.prefix, request.start.as_ref());
     let limit = request.limit.map(|limit| i64::try_from(limit.get()).unwrap_or(i64::MAX));
-    // The first step decides the revision of all others.
+    // The first step determines the revision of all others.
     let mut at = request.at.map(number);
     let mut items = Vec::new();
     loop {
         let read = i64::try_from(items.len()).unwrap_or(i64::MAX);
         let step = limit.map_or(STEP, |limit| (limit - read).min(STEP));
-        let answer = list_step(cluster, &range, step, at.unwrap_or(0)).await;
-        let answer = match answer {
+        let response = list_step(cluster, &range, step, at.unwrap_or(0)).await;
+        let response = match response {
             Err(Fault::Refused(refusal)) => return Err(explain(cluster, floor, refusal).await),
             other => other?,
         };
-        let state = *at.get_or_insert(answer.revision());
-        let remaining = answer.count - i64::try_from(answer.kvs.len()).unwrap_or(i64::MAX);
-        items.extend(answer.kvs.into_iter().filter_map(item));
+        let state = *at.get_or_insert(response.revision());
+        let remaining = response.count - i64::try_from(response.kvs.len()).unwrap_or(i64::MAX);
+        items.extend(response.kvs.into_iter().filter_map(item));
         let Some(next) = items.last().filter(|_| remaining > 0).map(|last| last.key.successor()) else {
             return Ok(Page { revision: revision(state), items, next: None, remaining: 0 });
         };

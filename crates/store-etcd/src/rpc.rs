@@ -57,14 +57,14 @@ where
         client.streaming(request, method.path(), ProstCodec::<Q, A>::default()).await
     };
     match tokio::time::timeout(within, call).await {
-        Ok(answer) => answer.map(tonic::Response::into_inner),
+        Ok(response) => response.map(tonic::Response::into_inner),
         Err(_elapsed) => Err(Status::deadline_exceeded(format!("no answer within {within:?}"))),
     }
 }
 
 fn with_metadata<T>(body: T, token: Option<&AsciiMetadataValue>) -> Request<T> {
     let mut request = Request::new(body);
-    // A member that is cut off from its cluster then says so at once instead of letting us wait.
+    // A member that is cut off from its cluster then responds with an error at once instead of waiting.
     request.metadata_mut().insert("hasleader", AsciiMetadataValue::from_static("true"));
     if let Some(token) = token {
         request.metadata_mut().insert("token", token.clone());

@@ -27,7 +27,7 @@ pub struct Settings {
     pub compact_every: Option<Duration>,
     /// The source of progress notices.
     pub progress: ProgressMarks,
-    /// What to do about a write whose response was lost.
+    /// How to handle a write whose response was lost.
     pub lost_answers: LostAnswers,
 }
 
@@ -51,21 +51,21 @@ pub struct Credentials {
     pub password: String,
 }
 
-/// How a watch learns that it has all changes up to a revision.
+/// The source of a watch's progress notices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProgressMarks {
-    /// By the version of the member.
+    /// Depends on the version of the member.
     ByVersion,
-    /// From etcd's progress responses. Before 3.4.25 and 3.5.8 they may overtake changes.
+    /// etcd's progress responses. Before 3.4.25 and 3.5.8 they may overtake changes.
     Native,
-    /// From changes alone: the watch is widened to keys that change with every write of ours.
+    /// Changes alone: the watch is widened to keys that change with every write of ours.
     InOrder,
 }
 
-/// What to do about a write whose response was lost.
+/// How to handle a write whose response was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LostAnswers {
-    /// Find out whether it happened. Every write carries a mark for that, a second small key.
+    /// Determine whether it happened. Every write carries a mark for that, a second small key.
     Resolve,
     /// Report the outcome as unknown, as a kube-apiserver does; writes then have no extra key.
     Report,
@@ -78,14 +78,14 @@ pub enum BadSettings {
     NoEndpoint,
     /// The endpoint is not a usable URL.
     Endpoint {
-        /// As it was given.
+        /// The endpoint, unchanged.
         endpoint: String,
         /// The reason.
         why: String,
     },
     /// The endpoint is `https`, and there is no CA certificate.
     Untrusted {
-        /// As it was given.
+        /// The endpoint, unchanged.
         endpoint: String,
     },
     /// The timeouts exceed the lifetime of marks.
@@ -99,7 +99,7 @@ pub(crate) const MARK_IDLE: Duration = Duration::from_mins(10);
 const PING_INTERVAL: Duration = Duration::from_secs(10);
 const PING_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Lists of megabytes should not wait for window updates every 64 KiB.
+/// Lists of megabytes need not wait for a window update every 64 KiB.
 const STREAM_WINDOW_BYTES: u32 = 2 << 20;
 const CONNECTION_WINDOW_BYTES: u32 = 16 << 20;
 
@@ -167,7 +167,7 @@ impl Tls {
 }
 
 impl fmt::Debug for Tls {
-    /// Keys stay out of logs.
+    /// Keys are not formatted, so that they are never logged.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { identity, server_name, .. } = self;
         f.debug_struct("Tls")
@@ -178,7 +178,7 @@ impl fmt::Debug for Tls {
 }
 
 impl fmt::Debug for Credentials {
-    /// Passwords stay out of logs.
+    /// Passwords are not formatted, so that they are never logged.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Credentials").field("name", &self.name).finish_non_exhaustive()
     }

@@ -49,7 +49,7 @@ impl EtcdStore {
         Ok(Self { shared })
     }
 
-    /// Waits until etcd responds, or returns why it does not.
+    /// Waits until etcd responds, or returns the reason why it does not.
     ///
     /// The future is boxed so that it is compiled here, not in the crate that awaits it.
     pub fn ready(&self) -> Answer<'_, ()> {
@@ -62,7 +62,7 @@ impl EtcdStore {
         if *lost_answers == LostAnswers::Report {
             return Ok(());
         }
-        // The first mark is created here, so that the first write takes the next revision as all later ones do.
+        // The first mark is created here, so that the first write takes the next revision like all later ones.
         match marks.take(cluster, cluster.deadline()).await {
             Ok(mark) => marks.give_back(mark),
             // Reads and deletes continue, and deletes free space.

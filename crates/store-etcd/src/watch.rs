@@ -4,9 +4,9 @@
 //! there: at that revision, not after it, and what it has delivered is dropped. Starting after it would be wrong,
 //! because etcd accepts a start at the very revision it compacted, where a delete is already lost.
 //!
-//! *Progress.* A watch asks etcd, which responds when everything before has been sent. Old versions respond too early
-//! (see `members`). There, the stream is widened to our own keys and all keys up to the prefix: it then sees every
-//! write of every process of ours, in order, and a revision it has seen is a revision it is past.
+//! *Progress.* A watch requests progress from etcd, which responds when everything before has been sent. Old versions
+//! respond too early (see `members`). There, the stream is widened to our own keys and all keys up to the prefix: it
+//! then sees every write of every process of ours, in order, and a revision it has seen is a revision it is past.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -80,14 +80,15 @@ enum Stop {
     Full,
     /// The stream broke.
     Broken,
-    /// The watch cannot go on.
+    /// The watch cannot continue.
     Failed(Error),
 }
 
 /// The requests of one stream.
 struct Requests(mpsc::Receiver<WatchRequest>);
 
-/// How long etcd may take to answer a progress request before it is repeated: it does not answer while it is behind.
+/// How long etcd may take to respond to a progress request before it is repeated: it does not respond while it is
+/// behind.
 const REMINDER: Duration = Duration::from_millis(250);
 
 /// A create request and some progress requests.
@@ -148,7 +149,7 @@ pub(crate) async fn floor_above(cluster: &Cluster, at: i64) -> Result<i64, Error
                     Ok(Err(status)) => break cluster.fault_of(&status, &link).await,
                     _ => {
                         break Fault::Doubtful {
-                            why: "etcd does not tell its compacted revision".to_owned(),
+                            why: "etcd does not report its compacted revision".to_owned(),
                         };
                     }
                 }
@@ -160,13 +161,13 @@ pub(crate) async fn floor_above(cluster: &Cluster, at: i64) -> Result<i64, Error
     }
 }
 
-/// Whether a retry would not help; a token can be renewed, a busy member be avoided.
+/// Whether a retry would not help. A token can be renewed, and a busy member avoided.
 fn is_final(refusal: &EtcdRefusal) -> bool {
     !matches!(refusal, EtcdRefusal::NotNow { .. } | EtcdRefusal::Token)
 }
 
 impl Follower {
-    /// Follows one stream after the other until the watch ends.
+    /// Follows one stream after another until the watch ends.
     async fn run(mut self, first: Current) {
         let mut current = Some(first);
         let mut backoff = Backoff::default();
@@ -214,7 +215,7 @@ impl Follower {
             })
             .await?;
         let mut current = Current { link, responses, requests, pieces: Vec::new() };
-        // Nothing else comes before this response.
+        // This is the first response of a stream.
         match tokio::time::timeout_at(self.cluster.deadline(), current.responses.message()).await {
             Ok(Ok(Some(response))) if response.created && !response.canceled => {
                 self.permission = WatchPermission::Granted;
@@ -222,7 +223,7 @@ impl Follower {
             }
             Ok(Ok(Some(response))) => Err(Fault::Refused(self.denied(&response.cancel_reason).await)),
             Ok(Err(status)) => Err(self.cluster.fault_of(&status, &current.link).await),
-            _ => Err(Fault::Doubtful { why: format!("{}: the watch was not answered", current.link.url) }),
+            _ => Err(Fault::Doubtful { why: format!("{}: no response to the watch", current.link.url) }),
         }
     }
 
@@ -309,11 +310,11 @@ impl Follower {
     }
 
     /// Delivers the new events under the prefix.
-    async fn deliver(&mut self, heard: Vec<WatchEvent>) -> Result<(), Stop> {
-        let reached = heard.iter().filter_map(|event| Some(event.kv.as_ref()?.mod_revision)).max();
-        let mut events = Vec::with_capacity(heard.len());
-        for heard in heard.into_iter().filter(|event| self.is_delivered(event)) {
-            match event(heard) {
+    async fn deliver(&mut self, received: Vec<WatchEvent>) -> Result<(), Stop> {
+        let reached = received.iter().filter_map(|event| Some(event.kv.as_ref()?.mod_revision)).max();
+        let mut events = Vec::with_capacity(received.len());
+        for received in received.into_iter().filter(|event| self.is_delivered(event)) {
+            match event(received) {
                 ConvertedEvent::Event(event) => events.push(event),
                 ConvertedEvent::Unnameable => {}
                 ConvertedEvent::PreviousForgotten => return Err(Stop::Failed(self.forgotten().await)),
@@ -337,13 +338,13 @@ impl Follower {
         read::explain(&self.cluster, &self.floor, EtcdRefusal::Compacted).await
     }
 
-    /// Finds out the store's revision, or makes the stream reach it.
+    /// Determines the store's revision, or makes the stream reach it.
     async fn seek_progress(&mut self, current: &Current) -> Result<(), Stop> {
         let remind_at = Instant::now() + REMINDER;
         let goal = match self.progress {
             Progress::NotWanted => return Ok(()),
             Progress::Toward { goal, .. } if goal >= self.after => goal,
-            // Before the store is at the watch's start, there is no progress.
+            // Before the store has reached the watch's start, there is no progress.
             Progress::Wanted | Progress::Toward { .. } => {
                 let Ok(goal) = read::current(&self.cluster).await else { return Err(Stop::Broken) };
                 goal
@@ -363,7 +364,7 @@ impl Follower {
         Ok(())
     }
 
-    /// Writes one of our own keys, so that a widened stream has an event. If it fails, a reminder follows.
+    /// Writes one of our own keys, so that a widened stream has an event. If it fails, the request is repeated later.
     async fn touch_mark(&self) {
         let key = Bytes::from_static(b"!gantry/progress");
         let success = vec![RequestOp::put(key, Bytes::new())];

@@ -1,7 +1,7 @@
 //! The messages of etcd's v3 protocol that we send and read, with etcd's names and field numbers.
 //!
 //! Written by hand from the protocol's definition instead of generated, so that building needs no `protoc` and values
-//! are `Bytes`, not copies; unused fields are left out, which protobuf allows. See decision 0012.
+//! are `Bytes`, not copies; unused fields are omitted, which protobuf allows. See decision 0012.
 
 use bytes::Bytes;
 use gantry_grpc::messages;
@@ -35,7 +35,7 @@ messages! {
     pub(crate) RangeResponse {
         message ResponseHeader header = 1;
         repeated message KeyValue kvs = 2;
-        /// How many keys are in the range, whatever the limit.
+        /// The number of keys in the range, whatever the limit.
         int64 count = 4;
     }
 
@@ -82,7 +82,7 @@ pub(crate) enum RequestKind {
 
 messages! {
     pub(crate) ResponseOp {
-        /// The answers to puts and deletes carry nothing we need.
+        /// The responses to puts and deletes have nothing that we need.
         message RangeResponse range = 1;
     }
 
@@ -133,7 +133,7 @@ messages! {
 
     pub(crate) WatchResponse {
         message ResponseHeader header = 1;
-        /// -1 answers a progress request.
+        /// -1 is the response to a progress request.
         int64 watch_id = 2;
         bool created = 3;
         bool canceled = 4;
@@ -201,7 +201,7 @@ impl RequestOp {
 }
 
 impl ResponseOp {
-    /// What a read of one key in a transaction found.
+    /// The result of a read of one key in a transaction.
     pub(crate) fn found(&self) -> Option<&KeyValue> {
         self.range.as_ref()?.kvs.first()
     }

@@ -1,6 +1,6 @@
 //! Writes: a transaction of the port as one of etcd's, and the handling of its possible results.
 //!
-//! A transaction happens once or not at all, and its caller learns which, also when connections break: see
+//! A transaction happens once or not at all, and its caller is notified which, also when connections break: see
 //! [`mark`](crate::mark). Two kinds of transactions have no mark:
 //! - one of [`TRANSACTION_OPS_MAX`] writes, because etcd accepts no more operations than that;
 //! - one that only deletes, once etcd has refused it with its mark for lack of space: deleting frees space.
@@ -88,23 +88,23 @@ impl Writer<'_> {
     async fn try_marked(self, transaction: &Transaction, deadline: Instant) -> Tried {
         let mut mark = match self.marks.take(self.cluster, deadline).await {
             Ok(mark) => mark,
-            // In any case, the transaction was not sent.
+            // In either case, the transaction was not sent.
             Err(Fault::Doubtful { why }) => return Tried::NotDone { why },
             Err(fault) => return nothing_done(fault),
         };
         let mut request = request(transaction);
         mark.add_to(&mut request);
         match self.cluster.once(&rpc::TXN, request, deadline).await {
-            Ok(answer) if answer.succeeded => {
-                self.marks.give_back(mark.written(answer.revision()));
-                Tried::Final(Ok(revision(answer.revision())))
+            Ok(response) if response.succeeded => {
+                self.marks.give_back(mark.written(response.revision()));
+                Tried::Final(Ok(revision(response.revision())))
             }
-            Ok(answer) => {
-                let is_known = mark.is_known_in(&answer);
+            Ok(response) => {
+                let is_known = mark.is_known_in(&response);
                 if is_known {
                     self.marks.give_back(mark);
                 }
-                match conflict(transaction, answer.responses.get(1..).unwrap_or_default()) {
+                match conflict(transaction, response.responses.get(1..).unwrap_or_default()) {
                     Some(conflict) => Tried::Final(Err(conflict)),
                     None => Tried::MarkGone,
                 }
@@ -118,7 +118,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Finds out whether the write happened; `otherwise` is the result if it did not.
+    /// Determines whether the write happened; `otherwise` is the result if it did not.
     async fn settle(self, mark: Mark, otherwise: Tried) -> Tried {
         let deadline = Instant::now() + self.resolve_timeout;
         match mark.withdraw(self.cluster, deadline).await {
@@ -130,22 +130,22 @@ impl Writer<'_> {
 
     async fn try_unmarked(self, transaction: &Transaction, deadline: Instant) -> Tried {
         match self.cluster.once(&rpc::TXN, request(transaction), deadline).await {
-            Ok(answer) => Tried::Final(read_unmarked(transaction, &answer)),
+            Ok(response) => Tried::Final(read_unmarked(transaction, &response)),
             Err(Fault::Doubtful { why }) => Tried::Final(Err(Error::OutcomeUnknown { why })),
             Err(Fault::Refused(EtcdRefusal::NoSpace)) => self.check_refused(transaction).await,
             Err(fault) => nothing_done(fault),
         }
     }
 
-    /// Whether an unmarked write that was refused for lack of space was done all the same.
+    /// Whether an unmarked write that was refused for lack of space was done nevertheless.
     ///
     /// etcd has responded, so nothing is in progress any more: while all conditions hold, it was not done.
     async fn check_refused(self, transaction: &Transaction) -> Tried {
         let conditions = TxnRequest { compare: request(transaction).compare, ..TxnRequest::default() };
         match self.cluster.retry(&rpc::TXN, &conditions).await {
-            Ok(answer) if answer.succeeded => Tried::NoSpace,
+            Ok(response) if response.succeeded => Tried::NoSpace,
             _ => {
-                let why = "etcd went over its quota with this write".to_owned();
+                let why = "etcd exceeded its quota with this write".to_owned();
                 Tried::Final(Err(Error::OutcomeUnknown { why }))
             }
         }
@@ -163,15 +163,15 @@ fn nothing_done(fault: Fault) -> Tried {
     }
 }
 
-fn read_unmarked(transaction: &Transaction, answer: &TxnResponse) -> Result<Revision, Error> {
-    if answer.succeeded {
-        return Ok(revision(answer.revision()));
+fn read_unmarked(transaction: &Transaction, response: &TxnResponse) -> Result<Revision, Error> {
+    if response.succeeded {
+        return Ok(revision(response.revision()));
     }
     let nothing = || Error::Unavailable { why: "etcd refused a write without a reason".to_owned() };
-    Err(conflict(transaction, &answer.responses).unwrap_or_else(nothing))
+    Err(conflict(transaction, &response.responses).unwrap_or_else(nothing))
 }
 
-/// The transaction in etcd's form: its conditions, its writes, and what to read if a condition does not hold.
+/// The transaction in etcd's form: its conditions, its writes, and the keys to read if a condition does not hold.
 fn request(transaction: &Transaction) -> TxnRequest {
     let mut request = TxnRequest::default();
     for (key, expected) in transaction.conditions() {

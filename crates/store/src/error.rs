@@ -10,11 +10,11 @@ use crate::{Key, Revision, Versioned};
 /// Unless it is [`Error::OutcomeUnknown`], a failed write has not happened and never will.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// A key is not at the revision the writer saw.
+    /// A key is not at the revision that the write requires.
     Conflict {
         /// The first such key of the transaction.
         key: Key,
-        /// What the key holds instead; `None` when it is absent.
+        /// The current value of the key; `None` if it is absent.
         current: Option<Versioned>,
     },
     /// History before `floor` is compacted.
@@ -24,15 +24,15 @@ pub enum Error {
     },
     /// The store has not reached that revision yet.
     FutureRevision {
-        /// Where the store is.
+        /// The current revision of the store.
         current: Revision,
     },
-    /// The store cannot answer now.
+    /// The store cannot serve requests at present.
     Unavailable {
         /// The reason.
         why: String,
     },
-    /// The write may or may not have happened; only a read can tell.
+    /// The write may or may not have happened; only a read can show which.
     OutcomeUnknown {
         /// The reason.
         why: String,
@@ -44,7 +44,7 @@ pub enum Error {
     },
     /// The transaction exceeds the store's limit.
     TooLarge {
-        /// The most bytes a transaction may have.
+        /// The maximum size of a transaction.
         bytes_max: usize,
     },
     /// The files on disk are damaged.
@@ -58,9 +58,9 @@ pub struct Corruption {
     pub file: PathBuf,
     /// Where in the file the damage starts, in bytes.
     pub offset: u64,
-    /// What was found there.
+    /// The unexpected content.
     pub found: String,
-    /// What an operator can do about it.
+    /// The advice to an operator.
     pub advice: String,
 }
 
@@ -95,11 +95,11 @@ impl fmt::Display for Error {
                 write!(f, "{key} was changed by another write and is at revision {}", current.revision)
             }
             Self::Conflict { key, current: None } => write!(f, "{key} does not exist"),
-            Self::Compacted { floor } => write!(f, "history before revision {floor} is forgotten"),
-            Self::FutureRevision { current } => write!(f, "the store is at revision {current}, not further"),
+            Self::Compacted { floor } => write!(f, "history before revision {floor} is compacted"),
+            Self::FutureRevision { current } => write!(f, "the store is only at revision {current}"),
             Self::Unavailable { why } => write!(f, "the store is unavailable: {why}"),
             Self::OutcomeUnknown { why } => write!(f, "the write may or may not have happened: {why}"),
-            Self::OutOfSpace { why } => write!(f, "no room to store the write: {why}"),
+            Self::OutOfSpace { why } => write!(f, "no space for the write: {why}"),
             Self::TooLarge { bytes_max } => write!(f, "a transaction has at most {bytes_max} bytes"),
             Self::Corrupt(corruption) => corruption.fmt(f),
         }

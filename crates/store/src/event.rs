@@ -19,8 +19,8 @@ pub struct Versioned {
 
 /// What happened to the key.
 ///
-/// The previous value is always there: a watch with a selector needs it to tell "left the selection" from "never was
-/// in it".
+/// The previous value is always included: a watch with a selector needs it to distinguish "left the selection" from
+/// "never was in it".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
     /// The key was absent before.
@@ -63,9 +63,9 @@ impl Change {
 pub struct Event {
     /// The key that changed.
     pub key: Key,
-    /// Events of one watch come in this order.
+    /// The revision of the change. Events of one watch are in this order.
     pub revision: Revision,
-    /// What happened.
+    /// The change.
     pub change: Change,
     attachment: OnceLock<Arc<dyn Any + Send + Sync>>,
 }
@@ -78,8 +78,7 @@ impl Event {
 
     /// A value derived from this event, computed on the first call and shared by all later ones.
     ///
-    /// There is one slot. A caller that asks for another type than the first caller gets an unshared value of its
-    /// own.
+    /// There is one slot. A caller that requests another type than the first caller gets an unshared value of its own.
     pub fn attached<T: Any + Send + Sync>(&self, make: impl Fn(&Self) -> T) -> Arc<T> {
         let shared = Arc::clone(self.attachment.get_or_init(|| Arc::new(make(self))));
         shared.downcast().unwrap_or_else(|_other_type| Arc::new(make(self)))
@@ -142,6 +141,6 @@ mod tests {
         let second = event.attached(encode);
         assert!(Arc::ptr_eq(&first, &second));
         assert_eq!(made.load(Ordering::Relaxed), 1);
-        assert_eq!(*event.attached(|_| 7_u8), 7, "another type is answered too, only not shared");
+        assert_eq!(*event.attached(|_| 7_u8), 7, "another type is returned, too, but not shared");
     }
 }

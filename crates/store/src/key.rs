@@ -12,7 +12,7 @@ pub const KEY_BYTES_MAX: usize = 4096;
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key(Bytes);
 
-/// What a list or a watch is about: all keys that start with these bytes. Empty means every key.
+/// The keys of a list or a watch: all that start with these bytes. Empty means every key.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Prefix(Bytes);
 
@@ -23,7 +23,7 @@ pub enum BadKey {
     Empty,
     /// The key is longer than [`KEY_BYTES_MAX`].
     TooLong {
-        /// How long it was.
+        /// The length of the bytes.
         bytes: usize,
     },
 }
@@ -52,12 +52,12 @@ impl Key {
         Self(bytes.into())
     }
 
-    /// The key with these bytes, which another key had.
+    /// The key with a copy of these bytes, which another key has.
     pub(crate) fn copied(bytes: &[u8]) -> Self {
         Self(Bytes::copy_from_slice(bytes))
     }
 
-    /// The same key in memory of its own, so that it pins no larger buffer it was cut from.
+    /// The same key in its own memory, so that it does not keep a larger buffer alive of which it is a part.
     pub fn detached(&self) -> Self {
         Self::copied(&self.0)
     }
@@ -82,7 +82,7 @@ impl Prefix {
         key.0.starts_with(&self.0)
     }
 
-    /// The first byte string behind every key of this prefix, or `None` when nothing is behind.
+    /// The first byte string after all keys of this prefix, or `None` if there is none.
     pub fn end(&self) -> Option<Vec<u8>> {
         let kept = self.0.iter().rposition(|byte| *byte != u8::MAX)?;
         let mut end = self.0[..=kept].to_vec();

@@ -46,7 +46,7 @@ pub trait Store: Debug + Send + Sync {
 
     /// Watches all changes under the prefix after the revision.
     ///
-    /// [`Error::Compacted`] comes from here or as the first item of the watch. A revision in the future is allowed:
+    /// [`Error::Compacted`] is returned here or as the first item of the watch. A revision in the future is allowed:
     /// the watch returns nothing until the store is past it.
     fn watch(&self, prefix: Prefix, after: Revision) -> Answer<'_, Watch>;
 
@@ -64,10 +64,10 @@ pub trait Store: Debug + Send + Sync {
         true
     }
 
-    /// Whether the store works: an error says why reads or writes fail at present.
+    /// Whether the store works: an error has the reason why reads or writes fail at present.
     ///
-    /// It is cheap, so that it can be asked every second. A backend that can serve reads while it refuses writes has
-    /// to report that here.
+    /// It is cheap enough to be called every second. A backend that can serve reads while it refuses writes has to
+    /// report that here.
     fn health(&self) -> Answer<'_, ()> {
         Box::pin(async { self.bounds().await.map(drop) })
     }
@@ -89,7 +89,7 @@ pub struct ListRequest {
     pub prefix: Prefix,
     /// The key to begin with, inclusive: the `next` of the page before.
     pub start: Option<Key>,
-    /// How many items at most.
+    /// The maximum number of items.
     pub limit: Option<NonZeroUsize>,
     /// The revision to read at; `None` for the current one.
     pub at: Option<Revision>,
@@ -100,7 +100,7 @@ pub struct ListRequest {
 pub struct Page {
     /// The revision of the page: the requested one, otherwise the current one.
     pub revision: Revision,
-    /// What was found, in key order.
+    /// The items, in key order.
     pub items: Vec<Item>,
     /// Where the next page starts; `None` when this is the last.
     pub next: Option<Key>,
@@ -108,12 +108,12 @@ pub struct Page {
     pub remaining: u64,
 }
 
-/// A key with what it holds.
+/// A key and its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
     /// The key.
     pub key: Key,
-    /// What it holds.
+    /// The value.
     pub value: Bytes,
     /// The revision that wrote it.
     pub revision: Revision,

@@ -12,12 +12,12 @@ use crate::revision::Revision;
 pub enum Op {
     /// Writes the value if the key is absent.
     Create {
-        /// What to write.
+        /// The value to write.
         value: Bytes,
     },
     /// Writes the value if the key was last written at `seen`.
     Update {
-        /// What to write.
+        /// The value to write.
         value: Bytes,
         /// The revision the writer last saw.
         seen: Revision,
@@ -31,7 +31,7 @@ pub enum Op {
 
 /// One or more writes that happen at one revision, or not at all.
 ///
-/// It names each key once, and is never empty. Its events come in the order of their keys. Only
+/// It names each key once, and is never empty. Its events are in the order of their keys. Only
 /// [`Transaction::update_and_delete`] takes two revisions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transaction {
@@ -110,7 +110,7 @@ impl Transaction {
         self.ops.iter().map(|(key, op)| (key, op))
     }
 
-    /// The writes, in the order of their keys, taken out.
+    /// Returns the writes, in the order of their keys.
     pub fn into_ops(self) -> impl ExactSizeIterator<Item = (Key, Op)> {
         self.ops.into_iter()
     }

@@ -20,14 +20,14 @@ pub enum Notice {
 
 /// A stream of [`Notice`]s about one prefix.
 ///
-/// Changes come in the order of their revisions, without gaps and each once. Changes of one revision follow each
-/// other without waiting, so a reader that drains what is ready has whole revisions, and may resume after the last of
-/// them. An error is the last item. Dropping the watch ends it.
+/// Changes are in the order of their revisions, without gaps and each once. Changes of one revision follow each other
+/// without waiting, so a reader that drains what is ready has whole revisions, and may resume after the last of them.
+/// An error is the last item. Dropping the watch ends it.
 pub struct Watch(Box<dyn Watching>);
 
 /// A backend's implementation of a [`Watch`].
 pub trait Watching: Send {
-    /// The next notice, or the error that ends the watch, then `None` for ever.
+    /// The next notice, or the error that ends the watch; from then on `None`.
     fn poll_notice(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Notice, Error>>>;
 
     /// Requests a [`Notice::Progress`] at or after the current revision.
@@ -53,8 +53,8 @@ impl Watch {
     /// Requests a progress notice.
     ///
     /// After the changes that are already queued, the watch yields a [`Notice::Progress`] whose revision is at least
-    /// the current one at the time of this call. One notice may answer several requests, and a backend may send
-    /// notices without a request. A watch that starts in the future yields nothing until the store gets there.
+    /// the current one at the time of this call. One notice may serve several requests, and a backend may send notices
+    /// without a request. A watch that starts in the future yields nothing until the store reaches that revision.
     pub fn request_progress(&mut self) {
         self.0.request_progress();
     }

@@ -1,4 +1,4 @@
-//! The checker judges: the in-memory store passes, and a store that lies in each of the known ways does not.
+//! The checker accepts the in-memory store, and reports a store with any of the known faults.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,56 +22,56 @@ async fn the_in_memory_store_is_linearizable_under_load() {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new(HistoryLimits::UNLIMITED));
         let recorder = HistoryRecorder::new();
         load(seed).run(Recorded::new(Arc::clone(&store), &recorder), Revision::EMPTY).await;
-        assert!(recorder.len() > 300, "the load did something");
+        assert!(recorder.len() > 300, "the load sent requests");
         assert_eq!(recorder.verdict(&*store, Revision::EMPTY).await, Ok(()), "GANTRY_SEED={seed}");
     }
 }
 
-/// How a store can be wrong.
+/// A way in which a store can be wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Lie {
+enum Fault {
     /// Acknowledges without writing.
     LoseWrite,
-    /// Writes without acknowledging, and says it did not.
+    /// Writes without acknowledging, and reports a failure.
     DenyWrite,
-    /// Answers a read from before.
+    /// Returns an older state from a read.
     StaleRead,
-    /// Shows another value than was written.
+    /// Returns another value than was written.
     WrongValue,
-    /// Reports a conflict that is none.
+    /// Reports a conflict that does not exist.
     FalseConflict,
     /// Leaves a change out of a watch.
     SkipChange,
-    /// Tells a change twice.
+    /// Returns a change twice.
     RepeatChange,
-    /// Marks progress that was not made.
+    /// Reports progress before a change that it includes.
     OvertakingProgress,
     /// Leaves an item out of a list.
     ShortList,
 }
 
-/// A correct store with one lie every now and then.
+/// A correct store with one fault every now and then.
 #[derive(Debug)]
-struct Liar {
+struct FaultyStore {
     store: MemoryStore,
-    lie: Lie,
-    asked: AtomicU64,
+    fault: Fault,
+    requests: AtomicU64,
 }
 
-impl Liar {
-    fn lies(&self, lie: Lie) -> bool {
-        self.lie == lie && self.asked.fetch_add(1, Ordering::Relaxed) % 20 == 19
+impl FaultyStore {
+    fn is_due(&self, fault: Fault) -> bool {
+        self.fault == fault && self.requests.fetch_add(1, Ordering::Relaxed) % 20 == 19
     }
 }
 
-impl Store for Liar {
+impl Store for FaultyStore {
     fn get<'a>(&'a self, key: &'a Key) -> Answer<'a, Fetched> {
         Box::pin(async move {
             let mut fetched = self.store.get(key).await?;
-            if self.lies(Lie::StaleRead) {
+            if self.is_due(Fault::StaleRead) {
                 fetched = Fetched { revision: Revision::EMPTY, found: None };
             }
-            if self.lies(Lie::WrongValue) {
+            if self.is_due(Fault::WrongValue) {
                 fetched.found.iter_mut().for_each(|found| found.value = "never written".into());
             }
             Ok(fetched)
@@ -81,7 +81,7 @@ impl Store for Liar {
     fn list(&self, request: ListRequest) -> Answer<'_, Page> {
         Box::pin(async move {
             let mut page = self.store.list(request).await?;
-            if self.lies(Lie::ShortList) {
+            if self.is_due(Fault::ShortList) {
                 page.items.pop();
             }
             Ok(page)
@@ -90,16 +90,16 @@ impl Store for Liar {
 
     fn commit(&self, transaction: Transaction) -> Answer<'_, Revision> {
         Box::pin(async move {
-            if self.lies(Lie::LoseWrite) {
+            if self.is_due(Fault::LoseWrite) {
                 return Ok(self.store.bounds().await?.current.next());
             }
-            if self.lies(Lie::FalseConflict) {
+            if self.is_due(Fault::FalseConflict) {
                 let (key, _) = transaction.into_ops().next().expect("a transaction is never empty");
                 return Err(Error::Conflict { key, current: None });
             }
             let revision = self.store.commit(transaction).await?;
-            if self.lies(Lie::DenyWrite) {
-                return Err(Error::Unavailable { why: "a lie".into() });
+            if self.is_due(Fault::DenyWrite) {
+                return Err(Error::Unavailable { why: "a fault".into() });
             }
             Ok(revision)
         })
@@ -108,7 +108,7 @@ impl Store for Liar {
     fn watch(&self, prefix: Prefix, after: Revision) -> Answer<'_, Watch> {
         Box::pin(async move {
             let watch = self.store.watch(prefix, after).await?;
-            Ok(Watch::new(LyingWatch { watch, lie: self.lie, item_texts: 0, again: None }))
+            Ok(Watch::new(FaultyWatch { watch, fault: self.fault, changes: 0, queued: None }))
         })
     }
 
@@ -121,33 +121,33 @@ impl Store for Liar {
     }
 }
 
-struct LyingWatch {
+struct FaultyWatch {
     watch: Watch,
-    lie: Lie,
-    item_texts: u64,
-    again: Option<Notice>,
+    fault: Fault,
+    changes: u64,
+    queued: Option<Notice>,
 }
 
-impl Watching for LyingWatch {
+impl Watching for FaultyWatch {
     fn poll_notice(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Notice, Error>>> {
-        if let Some(again) = self.again.take() {
-            return Poll::Ready(Some(Ok(again)));
+        if let Some(queued) = self.queued.take() {
+            return Poll::Ready(Some(Ok(queued)));
         }
         loop {
             let polled = std::pin::pin!(self.watch.next()).poll(context);
             let Poll::Ready(Some(Ok(Notice::Change(event)))) = polled else { return polled };
-            self.item_texts += 1;
+            self.changes += 1;
             let notice = Notice::Change(event);
-            match self.lie {
-                Lie::SkipChange if self.item_texts % 3 == 2 => {}
-                Lie::RepeatChange if self.item_texts % 3 == 2 => {
-                    self.again = Some(notice.clone());
+            match self.fault {
+                Fault::SkipChange if self.changes % 3 == 2 => {}
+                Fault::RepeatChange if self.changes % 3 == 2 => {
+                    self.queued = Some(notice.clone());
                     return Poll::Ready(Some(Ok(notice)));
                 }
-                Lie::OvertakingProgress if self.item_texts % 3 == 2 => {
+                Fault::OvertakingProgress if self.changes % 3 == 2 => {
                     let Notice::Change(event) = &notice else { return Poll::Pending };
                     let mark = Notice::Progress(event.revision);
-                    self.again = Some(notice);
+                    self.queued = Some(notice);
                     return Poll::Ready(Some(Ok(mark)));
                 }
                 _ => return Poll::Ready(Some(Ok(notice))),
@@ -160,32 +160,32 @@ impl Watching for LyingWatch {
     }
 }
 
-/// Runs a load against a liar; the log the verdict is based on comes from the honest store behind it.
-async fn violations_of(lie: Lie) -> Vec<Violation> {
-    let honest = MemoryStore::new(HistoryLimits::UNLIMITED);
-    let liar = Arc::new(Liar { store: honest.clone(), lie, asked: AtomicU64::new(0) });
+/// Runs a load against a faulty store, and checks it against the log of the correct store behind it.
+async fn violations_of(fault: Fault) -> Vec<Violation> {
+    let correct = MemoryStore::new(HistoryLimits::UNLIMITED);
+    let faulty = Arc::new(FaultyStore { store: correct.clone(), fault, requests: AtomicU64::new(0) });
     let recorder = HistoryRecorder::new();
-    load(1).run(Recorded::new(liar, &recorder), Revision::EMPTY).await;
-    let verdict = recorder.verdict(&honest, Revision::EMPTY).await;
+    load(1).run(Recorded::new(faulty, &recorder), Revision::EMPTY).await;
+    let verdict = recorder.verdict(&correct, Revision::EMPTY).await;
     verdict.err().unwrap_or_default()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_kind_of_lie_is_found() {
     type Expected = fn(&Violation) -> bool;
-    let cases: [(Lie, Expected); 9] = [
-        (Lie::LoseWrite, |found| matches!(found, Violation::LostWrite(..) | Violation::SharedRevision(_))),
-        (Lie::DenyWrite, |found| matches!(found, Violation::Phantom(_))),
-        (Lie::StaleRead, |found| matches!(found, Violation::Stale { .. })),
-        (Lie::WrongValue, |found| matches!(found, Violation::WrongRead(_))),
-        (Lie::FalseConflict, |found| matches!(found, Violation::WrongConflict(_))),
-        (Lie::SkipChange, |found| matches!(found, Violation::WrongWatch { .. })),
-        (Lie::RepeatChange, |found| matches!(found, Violation::WrongWatch { .. })),
-        (Lie::OvertakingProgress, |found| matches!(found, Violation::WrongWatch { .. })),
-        (Lie::ShortList, |found| matches!(found, Violation::WrongRead(_))),
+    let cases: [(Fault, Expected); 9] = [
+        (Fault::LoseWrite, |found| matches!(found, Violation::LostWrite(..) | Violation::SharedRevision(_))),
+        (Fault::DenyWrite, |found| matches!(found, Violation::Phantom(_))),
+        (Fault::StaleRead, |found| matches!(found, Violation::Stale { .. })),
+        (Fault::WrongValue, |found| matches!(found, Violation::WrongRead(_))),
+        (Fault::FalseConflict, |found| matches!(found, Violation::WrongConflict(_))),
+        (Fault::SkipChange, |found| matches!(found, Violation::WrongWatch { .. })),
+        (Fault::RepeatChange, |found| matches!(found, Violation::WrongWatch { .. })),
+        (Fault::OvertakingProgress, |found| matches!(found, Violation::WrongWatch { .. })),
+        (Fault::ShortList, |found| matches!(found, Violation::WrongRead(_))),
     ];
-    for (lie, expected) in cases {
-        let found = violations_of(lie).await;
-        assert!(found.iter().any(expected), "{lie:?} was found as {:?}", &found[..found.len().min(3)]);
+    for (fault, expected) in cases {
+        let found = violations_of(fault).await;
+        assert!(found.iter().any(expected), "{fault:?} was found as {:?}", &found[..found.len().min(3)]);
     }
 }

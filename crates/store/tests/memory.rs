@@ -1,4 +1,4 @@
-//! The in-memory store before the judges every backend faces.
+//! The in-memory store passes the conformance suite of all backends.
 
 use std::future::{Ready, ready};
 use std::sync::Arc;

@@ -20,7 +20,7 @@ use crate::objects::ObjectRef;
 /// The API group of requests and signers.
 const GROUP: &str = "certificates.k8s.io";
 const CLIENT_SIGNER: &str = "kubernetes.io/kube-apiserver-client";
-/// The signers of nodes, which may ask for certificates of their own only.
+/// The signers of nodes, which may request certificates for themselves only.
 const NODE_SIGNERS: [&str; 2] =
     ["kubernetes.io/kube-apiserver-client-kubelet", "kubernetes.io/kubelet-serving"];
 
@@ -39,7 +39,7 @@ pub(crate) fn set_requestor(kind: &Kind, caller: &Caller, object: &mut Value) {
     }
 }
 
-/// Sets the times of conditions that a write left out.
+/// Sets the times of conditions that a write omitted.
 pub(crate) fn set_condition_times(
     kind: &Kind,
     part: Part,
@@ -52,7 +52,7 @@ pub(crate) fn set_condition_times(
     }
 }
 
-/// Adds what is wrong with the request in a new object to what was found about the rest of it.
+/// Adds the errors of the request in a new object to the errors of its other fields.
 pub(crate) fn with_request(kind: &Kind, object: &Value, mut report: ValidationReport) -> ValidationReport {
     if is_request(kind)
         && let Err(why) = requested(object).and_then(|requested| requested.verify())
@@ -64,7 +64,7 @@ pub(crate) fn with_request(kind: &Kind, object: &Value, mut report: ValidationRe
     with_anchors(kind, None, object, report)
 }
 
-/// Adds what is wrong with the certificates of a bundle that is new or has others now.
+/// Adds the errors of the certificates of a bundle that is new or has changed certificates.
 fn with_anchors(
     kind: &Kind,
     stored: Option<&Value>,
@@ -80,7 +80,7 @@ fn with_anchors(
     report
 }
 
-/// Adds what is wrong with the certificate in a changed object.
+/// Adds the errors of the certificate in a changed object.
 pub(crate) fn with_certificate(
     kind: &Kind,
     stored: &Value,
@@ -101,7 +101,7 @@ pub(crate) fn with_certificate(
     with_anchors(kind, Some(stored), object, report)
 }
 
-/// Returns 403 for a bundle of a signer for which the caller may not vouch.
+/// Returns 403 for a bundle of a signer for which the caller may not attest.
 fn check_bundle(
     caller: &Caller,
     object_ref: ObjectRef<'_>,
@@ -116,7 +116,8 @@ fn check_bundle(
     Err(ApiError::forbidden(object_ref, format!("user not permitted to attest for signerName {signer:?}")))
 }
 
-/// Returns 403 for a valid request that its signer must not get: for the administrators' group, or by a node for another one.
+/// Returns 403 for a valid request that is not allowed: for the administrators' group, or by a node for the certificate of
+/// another one.
 pub(crate) fn check_create(
     caller: &Caller,
     object_ref: ObjectRef<'_>,

@@ -19,7 +19,7 @@ fn key_of(address: Ipv4Addr) -> Option<Key> {
     key(ObjectRef { kind: kind()?, namespace: None, name: &address.to_string() }).ok()
 }
 
-/// Whether a key is that of an IPAddress.
+/// Whether a key belongs to an IPAddress.
 pub(super) fn is_key(key: &Key) -> bool {
     kind().is_some_and(|kind| key.as_bytes().starts_with(Objects::prefix(kind, None).as_bytes()))
 }
@@ -50,12 +50,12 @@ fn uid(service: &str, address: Ipv4Addr) -> String {
     let digest = digest::digest(&digest::SHA256, format!("{service}/{address}").as_bytes());
     let mut bytes = [0; 16];
     bytes.copy_from_slice(&digest.as_ref()[..16]);
-    // Version 8: of one's own choice.
+    // Version 8: an application-specific format.
     gantry_formats::uuid::encode(bytes, 8)
 }
 
 impl Objects {
-    /// The deletion of the IPAddress of a service, if it is that service's.
+    /// The deletion of the IPAddress of a service, if it belongs to that service.
     pub(super) async fn ip_address_deletion(
         &self,
         service: ObjectRef<'_>,

@@ -115,7 +115,7 @@ impl Objects {
                 ops.push((key, Op::Delete { seen: held.revision }));
             }
         }
-        // Each value has its own key, so none is in the transaction yet.
+        // Each value has a separate key, so none is in the transaction yet.
         Ok(ops.into_iter().fold(transaction, |transaction, (key, op)| {
             transaction.clone().and(key, op).unwrap_or(transaction)
         }))
@@ -132,7 +132,7 @@ impl Objects {
     }
 }
 
-/// Whether a key is an allocation: its own, or that of the IPAddress of a cluster IP.
+/// Whether a key is an allocation: the key of a value, or of the IPAddress of a cluster IP.
 pub(crate) fn is_allocation(key: &Key) -> bool {
     key.as_bytes().starts_with(ROOT.as_bytes()) || ip_address::is_key(key)
 }

@@ -30,7 +30,7 @@ pub(crate) use ip_allocator::{Allocated, RejectedObject, is_allocation, needs_al
 pub(crate) use preconditions::{Preconditions, check as preconditions};
 pub(crate) use priority::{GROUP as SCHEDULING, PriorityClasses};
 
-/// The most attempts to charge a new object to quotas on write conflicts.
+/// The maximum number of attempts to charge a new object to quotas on write conflicts.
 const CHARGES_MAX: usize = 256;
 
 /// Sets the fields that admission adds to a new object, or returns why it is rejected.

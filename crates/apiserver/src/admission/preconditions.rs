@@ -1,7 +1,7 @@
 //! Preconditions of creating an object: its namespace and the definition of its kind exist and are not terminating.
 //!
 //! The transaction that stores the object requires both to be unchanged, so a controller that empties a terminating
-//! namespace, or deletes the objects of a kind, misses none.
+//! namespace, or deletes the objects of a kind, finds all of them.
 
 use gantry_json::Value;
 use gantry_schema::kinds::{Nature, kinds};

@@ -10,7 +10,7 @@ use crate::error::ApiError;
 use crate::objects::{ChangeResult, ObjectRef, Objects};
 use crate::storage_codec;
 
-/// The most recounts on write conflicts.
+/// The maximum number of recounts on write conflicts.
 const COUNTS_MAX: usize = 16;
 
 /// Returns the quota updates that must be in the transaction of a new object.
@@ -76,7 +76,7 @@ pub(crate) async fn follow(objects: &Objects, object_ref: ObjectRef<'_>, outcome
     }
 }
 
-/// Recounts the usage after an object was stored, or removed, if need be.
+/// Recounts the usage after an object was stored or removed, if necessary.
 pub(crate) async fn follow_write(objects: &Objects, object_ref: ObjectRef<'_>, stored: Option<&Value>) {
     if quota::needs_recount(object_ref.kind, stored) {
         for _ in 0..COUNTS_MAX {

@@ -8,7 +8,7 @@ use crate::ApiServer;
 use crate::error::ApiError;
 use crate::objects::ObjectRef;
 
-/// Sets what the runtime class of a pod says.
+/// Sets the fields of a pod that its runtime class determines.
 pub(super) async fn admit(
     server: &ApiServer,
     object_ref: ObjectRef<'_>,

@@ -1,7 +1,7 @@
 //! Bootstrap tokens: `id.secret`, held by Secrets of the type `bootstrap.kubernetes.io/token` in `kube-system`.
 //!
-//! Their users are `system:bootstrap:ID` in the group `system:bootstrappers` and further groups below it. What these may do is
-//! up to roles: nodes that join create requests for certificates with them.
+//! Their users are `system:bootstrap:ID` in the group `system:bootstrappers` and further groups below it. Roles
+//! determine their permissions: nodes that join create requests for certificates with them.
 
 use std::collections::BTreeSet;
 

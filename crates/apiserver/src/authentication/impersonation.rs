@@ -22,8 +22,8 @@ pub(crate) struct Impersonation {
 }
 
 impl Impersonation {
-    /// Parses the headers; `None` without any. Refuses headers that are not UTF-8: a header that is ignored would let the request
-    /// act with the permissions of its sender.
+    /// Parses the headers; `None` without any. Refuses headers that are not UTF-8: if such a header were ignored, the
+    /// request would have the permissions of its sender.
     pub(crate) fn read(headers: &HeaderMap) -> Result<Option<Self>, ApiError> {
         let texts = |name: &str| headers.get_all(name).iter().map(text).collect::<Result<Vec<_>, _>>();
         let first = |name: &str| headers.get(name).map_or(Ok(String::new()), text);

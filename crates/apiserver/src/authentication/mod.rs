@@ -68,8 +68,8 @@ pub(crate) async fn authenticate(server: &ApiServer, info: &RequestInfo<'_>) -> 
     }
 }
 
-/// Whether a request reads the ConfigMap by which nodes that join find out how to trust the cluster. A role decides whether
-/// requests without credentials may read it.
+/// Whether a request reads the ConfigMap from which nodes that join get the CA of the cluster. A role determines
+/// whether requests without credentials may read it.
 fn is_cluster_info(info: &RequestInfo<'_>) -> bool {
     *info.method == Method::GET && info.path == "/api/v1/namespaces/kube-public/configmaps/cluster-info"
 }
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn only_bearer_tokens_are_tokens() {
         assert_eq!(bearer_token("Bearer abc"), Some("abc"));
-        assert_eq!(bearer_token("bearer  abc"), None, "an empty word is no token");
+        assert_eq!(bearer_token("bearer  abc"), None, "an empty token is no token");
         assert_eq!(bearer_token("Bearer abc def"), Some("abc"));
         assert_eq!(bearer_token("Bearer "), None);
         assert_eq!(bearer_token("Basic abc"), None);

@@ -1,4 +1,4 @@
-//! Service account tokens: their claims, and whether these still hold.
+//! Service account tokens: their claims, and whether these are still valid.
 
 use gantry_json::{Value, json};
 use gantry_primitives::Timestamp;
@@ -82,7 +82,7 @@ pub(crate) async fn authenticate(
     Ok(TokenUser { user, audiences })
 }
 
-/// The user that the claims name.
+/// The user in the claims.
 fn user_of(claims: &Value) -> User {
     let own = &claims[OWN];
     let text = |pointer: &str| own.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
@@ -132,7 +132,7 @@ fn check_time(claims: &Value, now: Timestamp) -> Result<(), BadToken> {
             invalid("service account token is not valid yet")
         }
         (Some(_), Some(_)) => Ok(()),
-        _ => invalid("service account token does not say when it ends"),
+        _ => invalid("service account token has no expiry"),
     }
 }
 
@@ -161,11 +161,11 @@ async fn check_exists(
     let name = reference["name"].as_str().unwrap_or_default();
     let found = match server.objects.get(ObjectRef { kind, namespace, name }).await {
         Ok(found) => found,
-        Err(ApiError::NotFound(_)) => return invalid(format!("{resource} \"{name}\" is gone")),
+        Err(ApiError::NotFound(_)) => return invalid(format!("{resource} \"{name}\" does not exist")),
         Err(refusal) => return Err(BadToken::Unreadable(refusal)),
     };
     if reference["uid"] != Metadata::of(&found).uid() {
-        return invalid(format!("{resource} \"{name}\" is not the one that the token was made for"));
+        return invalid(format!("{resource} \"{name}\" is not the object that the token was issued for"));
     }
     let deleted = Metadata::of(&found).deletion_timestamp().and_then(Timestamp::parse);
     if deleted.is_some_and(|deleted| server.environment.now().seconds_after(deleted) > LEEWAY_SECONDS) {

@@ -2,7 +2,7 @@
 //! resources.
 //!
 //! It is in the store because all servers on one store must accept each other's tokens, and tokens must survive a
-//! restart. The first server to create a key wins; the others use it.
+//! restart. The first server creates the key; the others use it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,8 +22,8 @@ use tokio::sync::OnceCell;
 
 use crate::error::ApiError;
 
-/// The key in the store; the value is PKCS#8. No resource has this name, so the API does not reach it, but clients of
-/// etcd do.
+/// The key in the store; the value is PKCS#8. No resource has this name, so it cannot be read through the API, but
+/// clients of etcd can read it.
 const STORE_KEY: &str = "/registry/!gantry/keys/service-account";
 
 /// The cached signing key of the cluster.
@@ -57,7 +57,7 @@ impl SigningKeys {
         let made = SigningKey::generate().ok_or_else(unusable)?;
         let bytes = made.to_bytes().ok_or_else(unusable)?;
         match store.commit(Transaction::create(store_key()?, bytes)).await {
-            // Another server may have created it first; the stored key counts.
+            // Another server may have created it first; the stored key is used.
             Ok(_) | Err(Error::Conflict { .. }) => self.get(store).await?.ok_or_else(unusable),
             Err(error) => Err(error.into()),
         }
@@ -124,6 +124,6 @@ fn store_key() -> Result<Key, ApiError> {
 
 fn unusable() -> ApiError {
     ApiError::unclassified(format!(
-        "the key for service account tokens cannot be used: see {STORE_KEY} in the store, and remove it to have a new one made"
+        "the key for service account tokens cannot be used: see {STORE_KEY} in the store, and remove it to create a new one"
     ))
 }

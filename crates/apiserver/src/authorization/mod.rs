@@ -53,7 +53,7 @@ pub(crate) enum Permissions {
     All,
     /// The permissions that these roles and bindings grant.
     Rbac(Arc<Policy>),
-    /// Those, and the permissions of a node.
+    /// The permissions of roles and bindings, and the permissions of a node.
     Node { policy: Arc<Policy>, references: NodeReferences },
 }
 
@@ -69,7 +69,7 @@ pub(crate) async fn authorize(
     user: User,
 ) -> Result<(), ApiError> {
     info.caller = if is_public(info.path) && *info.method == Method::GET {
-        // These paths need no store access, so that they respond while the store is down.
+        // These paths need no store access, so that they can be served while the store is unavailable.
         Caller::without_permissions(user)
     } else {
         let caller = Caller::new(server, user).await?;
@@ -86,7 +86,8 @@ pub(crate) async fn authorize(
     Ok(())
 }
 
-/// Notes that a write to roles, bindings, definitions or priority classes is pending, until the result is dropped; caches include it afterwards.
+/// Records that a write to roles, bindings, definitions or priority classes is pending, until the result is dropped;
+/// caches include it afterwards.
 pub(crate) fn pending_write<'s>(server: &'s ApiServer, info: &RequestInfo<'_>) -> Option<PendingWrite<'s>> {
     match &info.target {
         Target::Objects(objects) if *info.method != Method::GET => match objects.group {

@@ -15,7 +15,7 @@ use crate::objects::ObjectRef;
 use crate::request_info::RequestInfo;
 use crate::store_cache::Projection;
 
-/// The rules of `system:node` as Kubernetes defines the role, whatever is stored under that name.
+/// The rules of `system:node` as Kubernetes defines the role, regardless of the stored role of that name.
 static RULES: LazyLock<Vec<AccessRule>> = LazyLock::new(|| bootstrap::rules_of("system:node"));
 
 /// A write of an object by a node.
@@ -47,7 +47,7 @@ impl Projection for NodeGraph {
     }
 }
 
-/// Decides on a request by a node; the reason of a denial starts like that of Kubernetes.
+/// Decides on a request by a node; the reason of a denial starts like the reason in Kubernetes.
 pub(super) fn authorize(
     node: &str,
     references: &NodeReferences,
@@ -70,7 +70,7 @@ pub(super) fn selected_node(info: &RequestInfo<'_>) -> Option<String> {
 }
 
 impl Caller {
-    /// Returns 403 if the caller is a node and the object is not its own; does nothing for other callers.
+    /// Returns 403 if the caller is a node and the object belongs to another one; does nothing for other callers.
     pub(crate) fn check_node_write(
         &self,
         object_ref: ObjectRef<'_>,
@@ -95,7 +95,7 @@ impl Caller {
         checked.map_err(|why| ApiError::forbidden(ObjectRef { name, ..object_ref }, why))
     }
 
-    /// The name of the node, if the caller is one and not everything is allowed.
+    /// The name of the node, if the caller is a node with limited permissions.
     pub(crate) fn node(&self) -> Option<&str> {
         match self.permissions {
             super::Permissions::Node { .. } => self.user.node(),

@@ -25,7 +25,7 @@ pub(super) fn all() -> Vec<DefaultObject> {
     objects.collect()
 }
 
-/// Whether there is a default of this kind and name.
+/// Whether a default object has this kind and name.
 pub(crate) fn is_default(object: &Value) -> bool {
     let is_same = |default: &DefaultObject| {
         default.object["kind"] == object["kind"]

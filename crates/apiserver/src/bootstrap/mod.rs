@@ -36,25 +36,25 @@ struct DefaultObject {
     /// The field manager.
     manager: &'static str,
     follows: Follows,
-    /// The condition that it has from the beginning, without its time.
+    /// The condition that it has from its creation, without its time.
     condition: Option<Value>,
 }
 
-/// What an object follows after it is created.
+/// The source of updates of an object after it is created.
 #[derive(Clone, Copy)]
 enum Follows {
-    /// In these fields, the server's settings.
+    /// These fields follow the server's settings.
     Settings(&'static [&'static str]),
-    /// Its default, as far as the rules of priority and fairness say so.
+    /// The object follows its default, as far as the rules of priority and fairness require it.
     FlowControl { is_mandatory: bool },
 }
 
-/// The most objects in one transaction: below a store's limit, to leave space for allocated addresses.
+/// The maximum number of objects in one transaction: below a store's limit, to leave space for allocated addresses.
 const OBJECTS_MAX: usize = 100;
 /// The field manager of default objects; kube-apiserver's name.
 const FIELD_MANAGER: &str = "kube-apiserver";
 const RBAC: &str = "rbac.authorization.k8s.io";
-/// The most attempts while another server on the same store does the same.
+/// The maximum number of attempts while another server on the same store creates the same objects.
 const ATTEMPTS_MAX: usize = 8;
 
 /// Creates the missing objects.
@@ -77,10 +77,10 @@ async fn ensure(server: &ApiServer, wanted: &[DefaultObject]) -> Result<(), ApiE
             Err(error) => return Err(error.into()),
         }
     }
-    Err(met.map_or_else(|| ApiError::unclassified("nothing was tried"), ApiError::from))
+    Err(met.map_or_else(|| ApiError::unclassified("no attempt was made"), ApiError::from))
 }
 
-/// The rules of a default ClusterRole; empty if there is none of that name.
+/// The rules of a default ClusterRole; empty if there is no role of that name.
 pub(crate) fn rules_of(cluster_role: &str) -> Vec<AccessRule> {
     let is_meant = |role: &DefaultObject| {
         role.kind.kind == "ClusterRole" && Metadata::of(&role.object).name() == cluster_role
@@ -134,7 +134,7 @@ async fn write(server: &ApiServer, missing: &[PendingObject<'_>]) -> Result<(), 
         for one in some {
             let with_it = match transaction {
                 None => Transaction::single(one.key.clone(), one.op.clone()),
-                // A name that is twice in the table is written once.
+                // A name that occurs twice in the table is written once.
                 Some(transaction) => {
                     transaction.clone().and(one.key.clone(), one.op.clone()).unwrap_or(transaction)
                 }
@@ -153,7 +153,7 @@ async fn write(server: &ApiServer, missing: &[PendingObject<'_>]) -> Result<(), 
 }
 
 impl DefaultObject {
-    /// Whether the object is written in a transaction of its own.
+    /// Whether the object is written in a separate transaction.
     fn has_own_version(&self) -> bool {
         match self.kind.group {
             RBAC => self.kind.kind == "ClusterRole",
@@ -189,7 +189,7 @@ impl DefaultObject {
         (object, Op::Create { value })
     }
 
-    /// Returns the update of an existing object that differs from what it follows.
+    /// Returns the update of an existing object that differs from its default or from the settings.
     fn update(&self, server: &ApiServer, item: &Item) -> Result<Option<(Value, Op)>, ApiError> {
         match self.follows {
             Follows::Settings(&[]) => Ok(None),

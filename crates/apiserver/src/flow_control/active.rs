@@ -1,4 +1,4 @@
-//! The configuration that is in effect, with the levels at work. It is replaced as a whole.
+//! The configuration that is in effect, with its levels and their requests. It is replaced as a whole.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,18 +17,18 @@ use super::shuffle_sharding::flow_hash;
 #[derive(Debug)]
 pub(super) struct ActiveConfiguration {
     parsed: FlowConfiguration,
-    /// What belongs to each schema, in the same order.
+    /// The state of each schema, in the same order.
     schemas: Vec<ActiveSchema>,
     /// The levels with limits.
     pub(super) levels: BTreeMap<String, ActiveLevel>,
 }
 
-/// What a request that matches a schema needs.
+/// The properties of a schema that its requests need.
 #[derive(Debug)]
 pub(super) struct ActiveSchema {
     /// `None` for the exempt level.
     pub(super) level: Option<Arc<Level>>,
-    /// The most seats of one request.
+    /// The maximum number of seats of one request.
     pub(super) width_max: u32,
     /// Whether the level has several queues, so that flows are distinguished.
     has_flows: bool,
@@ -45,7 +45,7 @@ pub(super) struct ActiveLevel {
 }
 
 impl ActiveConfiguration {
-    /// Puts a configuration into effect; levels that exist go on.
+    /// Puts a configuration into effect; levels that exist are kept.
     pub(super) fn new(
         parsed: FlowConfiguration,
         before: Option<&Self>,

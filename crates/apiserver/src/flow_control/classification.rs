@@ -9,7 +9,7 @@ use crate::request_info::RequestInfo;
 const ANY: &str = "*";
 const SERVICE_ACCOUNT: &str = "system:serviceaccount:";
 
-/// What classification looks at.
+/// The properties of a request that classification depends on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RequestDigest<'a> {
     pub(super) user: &'a User,

@@ -1,6 +1,6 @@
 //! The configuration of flow control, parsed from FlowSchemas and PriorityLevelConfigurations.
 //!
-//! Objects that are broken or refer to a missing level are left out; missing mandatory objects are added.
+//! Objects that are invalid or refer to a missing level are ignored; missing mandatory objects are added.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub(super) struct FlowSchema {
     pub(super) rules: Vec<Rule>,
 }
 
-/// What tells the flows of a FlowSchema apart.
+/// The property that distinguishes the flows of a FlowSchema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Distinguisher {
     /// All requests are one flow.
@@ -156,7 +156,7 @@ impl FlowObjects {
                 schemas.push(mandatory);
             }
         }
-        // The catch-all matches what nothing else matches, whatever the precedence of others.
+        // The catch-all matches requests that no other schema matches, whatever the precedence of others.
         schemas.sort_by(|one, other| {
             let key = |schema: &FlowSchema| (schema.name == CATCH_ALL, schema.precedence);
             key(one).cmp(&key(other)).then_with(|| one.name.cmp(&other.name))

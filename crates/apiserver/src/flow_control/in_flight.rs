@@ -1,4 +1,5 @@
-//! The plain limits of a server without priority and fairness: so many reads and so many writes at once.
+//! The plain limits of a server without priority and fairness: a number of concurrent reads and a number of concurrent
+//! writes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -27,7 +28,7 @@ impl InFlightLimits {
         Self { reading: limit(reading), mutating: limit(mutating) }
     }
 
-    /// Counts a request; `None` if there are too many. Administrators always get through.
+    /// Counts a request; `None` if there are too many. Administrators are not limited.
     pub(super) fn begin(&self, is_mutating: bool, is_master: bool) -> Option<CountedRequest> {
         let limit = if is_mutating { &self.mutating } else { &self.reading };
         if limit.limit == 0 {

@@ -1,4 +1,4 @@
-//! A priority level at work: its requests under a lock, and requests that wait for their seats.
+//! A running priority level: its requests under a lock, and requests that wait for their seats.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use super::queue_set::{Arrival, Dispatched, ExecutingRequest, QueueSet, Rejectio
 use super::retry_after::RejectionHistory;
 use super::seat_allocation::{DemandSummary, SeatDemand};
 
-/// Hands the seats to a waiting request.
+/// Passes the seats to a waiting request.
 type SeatSender = oneshot::Sender<ExecutingRequest>;
 
 /// A priority level with limits.
@@ -30,7 +30,7 @@ struct LevelState {
     rejections: RejectionHistory,
 }
 
-/// What happens to a request that arrives at a level.
+/// The decision about a request that arrives at a level.
 #[derive(Debug)]
 pub(super) enum LevelArrival {
     Executes(LevelSeat),
@@ -38,7 +38,7 @@ pub(super) enum LevelArrival {
     Rejected(RejectionReason),
 }
 
-/// The seats of an executing request; dropping them gives them to the next one.
+/// The seats of an executing request; dropping them passes them to the next one.
 #[derive(Debug)]
 pub(super) struct LevelSeat {
     level: Arc<Level>,
@@ -65,7 +65,7 @@ impl Level {
         Self { state: Mutex::new(state), epoch }
     }
 
-    /// Lets a request of a flow arrive.
+    /// Adds a request of a flow that arrives.
     pub(super) fn arrive(self: &Arc<Self>, flow_hash: u64, seats: u32) -> LevelArrival {
         let now = self.now();
         let mut state = self.locked();
@@ -93,7 +93,7 @@ impl Level {
         })
     }
 
-    /// Notes a rejection; returns the seconds after which the client should try again.
+    /// Records a rejection; returns the seconds after which the client should try again.
     pub(super) fn reject(&self) -> u64 {
         let second = self.now().as_secs();
         self.locked().rejections.reject(second)
@@ -138,7 +138,7 @@ impl Level {
         self.start(dispatched.unwrap_or_default());
     }
 
-    /// Hands out seats. Those of requests that were given up meanwhile go to the next ones.
+    /// Passes seats on. Seats of requests that were cancelled meanwhile are passed to the next ones.
     fn start(&self, mut dispatched: Vec<Dispatched<SeatSender>>) {
         while let Some((waiting, request)) = dispatched.pop() {
             if let Err(unclaimed) = waiting.send(request) {
@@ -155,7 +155,7 @@ impl Level {
     }
 
     fn locked(&self) -> MutexGuard<'_, LevelState> {
-        // Nothing in it panics half-way.
+        // A panic cannot leave the state incomplete.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -180,7 +180,7 @@ impl Drop for WaitingRequest {
         if self.is_over {
             return;
         }
-        // After this, seats are either here or stay with the sender.
+        // After this, seats either were received or stay with the sender.
         self.seats.close();
         match self.seats.try_recv() {
             Ok(request) => self.level.finish(request),

@@ -7,9 +7,9 @@
 //!                                                            └─ 429: the queue is full, or the wait was too long
 //! ```
 //!
-//! Decisions are in `configuration`, `classification`, `queue_set`, `seat_allocation`, `work_estimate` and `retry_after`, which
-//! know no clock and wait for nothing; `level` and this file carry them out. The choices that differ from Kubernetes are in
-//! decision 0042.
+//! Decisions are in `configuration`, `classification`, `queue_set`, `seat_allocation`, `work_estimate` and
+//! `retry_after`, which have no clock and never wait; `level` and this file carry them out. The choices that differ
+//! from Kubernetes are in decision 0042.
 
 mod active;
 mod classification;
@@ -52,13 +52,13 @@ pub(crate) use work_estimate::CollectionHash;
 
 /// The shortest time between two rounds of lending seats.
 const REBALANCE_EVERY: Duration = Duration::from_secs(10);
-/// The part of its timeout that a request may wait, and the most.
+/// The part of its timeout that a request may wait, and the maximum.
 const WAIT_PART: u32 = 4;
 const WAIT_MAX: Duration = Duration::from_mins(1);
 const WAIT_DEFAULT: Duration = Duration::from_secs(15);
 const SCHEMA_UID: HeaderName = HeaderName::from_static("x-kubernetes-pf-flowschema-uid");
 const LEVEL_UID: HeaderName = HeaderName::from_static("x-kubernetes-pf-prioritylevel-uid");
-/// Subresources whose requests last: they are not limited.
+/// Subresources whose requests are long-running: they are not limited.
 const STREAMS: [&str; 5] = ["attach", "exec", "log", "portforward", "proxy"];
 
 /// The limits on requests in flight.
@@ -74,7 +74,7 @@ pub(crate) enum FlowControl {
 #[derive(Debug)]
 pub(crate) struct PlainLimits(InFlightLimits);
 
-/// Assigns requests to priority levels and lets them execute in turn.
+/// Assigns requests to priority levels and makes them execute in turn.
 #[derive(Debug)]
 pub(crate) struct FairDispatcher {
     active: RwLock<Arc<ActiveConfiguration>>,
@@ -86,14 +86,14 @@ pub(crate) struct FairDispatcher {
     has_sizes: AtomicBool,
 }
 
-/// A request's turn: its seats, and what its response says about them. Dropping it gives the seats back.
+/// A request's turn: its seats, and the headers of its response about them. Dropping it gives the seats back.
 #[derive(Debug, Default)]
 pub(crate) struct Turn {
     classified: Option<(Arc<ActiveConfiguration>, usize)>,
     seat: Option<Seat>,
 }
 
-/// The seats of a request, or its place among those that are counted.
+/// The seats of a request, or its share of a plain limit.
 #[derive(Debug)]
 pub(crate) struct Seat(#[expect(dead_code, reason = "dropping it gives the seats back")] HeldSeat);
 
@@ -103,7 +103,7 @@ enum HeldSeat {
     Fair { _seat: Option<LevelSeat>, metrics: Arc<FlowMetrics>, seats: u32 },
 }
 
-/// What a request asks for, as far as flow control depends on it.
+/// The properties of a request that flow control depends on.
 struct ArrivingRequest<'a> {
     digest: RequestDigest<'a>,
     work: Work,
@@ -141,7 +141,7 @@ impl FlowControl {
         }
     }
 
-    /// Notes how much a list has read, for the estimates of later ones.
+    /// Records how much a list has read, for the estimates of later ones.
     pub(crate) fn note_list(&self, collection: CollectionHash, objects: u64, bytes: u64) {
         if let Self::Fair(fair) = self {
             fair.note_list(collection, objects, bytes);
@@ -186,7 +186,7 @@ impl FairDispatcher {
         }
     }
 
-    /// Gives a request its turn, or says after how many seconds it should try again.
+    /// Gives a request its turn, or returns after how many seconds it should try again.
     async fn admit(&self, request: ArrivingRequest<'_>, turn: &mut Turn) -> Result<(), u64> {
         let active = self.active();
         let index = active.classify(&request.digest);
@@ -214,14 +214,14 @@ impl FairDispatcher {
         metrics.begin(seats);
         turn.seat = Some(Seat(HeldSeat::Fair { _seat: Some(seat), metrics, seats }));
         if matches!(request.work, Work::List { .. }) {
-            // A list runs without a pause. Requests that arrived meanwhile are to be counted first, so that they wait in the
-            // queues of their flows and not behind lists that the runtime has taken up.
+            // A list runs without a pause. Requests that arrived meanwhile must be counted first, so that they wait in
+            // the queues of their flows and not behind lists that the runtime has started.
             tokio::task::yield_now().await;
         }
         Ok(())
     }
 
-    /// Lets a request arrive; lends seats again before it has to wait.
+    /// Adds a request that arrives; lends seats again before it has to wait.
     fn arrive(
         &self,
         active: &ActiveConfiguration,
@@ -342,7 +342,8 @@ fn work_of(info: &RequestInfo<'_>) -> Work {
     }
 }
 
-/// Whether the request lasts for as long as its client wants. A watch does, too, but takes a seat while it begins.
+/// Whether the request lasts as long as its client wants. A watch is long-running, too, but takes a seat while it
+/// begins.
 fn is_long_running(info: &RequestInfo<'_>) -> bool {
     let Target::Objects(objects) = &info.target else { return false };
     let part = objects.part.and_then(|part| part.split('/').next());

@@ -1,8 +1,8 @@
-//! The requests of one priority level: which execute, which wait, and which of those waiting is next.
+//! The requests of one priority level: which execute, which wait, and which waiting request is next.
 //!
-//! Each queue has a virtual start: the seat-seconds that it has been given. The next request is the one that would finish
-//! first if all active queues progressed at the same rate, so that a queue with many requests gets no more than one with
-//! few. A request is charged an estimate when it starts and the real time when it ends.
+//! Each queue has a virtual start: the seat-seconds that it has been given. The next request is the one that would
+//! finish first if all active queues progressed at the same rate, so that a queue with many requests gets no more than
+//! one with few. A request is charged an estimate when it starts and the actual time when it ends.
 //!
 //! *Invariant:* no clock and no waiting; times are passed in, and `W` is what the caller wants back with its request.
 
@@ -12,7 +12,8 @@ use std::time::Duration;
 use super::configuration::Queuing;
 use super::shuffle_sharding::Hand;
 
-/// One of so many seats is only for requests of one seat: small ones do not wait until one of many large lists ends.
+/// One of this many seats is reserved for requests of one seat: small ones do not wait until one of many large lists
+/// ends.
 const SEATS_PER_RESERVED: u32 = 10;
 /// Levels with fewer seats reserve none.
 const RESERVED_FROM: u32 = 20;
@@ -27,12 +28,12 @@ pub(super) struct QueueSet<W> {
     seat_limit: u32,
     /// The queues with requests, executing or waiting.
     queues: BTreeMap<u32, Queue<W>>,
-    /// The seat-seconds that each active queue could have had so far.
+    /// The seat-seconds that each active queue could have used so far.
     virtual_time: f64,
     updated: Duration,
     executing: u32,
     seats_in_use: u32,
-    /// Those of them that are reserved for requests of one seat.
+    /// The reserved seats in use: they are only for requests of one seat.
     reserved_in_use: u32,
     waiting: u32,
     seats_waiting: u32,
@@ -59,12 +60,12 @@ struct WaitingRequest<W> {
     caller: W,
 }
 
-/// What happens to a request that arrives.
+/// The decision about a request that arrives.
 #[derive(Debug)]
 pub(super) enum Arrival {
     /// It executes.
     Executes(ExecutingRequest),
-    /// It is to wait in this queue.
+    /// It has to wait in this queue.
     Waits { queue: u32 },
     /// It is rejected.
     Rejected(RejectionReason),
@@ -81,7 +82,7 @@ pub(super) enum RejectionReason {
     TimeOut,
 }
 
-/// The seats of an executing request, to be given back.
+/// The seats of an executing request, which must be given back.
 #[derive(Debug)]
 #[must_use = "the seats are in use until the request is finished"]
 pub(super) struct ExecutingRequest {
@@ -120,7 +121,7 @@ impl<W> QueueSet<W> {
         }
     }
 
-    /// The seats that executing and waiting requests want.
+    /// The seats that executing and waiting requests need.
     pub(super) fn seat_demand(&self) -> u32 {
         self.seats_in_use + self.seats_waiting
     }
@@ -138,7 +139,7 @@ impl<W> QueueSet<W> {
         self.dispatch(now)
     }
 
-    /// Decides about a request of a flow that arrives. One that is to wait must be passed to [`Self::enqueue`] next.
+    /// Decides about a request of a flow that arrives. One that has to wait must be passed to [`Self::enqueue`] next.
     pub(super) fn arrive(&mut self, flow_hash: u64, seats: u32, now: Duration) -> Arrival {
         self.advance(now);
         let Some(queuing) = self.queuing else {
@@ -181,7 +182,7 @@ impl<W> QueueSet<W> {
         (place, self.dispatch(now))
     }
 
-    /// Removes a waiting request; `None` if it does not wait any more. Returns the requests that execute now.
+    /// Removes a waiting request; `None` if it no longer waits. Returns the requests that execute now.
     pub(super) fn cancel(&mut self, place: WaitingPlace, now: Duration) -> Option<Vec<Dispatched<W>>> {
         self.advance(now);
         let queue = self.queues.get_mut(&place.queue)?;
@@ -216,7 +217,7 @@ impl<W> QueueSet<W> {
         self.dispatch(now)
     }
 
-    /// Advances the virtual time: the seats that are wanted, up to the limit, are shared by the active queues.
+    /// Advances the virtual time: the requested seats, up to the limit, are shared by the active queues.
     fn advance(&mut self, now: Duration) {
         let elapsed = now.saturating_sub(self.updated).as_secs_f64();
         self.updated = self.updated.max(now);
@@ -227,8 +228,8 @@ impl<W> QueueSet<W> {
         }
     }
 
-    /// The queue of the flow's hand with the fewest seats waiting. Where the search begins changes with each request, so that
-    /// flows whose hands overlap do not all prefer the same queue.
+    /// The queue of the flow's hand with the fewest seats waiting. The search starts at another queue for each request,
+    /// so that flows whose hands overlap do not all prefer the same queue.
     fn choose_queue(&mut self, queuing: Queuing, flow_hash: u64) -> u32 {
         let hand = Hand::deal(flow_hash, queuing.queues, queuing.hand_size);
         let (before, after) = hand.queues().split_at(self.arrivals % hand.queues().len().max(1));
@@ -253,7 +254,7 @@ impl<W> QueueSet<W> {
     }
 
     fn reserved_seats(&self) -> u32 {
-        // Without them, the widest request must still fit.
+        // With reserved seats, the widest request must still fit.
         if self.seat_limit < RESERVED_FROM { 0 } else { self.seat_limit / SEATS_PER_RESERVED }
     }
 
@@ -336,7 +337,7 @@ impl<W> Queue<W> {
         }
     }
 
-    /// Keeps a queue that used less than its share from saving it up: no request starts before it arrived.
+    /// Prevents a queue that used less than its share from accumulating it: no request starts before it arrived.
     fn start_after_arrival(&mut self) {
         if let Some(first) = self.waiting.front() {
             self.virtual_start = self.virtual_start.max(first.arrived);

@@ -21,7 +21,7 @@ impl Default for RejectionHistory {
 }
 
 impl RejectionHistory {
-    /// Notes a rejection in this second; returns the seconds after which the client should try again.
+    /// Records a rejection in this second; returns the seconds after which the client should try again.
     pub(super) fn reject(&mut self, second: u64) -> u64 {
         match self.seconds.back_mut() {
             Some((last, count)) if *last >= second => *count += 1,

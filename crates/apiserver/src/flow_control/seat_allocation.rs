@@ -11,18 +11,18 @@ const DECAY: f64 = 0.977;
 /// The part of a level's seats that one request may take.
 const WIDTH_MAX_PERCENT: u32 = 15;
 
-/// The seats of a level: its own, and the fewest and most it has after lending and borrowing.
+/// The seats of a level: the nominal number, and the minimum and maximum after lending and borrowing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SeatBounds {
     pub(super) nominal: u32,
     pub(super) min: u32,
     pub(super) max: u32,
-    /// The most seats of one request.
+    /// The maximum number of seats of one request.
     pub(super) width_max: u32,
 }
 
 impl SeatBounds {
-    /// The seats of a level out of those of the server, where the shares of all levels add up to `all_shares`.
+    /// The seats of a level, as its share of the server's seats; the shares of all levels add up to `all_shares`.
     pub(super) fn of(limits: &LevelLimits, server_seats: u32, all_shares: u64) -> Self {
         let shared = u64::from(server_seats) * u64::from(limits.shares);
         let nominal = u32::try_from(shared.div_ceil(all_shares.max(1))).unwrap_or(u32::MAX);
@@ -48,7 +48,7 @@ fn percent_of(seats: u32, percent: u32) -> u32 {
     u32::try_from(rounded).unwrap_or(u32::MAX)
 }
 
-/// The seats that a level wanted, over time.
+/// The seats that a level needed, over time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SeatDemand {
     current: f64,
@@ -64,14 +64,14 @@ pub(super) struct SeatDemand {
 /// The demand of a level in the last period.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct DemandSummary {
-    /// The most seats wanted at once.
+    /// The maximum number of seats needed at once.
     pub(super) high: f64,
     /// The average, raised by the deviation and smoothed over periods.
     pub(super) smoothed: f64,
 }
 
 impl SeatDemand {
-    /// Notes that this many seats are wanted from now on.
+    /// Records that this many seats are needed from now on.
     pub(super) fn set(&mut self, seats: u32, now: Duration) {
         self.integrate(now);
         self.current = f64::from(seats);
@@ -129,7 +129,7 @@ struct TargetRange {
 impl TargetRange {
     fn of(bounds: SeatBounds, demand: DemandSummary) -> Self {
         let (nominal, min) = (f64::from(bounds.nominal), f64::from(bounds.min));
-        // What is in use is not lent.
+        // Seats in use are not lent.
         let lower = min.max(nominal.min(demand.high));
         Self {
             lower,
@@ -178,7 +178,7 @@ mod tests {
         assert_eq!((none.nominal, none.min), (0, 0));
     }
 
-    /// A level that wants more gets what idle ones may lend; it never gets what they may not.
+    /// A level that needs more seats gets those that idle ones may lend, and no others.
     #[test]
     fn idle_levels_lend_their_seats() {
         let bounds = |shares, lendable| SeatBounds::of(&limits(shares, lendable), 100, 100);
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(seats, [30, 70], "seats in use are not lent");
     }
 
-    /// Seats are neither lost nor made, and every level keeps within its bounds.
+    /// The total number of seats is unchanged, and every level keeps within its bounds.
     #[test]
     fn an_allocation_adds_up() {
         for seed in 0..500 {

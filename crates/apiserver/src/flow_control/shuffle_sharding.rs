@@ -1,8 +1,8 @@
-//! Shuffle sharding: each flow gets a small hand of the queues of a level, by its hash. Two flows seldom share all of them.
+//! Shuffle sharding: each flow gets a small hand of the queues of a level, by its hash. Two flows rarely share all of them.
 
 use aws_lc_rs::digest::{Context, SHA256};
 
-/// The most queues of a hand: validation allows no more, as a hand is dealt from 60 bits.
+/// The maximum number of queues of a hand: validation allows no more, as a hand is dealt from 60 bits.
 const HAND_MAX: usize = 32;
 
 /// The queues of a flow, in the order in which they are dealt.
@@ -24,7 +24,7 @@ impl Hand {
             let left = u64::from(queues) - index as u64;
             let mut queue = u32::try_from(rest % left).unwrap_or_default();
             rest /= left;
-            // `queue` counts those that are not dealt yet.
+            // `queue` is an index among the queues that are not dealt yet.
             let mut at = 0;
             while at < index && queue >= dealt[at] {
                 queue += 1;
@@ -42,7 +42,7 @@ impl Hand {
     }
 }
 
-/// The hash of a flow. Clients choose their names, so the hash must not let them find a name with a chosen hand.
+/// The hash of a flow. Clients choose their names, so the hash must not let them choose a name that has a certain hand.
 pub(super) fn flow_hash(schema: &str, distinguished: &str) -> u64 {
     let mut context = Context::new(&SHA256);
     context.update(schema.as_bytes());
@@ -76,7 +76,7 @@ mod tests {
         }
     }
 
-    /// Each of the 12 hands of 2 out of 4 queues comes up once in 12 consecutive hashes.
+    /// Each of the 12 hands of 2 out of 4 queues is dealt once in 12 consecutive hashes.
     #[test]
     fn every_hand_is_dealt_equally_often() {
         let mut seen: BTreeMap<Vec<u32>, usize> = BTreeMap::new();

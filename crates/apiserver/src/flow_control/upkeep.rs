@@ -1,5 +1,5 @@
-//! Keeps the objects of flow control up: default objects exist and follow their defaults, and FlowSchemas say whether their
-//! priority level exists.
+//! Maintains the objects of flow control: default objects exist and follow their defaults, and FlowSchemas have a
+//! condition about the existence of their priority level.
 //!
 //! The functions decide; [`ApiServer`] writes. Writes through this server take effect before they are acknowledged.
 
@@ -20,7 +20,7 @@ use crate::metadata::Metadata;
 use crate::objects::{Change, ObjectRef};
 use crate::{ApiServer, Maintenance, bootstrap};
 
-/// The field manager of default objects, and that of the conditions of FlowSchemas; Kubernetes' names.
+/// The field manager of default objects, and the field manager of the conditions of FlowSchemas; Kubernetes' names.
 pub(crate) const PRODUCER: &str = "api-priority-and-fairness-config-producer-v1";
 const CONSUMER: &str = "api-priority-and-fairness-config-consumer-v1";
 
@@ -41,8 +41,8 @@ impl ApiServer {
         self.refresh_flow_control().await
     }
 
-    /// Creates default objects of flow control that are missing, updates those that follow their defaults, and deletes those
-    /// that are defaults no more. The host of a server calls it periodically.
+    /// Creates default objects of flow control that are missing, updates those that follow their defaults, and deletes
+    /// those that are no longer defaults. The host of a server calls it periodically.
     pub fn maintain_flow_control(&self) -> Maintenance<'_> {
         Box::pin(self.maintain_flow_objects())
     }
@@ -93,14 +93,15 @@ impl FlowObjects {
         self.levels.contains_key(level_of(schema))
     }
 
-    /// The objects that the server keeps up to date, and that are no defaults.
+    /// The objects that the server maintains and that are no longer defaults.
     fn outdated_defaults(&self) -> impl Iterator<Item = &Value> {
         let all = self.schemas.values().chain(self.levels.values()).map(AsRef::as_ref);
         all.filter(|object| is_auto_updated(object) == Some(true) && !bootstrap::is_default(object))
     }
 }
 
-/// Returns a FlowSchema whose condition says whether its priority level exists; `None` if it says so already.
+/// Returns a FlowSchema with a current condition about the existence of its priority level; `None` if it is current
+/// already.
 pub(crate) fn with_condition(kind: &Kind, schema: &Value, exists: bool, now: Timestamp) -> Option<Value> {
     let wanted = condition(level_of(schema), exists);
     let conditions = schema["status"]["conditions"].as_array();
@@ -153,7 +154,7 @@ pub(crate) fn revised(stored: &Value, default: &Value, is_mandatory: bool) -> Op
     if updates {
         let mut spec = default["spec"].clone();
         if Metadata::of(stored).name() == EXEMPT && default["kind"] == PRIORITY_LEVEL {
-            // Its seats are up to the administrator.
+            // The administrator determines its seats.
             spec["exempt"] = stored["spec"]["exempt"].clone();
         }
         object["spec"] = spec;
@@ -164,7 +165,7 @@ pub(crate) fn revised(stored: &Value, default: &Value, is_mandatory: bool) -> Op
     (object != *stored).then_some(object)
 }
 
-/// Whether the server updates the spec of the object; `None` if the object does not say.
+/// Whether the server updates the spec of the object; `None` if the object has no such annotation.
 fn is_auto_updated(object: &Value) -> Option<bool> {
     match object["metadata"]["annotations"][AUTO_UPDATE].as_str()? {
         "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),
@@ -198,7 +199,7 @@ mod tests {
         object
     }
 
-    /// A suggested object follows its default unless an administrator says otherwise.
+    /// A suggested object follows its default unless its annotation disables that.
     #[test]
     fn the_annotation_decides_about_suggested_objects() {
         let default = &suggested_schemas()[0];
@@ -208,14 +209,14 @@ mod tests {
         changed["metadata"]["generation"] = json!(2);
         assert_eq!(revised(&changed, default, false).unwrap()["spec"], default["spec"]);
         changed["metadata"]["annotations"][AUTO_UPDATE] = json!("false");
-        assert_eq!(revised(&changed, default, false), None, "it stays changed");
+        assert_eq!(revised(&changed, default, false), None, "it is not reset");
         changed["metadata"]["annotations"] = json!({});
         let without = revised(&changed, default, false).unwrap();
         assert_eq!(without["metadata"]["annotations"][AUTO_UPDATE], "false");
         assert_eq!(without["spec"], changed["spec"]);
     }
 
-    /// A mandatory object always does; the seats of the exempt level may differ.
+    /// A mandatory object always follows its default; the seats of the exempt level may differ.
     #[test]
     fn mandatory_objects_are_restored() {
         let [catch_all, exempt] = &mandatory_levels()[..] else { panic!("two levels are mandatory") };

@@ -1,18 +1,18 @@
-//! Estimates the seats of a request: one, unless it reads or writes much.
+//! Estimates the seats of a request: one, unless it reads or writes many bytes.
 //!
-//! Kubernetes estimates lists by the number and size of the stored objects, which it polls. Here the last list of the same
-//! collection says how much was read.
+//! Kubernetes estimates lists by the number and size of the stored objects, which it polls. Here the estimate is the
+//! size of the last list of the same collection.
 
 use std::collections::BTreeMap;
 
-/// The bytes that one seat is for, as in Kubernetes.
+/// The bytes per seat, as in Kubernetes.
 const BYTES_PER_SEAT: u64 = 100_000;
-/// The most seats of a request.
+/// The maximum number of seats of a request.
 const SEATS_MAX: u32 = 10;
-/// The most collections whose size is kept.
+/// The maximum number of collections whose size is kept.
 const COLLECTIONS_MAX: usize = 1024;
 
-/// What an estimate depends on.
+/// The properties of a request that its estimate depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Work {
     /// One object or none.
@@ -20,9 +20,9 @@ pub(super) enum Work {
     /// A list, or a watch that begins with one.
     List {
         collection: CollectionHash,
-        /// The most objects that are wanted; 0 for all.
+        /// The maximum number of requested objects; 0 for all.
         limit: u64,
-        /// Whether objects are selected, for which all of them are read.
+        /// Whether objects are selected, which requires reading all of them.
         is_selective: bool,
     },
     /// A write with a body of this size.
@@ -53,7 +53,7 @@ struct CollectionSize {
     bytes: u64,
 }
 
-/// Whether reading or writing so many bytes takes more than one seat.
+/// Whether reading or writing this many bytes takes more than one seat.
 pub(super) fn is_large(bytes: u64) -> bool {
     bytes > BYTES_PER_SEAT
 }
@@ -63,7 +63,7 @@ impl CollectionSizes {
         self.0.contains_key(&collection)
     }
 
-    /// Notes what a list has read; returns whether any collection is large now.
+    /// Records how much a list has read; returns whether any collection is large now.
     pub(super) fn note(&mut self, collection: CollectionHash, objects: u64, bytes: u64) -> bool {
         if !is_large(bytes) {
             self.0.remove(&collection);

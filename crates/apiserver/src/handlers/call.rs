@@ -41,7 +41,7 @@ impl<'a> Call<'a> {
         info: &'a RequestInfo<'a>,
         body: Bytes,
     ) -> Result<Self, ApiError> {
-        // The router of Kubernetes looks at the type of a patch before it looks at the accepted ones.
+        // The router of Kubernetes checks the type of a patch before the accepted types.
         if let (
             None | Some("approval" | "status" | "scale" | "ephemeralcontainers" | "resize"),
             &Method::PATCH,
@@ -89,7 +89,7 @@ impl<'a> Call<'a> {
 
     /// Returns 403 if the caller may not create the object, or if it grants more than the caller has.
     ///
-    /// A POST was authorized as create; a PUT or apply that creates was authorized as something else.
+    /// A POST was authorized as create; a PUT or apply that creates was authorized as update or patch.
     pub(super) fn check_creation(&self, object: &Value) -> Result<(), ApiError> {
         if let Some(name) = self.name {
             let target = RequestTarget::Resource {

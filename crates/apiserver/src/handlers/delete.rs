@@ -19,7 +19,7 @@ use crate::objects::{Change, ChangeResult, ObjectRef};
 use crate::response::ApiResponse;
 use crate::storage_codec;
 
-/// How many objects of a collection are deleted at the same time: their writes share a sync of the disk.
+/// The number of objects of a collection that are deleted at the same time: their writes share a sync of the disk.
 const DELETIONS_AT_ONCE: usize = 64;
 
 impl Call<'_> {
@@ -58,7 +58,8 @@ impl Call<'_> {
         Ok(self.with_orphan_warning(read::render(self, found).await?, &options))
     }
 
-    /// Deletes an object of a collection. Most are removed as they were read: neither read again nor decoded.
+    /// Deletes an object of a collection. Most are removed in the revision that was listed, without reading or decoding
+    /// them again.
     async fn delete_listed(&self, item: &Item, options: &DeleteOptions) -> Result<(), ApiError> {
         let object = storage_codec::decode_finalizers(self.kind, &item.value, item.revision)?;
         let object_ref = ObjectRef::of(self.kind, &object);
@@ -104,7 +105,7 @@ impl Call<'_> {
         Ok(would.unwrap_or(outcome))
     }
 
-    /// Returns 409 if the uid or version differs from that of the options.
+    /// Returns 409 if the uid or version differs from the one in the options.
     pub(super) fn check_preconditions(
         &self,
         object_ref: ObjectRef<'_>,

@@ -1,4 +1,4 @@
-//! The OpenID discovery documents, with which others verify service account tokens.
+//! The OpenID discovery documents, with which other services verify service account tokens.
 
 use gantry_json::json;
 

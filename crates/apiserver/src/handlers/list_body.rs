@@ -25,11 +25,11 @@ use crate::response::{ApiResponse, Chunks};
 /// A list that is being encoded.
 struct ListBody {
     kind: Arc<Kind>,
-    /// What is encoded and not sent: the start of the list first.
+    /// Bytes that are encoded and not sent: the start of the list first.
     buffer: ChunkBuffer,
     format: ListFormat,
     items: std::vec::IntoIter<Item>,
-    /// What follows the items.
+    /// The bytes after the items.
     end: Vec<u8>,
     is_first: bool,
     is_ended: bool,
@@ -45,7 +45,7 @@ enum ListFormat {
     Yaml,
 }
 
-/// Responds with a list, in YAML if the client wants that.
+/// Responds with a list, in YAML if the client requests that.
 pub(super) fn response(call: &Call<'_>, found: ListedObjects) -> Result<ApiResponse, ApiError> {
     let (kind, mut buffer) = (call.kind, ChunkBuffer::new(&call.server.unsent_responses));
     let (format, content_type) = if call.info.wants_yaml() {
@@ -81,7 +81,7 @@ pub(super) fn response(call: &Call<'_>, found: ListedObjects) -> Result<ApiRespo
     Ok(response)
 }
 
-/// Returns what is before the items of a list in YAML, and what follows them, from the JSON of the list without items.
+/// Returns the YAML before and after the items of a list, from the JSON of the list without items.
 fn yaml_frame(empty: &[u8]) -> Result<(Vec<u8>, Vec<u8>), ApiError> {
     let yaml = encode::yaml(empty).unwrap_or_default();
     let (start, end) = yaml
@@ -151,7 +151,8 @@ impl Chunks for ListBody {
             let is_heavy = this.is_next_heavy();
             let slot = if is_heavy { Some(ready!(this.slot.poll(&this.heavy_work, context))) } else { None };
             if this.fill(slot.is_some()).is_err() {
-                // An object in the store cannot be decoded, or too much is unsent: the client sees a list without end.
+                // An object in the store cannot be decoded, or too much is unsent: the client receives an incomplete
+                // list.
                 this.is_ended = true;
                 this.buffer.chunk().clear();
             }

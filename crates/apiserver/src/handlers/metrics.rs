@@ -14,7 +14,7 @@ pub(super) async fn respond(server: &ApiServer) -> ApiResponse {
     let catalogue = server.catalogue().await;
     for kind in catalogue.kinds.all().filter(|kind| kind.allows(gantry_schema::kinds::Verb::List)) {
         let request = ListRequest::all(Objects::prefix(kind, None)).limit(1);
-        // While the store fails, its resources are left out.
+        // While the store fails, its resources are omitted.
         if let Ok(page) = server.objects.store.list(request).await {
             counts.insert(kind.group_resource(), page.remaining + page.items.len() as u64);
         }

@@ -14,7 +14,7 @@ use crate::response::ApiResponse;
 const PROTECTED: [&str; 3] = ["default", "kube-system", "kube-public"];
 
 impl Call<'_> {
-    /// The subresource `finalize`, by which the namespace controller removes finalizers.
+    /// The subresource `finalize`, through which the namespace controller removes finalizers.
     pub(super) async fn finalize(&self, method: &Method) -> Result<ApiResponse, ApiError> {
         match *method {
             Method::PUT => self.put(Part::Finalize).await,
@@ -36,7 +36,7 @@ impl Call<'_> {
     }
 }
 
-/// Returns 409 for a failed precondition; the message differs from that of other kinds.
+/// Returns 409 for a failed precondition; the message differs from the message of other kinds.
 pub(super) fn namespace_precondition_failed(
     object_ref: ObjectRef<'_>,
     stored: &Value,

@@ -26,7 +26,7 @@ use crate::response_filters::gzip;
 const PROTOBUF_ASKED: &str = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 const PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 const JSON: &str = "application/json";
-/// About the size of the largest document.
+/// The approximate size of the largest document.
 const DOCUMENT_BYTES: usize = 1 << 20;
 
 /// The OpenAPI documents of a catalogue, built on first use.
@@ -51,7 +51,7 @@ const YEAR_SECONDS: i64 = 365 * 24 * 60 * 60;
 struct Document {
     compressed: Bytes,
     etag: String,
-    /// The document itself, while it is being sent: all clients that get it so share it.
+    /// The uncompressed document, while it is being sent: all clients that receive it uncompressed share it.
     plain: Mutex<Weak<Vec<u8>>>,
 }
 

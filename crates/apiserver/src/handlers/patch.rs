@@ -108,7 +108,7 @@ impl Call<'_> {
         findings: &mut Vec<Finding>,
     ) -> Result<Value, ApiError> {
         let mut patched = patch::apply(kind, stored, &self.kind.nature, body)?;
-        // Only an error shows the patched object, so it is computed again for that instead of cloned.
+        // Only an error contains the patched object, so it is computed again for that instead of cloned.
         let undecodable = |why: &str| match patch::apply(kind, stored, &self.kind.nature, body) {
             Ok(patched) => patch::undecodable(kind, body, &patched, why),
             Err(refusal) => refusal,

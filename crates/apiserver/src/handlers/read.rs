@@ -23,7 +23,7 @@ use crate::storage_codec;
 
 /// The page size of reads from the store when a selector is applied.
 const PAGE: usize = 500;
-/// Larger lists are not indented, whatever the client prefers: they would have to be held in memory as a whole.
+/// Larger lists are not indented, whatever the client prefers: that would require the whole list in memory.
 const INDENTED_BYTES_MAX: usize = 8 << 20;
 /// The size of a list beyond its items.
 const HEADER_BYTES: usize = 512;
@@ -175,7 +175,7 @@ pub(super) async fn list(call: &Call<'_>, options: &ListOptions) -> Result<Liste
     }
 }
 
-/// What a list has read from the store.
+/// The number and size of the objects that a list has read from the store.
 #[derive(Default)]
 struct ReadSize {
     objects: u64,
@@ -188,7 +188,8 @@ impl ReadSize {
         self.bytes += items.iter().map(|item| item.value.len() as u64).sum::<u64>();
     }
 
-    /// Notes the size of the whole collection, of which so many objects are not read, for the estimates of later lists.
+    /// Records the size of the whole collection, `unread` objects of which were not read, for the estimates of later
+    /// lists.
     fn note(&self, call: &Call<'_>, unread: u64) {
         let all = self.objects.saturating_add(unread);
         let bytes = self.bytes.saturating_mul(all) / self.objects.max(1);

@@ -1,4 +1,4 @@
-//! Access, rules and token reviews: objects that are answered and not stored.
+//! Access, rules and token reviews: objects that are returned with a status and not stored.
 
 use gantry_json::{Map, Value, json};
 use gantry_managed_fields::ownership::track_update;
@@ -101,7 +101,7 @@ impl Call<'_> {
     }
 }
 
-/// Whose permissions a review is about.
+/// The user whose permissions a review evaluates.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Subject {
     Caller,
@@ -141,7 +141,7 @@ fn check_review(review: &Value, subject: Subject, namespace: Option<&str>) -> Re
             wrong.push(FieldError::invalid("spec.nonResourceAttributes", &go_shaped(path), why));
         }
     }
-    // The reference leaves the kind out of this message.
+    // The reference omits the kind in this message.
     if wrong.is_empty() { Ok(()) } else { Err(ApiError::invalid("", AUTHORIZATION, "", &wrong)) }
 }
 

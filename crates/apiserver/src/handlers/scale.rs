@@ -145,7 +145,7 @@ impl Call<'_> {
         changed.await
     }
 
-    /// Returns the error about a body that is no Scale; custom kinds have a message of their own.
+    /// Returns the error about a body that is no Scale; custom kinds have a different message.
     fn undecodable_scale(&self, error: Refusal) -> ApiError {
         match &self.kind.nature {
             Nature::BuiltIn(_) => error.into(),

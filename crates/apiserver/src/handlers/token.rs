@@ -100,7 +100,7 @@ impl Call<'_> {
         Ok(request)
     }
 
-    /// Sets what the request leaves to the server and to the account.
+    /// Sets the fields that the request leaves to the server or that depend on the account.
     fn fill_in(&self, request: &mut Value, account: &Value) {
         let audiences = &mut request["spec"]["audiences"];
         if audiences.as_array().is_none_or(Vec::is_empty) {
@@ -167,7 +167,7 @@ fn default_seconds(request: &mut Value) {
     }
 }
 
-/// The name in the body, if set, must be that of the path.
+/// The name in the body, if set, must equal the name in the path.
 fn check_name(request: &Value, name: &str) -> Result<(), ApiError> {
     let given = &request["metadata"]["name"];
     if given.as_str().is_some_and(|given| !given.is_empty() && given != name) {
@@ -178,7 +178,7 @@ fn check_name(request: &Value, name: &str) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// The uid in the body, if set, must be that of the account.
+/// The uid in the body, if set, must equal the uid of the account.
 fn check_account(request: &Value, account: &Value) -> Result<(), ApiError> {
     let text =
         |object: &Value, field: &str| object["metadata"][field].as_str().unwrap_or_default().to_owned();

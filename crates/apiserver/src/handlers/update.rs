@@ -140,7 +140,7 @@ pub(crate) fn reset_fields(kind: &Kind, part: Part) -> FieldSet {
     }
 }
 
-/// The resource version in a body must be that of the stored object.
+/// The resource version in a body must equal the version of the stored object.
 fn check_version(object_ref: ObjectRef<'_>, stored: &Value, wanted: &Value) -> Result<(), ApiError> {
     check_version_syntax(wanted)?;
     let version = Metadata::of(wanted).resource_version();
@@ -160,7 +160,7 @@ pub(super) fn check_version_syntax(wanted: &Value) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// The uid in the body of an update must be that of the stored object.
+/// The uid in the body of an update must equal the uid of the stored object.
 pub(super) fn check_uid(object_ref: ObjectRef<'_>, stored: &Value, wanted: &Value) -> Result<(), ApiError> {
     let (uid, known) = (Metadata::of(wanted).uid(), Metadata::of(stored).uid());
     if !uid.is_empty() && uid != known {

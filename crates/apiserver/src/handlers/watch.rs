@@ -39,7 +39,7 @@ struct Stream {
     initial: std::vec::IntoIter<Item>,
     /// The revision of the initial objects, if a bookmark is to follow them.
     initial_end: Option<Revision>,
-    /// What is sent in chunks, which limits memory for slow readers: initial objects, and large events that are not shared.
+    /// Initial objects and large events that are not shared, which are sent in chunks to limit memory for slow readers.
     buffer: ChunkBuffer,
     slot: BodySlot,
     ready: VecDeque<Bytes>,
@@ -190,7 +190,7 @@ impl Chunks for Stream {
 }
 
 impl Stream {
-    /// The next chunk of what is sent in chunks.
+    /// The next chunk of the buffer.
     fn chunk(&mut self, has_slot: bool) -> Option<Bytes> {
         self.fill_chunk(has_slot);
         let chunk = self.buffer.take();
@@ -326,7 +326,7 @@ mod tests {
         let after = |seconds| now + Duration::from_secs(seconds);
         assert_eq!(next_bookmark(now, after(600)), after(60));
         assert_eq!(next_bookmark(now, after(30)), after(28));
-        assert_eq!(next_bookmark(after(28), after(30)), after(88), "behind the end is never");
+        assert_eq!(next_bookmark(after(28), after(30)), after(88), "no bookmark is sent after the end");
         assert!(next_bookmark(now, after(2)) > after(2));
     }
 }

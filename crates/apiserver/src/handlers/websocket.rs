@@ -1,6 +1,6 @@
-//! Streams in one direction over WebSocket: the handshake, and the body as messages.
+//! One-directional streams over WebSocket: the handshake, and the body as messages.
 //!
-//! The server of the connection hands it over: the body of the response is what is sent after `101 Switching Protocols`.
+//! The server of the connection sends the body of the response after `101 Switching Protocols`.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -20,21 +20,21 @@ use super::proxy::without_credentials;
 use crate::request_info::RequestInfo;
 use crate::response::{ApiResponse, Body, Chunks};
 
-/// What a server appends to the key of a client before it hashes it.
+/// The suffix that a server appends to the key of a client before it hashes it.
 const KEY_SUFFIX: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 const VERSION: &str = "13";
 /// The protocol whose messages are text, for clients that cannot receive binary ones.
 const BASE64_PROTOCOL: &str = "base64.binary.k8s.io";
 const BINARY_PROTOCOL: &str = "binary.k8s.io";
 
-/// How the bytes of a stream become messages.
+/// The encoding of a stream's bytes in messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Encoding {
     Binary,
     Base64,
 }
 
-/// Whether the client asks for a WebSocket.
+/// Whether the client requests a WebSocket.
 pub(crate) fn is_requested(info: &RequestInfo<'_>) -> bool {
     let wanted = info.headers.get(UPGRADE).and_then(|value| value.to_str().ok());
     info.is_upgrade() && wanted.is_some_and(|wanted| wanted.eq_ignore_ascii_case("websocket"))
@@ -66,7 +66,7 @@ pub(crate) fn response(info: &RequestInfo<'_>, body: Body) -> ApiResponse {
     }
 }
 
-/// The first protocol that the client asks for and that is served; without a name if it asks for none.
+/// The first protocol that the client requests and that is served; without a name if it requests none.
 fn negotiate(headers: &HeaderMap) -> Option<(Option<&'static str>, Encoding)> {
     let values = headers.get_all(SEC_WEBSOCKET_PROTOCOL).iter().filter_map(|value| value.to_str().ok());
     let mut wanted = values.flat_map(|value| value.split(',')).map(str::trim).peekable();
@@ -114,7 +114,7 @@ impl Chunks for Messages {
         match self.state {
             State::Start => {
                 self.state = State::Body;
-                // Tells the client that the stream has begun.
+                // An empty message signals that the stream has begun.
                 Poll::Ready(Some(encoding.message(&[])))
             }
             State::Body => loop {

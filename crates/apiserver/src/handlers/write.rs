@@ -38,7 +38,7 @@ impl WriteResult {
     }
 }
 
-/// The most attempts to generate a unique name.
+/// The maximum number of attempts to generate a unique name.
 const NAME_ATTEMPTS: usize = 8;
 
 impl Call<'_> {
@@ -80,7 +80,7 @@ impl Call<'_> {
             attempts_left -= 1;
             let (uid, suffix) = (environment.uid(), environment.name_suffix());
             let stamp = Stamp { uid: &uid, now, name_suffix: &suffix };
-            // The last attempt does not need the object any more.
+            // The last attempt does not need the object afterwards.
             let template = if attempts_left == 0 { std::mem::take(&mut object) } else { object.clone() };
             let mut stamped = lifecycle::create(template, self.kind, &stamp);
             certificates::set_requestor(self.kind, &self.info.caller, &mut stamped);
@@ -148,7 +148,7 @@ impl Call<'_> {
                 Some(object) => object,
                 None => self.put_object(self.decoded(&options)?.0)?,
             };
-            // What is not changed is not compared again.
+            // Unchanged parts are shared, and not compared again.
             object.share_with(stored);
             check_uid(self.object_ref(), stored, &object)?;
             self.check_version_present(&object)?;
@@ -291,7 +291,7 @@ impl Call<'_> {
         Ok((decoded.object, decoded.findings))
     }
 
-    /// The name in the body must be that of the path.
+    /// The name in the body must equal the name in the path.
     pub(super) fn check_name(&self, object: &Value) -> Result<(), ApiError> {
         let (name, wanted) = (Metadata::of(object).name(), self.name.unwrap_or_default());
         if name.is_empty() {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::text::Text;
 
-/// The upper bounds of the buckets in milliseconds, those of Kubernetes.
+/// The upper bounds of the buckets in milliseconds, as in Kubernetes.
 const ENDS_MILLIS: [u64; 23] = [
     5, 25, 50, 100, 200, 400, 600, 800, 1_000, 1_250, 1_500, 2_000, 3_000, 4_000, 5_000, 6_000, 8_000,
     10_000, 15_000, 20_000, 30_000, 45_000, 60_000,

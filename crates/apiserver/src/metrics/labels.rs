@@ -29,7 +29,7 @@ pub(super) enum Lifetime {
     LongRunning,
 }
 
-/// Non-resource paths with a series of their own.
+/// Non-resource paths with separate series.
 const PATHS: [&str; 10] = [
     "/healthz",
     "/livez",

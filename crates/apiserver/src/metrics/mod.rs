@@ -31,10 +31,10 @@ pub(crate) use text::Text;
 const CODES: [u16; 21] =
     [200, 201, 202, 204, 301, 304, 400, 401, 403, 404, 405, 406, 409, 410, 413, 415, 422, 429, 503, 504, 500];
 
-/// The most series of requests. Clients that define kinds cannot create more: series of kinds that are not served any more are
-/// dropped, and what is still too much is counted by verb only.
+/// The maximum number of series of requests. Clients that define kinds cannot exceed it: series of kinds that are no
+/// longer served are dropped, and further series are counted by verb only.
 const SERIES_MAX: usize = 2048;
-/// About the size of a series as text.
+/// The approximate size of a series as text.
 const SERIES_BYTES: usize = 4 << 10;
 
 /// All metrics of a server.
@@ -88,7 +88,7 @@ impl Metrics {
     }
 
     fn series(&self, mut labels: Labels, catalogues: &Catalogues) -> Arc<Series> {
-        // Counting leaves nothing half done, so the map is valid even after a panic.
+        // No panic can leave the map inconsistent.
         let known = self.series.read().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some(series) = known.get(&labels) {
             return Arc::clone(series);
@@ -104,7 +104,7 @@ impl Metrics {
         Arc::clone(series.entry(labels).or_default())
     }
 
-    /// Drops the series of kinds that are not served any more; returns about how long all others are as text.
+    /// Drops the series of kinds that are no longer served; returns the approximate length of all others as text.
     pub(crate) fn drop_unserved(&self, catalogues: &Catalogues) -> usize {
         let mut series = self.series.write().unwrap_or_else(std::sync::PoisonError::into_inner);
         series.retain(|labels, _| labels.are_served(catalogues));
@@ -227,7 +227,7 @@ impl Drop for CountedStream {
 mod tests {
     use super::*;
 
-    /// A client that defines kind after kind must not make the metrics grow.
+    /// A client that defines many kinds one after another must not make the metrics grow.
     #[test]
     fn series_of_kinds_that_are_not_served_are_dropped() {
         let (metrics, catalogues) = (Metrics::default(), Catalogues::default());

@@ -50,7 +50,7 @@ fn started(ticks: u64) -> Option<f64> {
     Some((now - uptime + seconds(ticks)).max(0.0))
 }
 
-#[expect(clippy::cast_precision_loss, reason = "hundredths of seconds, for people")]
+#[expect(clippy::cast_precision_loss, reason = "hundredths of seconds, for display")]
 fn seconds(ticks: u64) -> f64 {
     ticks as f64 / TICKS_PER_SECOND
 }

@@ -5,7 +5,7 @@ use gantry_json::{Value, json};
 use gantry_registry::access::User;
 use http::Method;
 
-use crate::cluster::{PODS, cluster, cluster_with, guarded, read};
+use crate::cluster::{PODS, cluster, cluster_with, rbac_access, read};
 
 const WHO: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 
@@ -13,7 +13,7 @@ const WHO: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 #[tokio::test]
 async fn a_static_token_stands_for_its_user() {
     let cluster = cluster().await;
-    let (status, review) = cluster.ask("admin", Method::POST, WHO, json!({})).await;
+    let (status, review) = cluster.request_as("admin", Method::POST, WHO, json!({})).await;
     assert_eq!(status, 201, "{review}");
     let user = json!({"username": "admin", "groups": ["system:masters", "system:authenticated"]});
     assert_eq!(review["status"]["userInfo"], user);
@@ -29,9 +29,9 @@ async fn a_user_authenticated_by_a_listener_is_accepted() {
     let cluster = cluster().await;
     let carol =
         User { name: "carol".to_owned(), groups: vec!["system:masters".to_owned()], ..User::default() };
-    assert_eq!(cluster.certified(carol, PODS).await.0, 200);
+    assert_eq!(cluster.request_with_certificate(carol, PODS).await.0, 200);
     let dave = User { name: "dave".to_owned(), ..User::default() };
-    let (status, refused) = cluster.certified(dave, PODS).await;
+    let (status, refused) = cluster.request_with_certificate(dave, PODS).await;
     assert_eq!(status, 403);
     assert!(refused["message"].as_str().unwrap().contains("User \"dave\""), "{refused}");
 }
@@ -42,7 +42,7 @@ async fn a_bad_token_is_unauthorized() {
     let cluster = cluster().await;
     for token in ["nonsense", "a.b.c", "admin-toke", "admin-token-"] {
         for path in [PODS, "/api", "/healthz"] {
-            let (status, refused) = cluster.bearing(token, Method::GET, path, Value::Null).await;
+            let (status, refused) = cluster.request_with_token(token, Method::GET, path, Value::Null).await;
             assert_eq!(status, 401, "{token} {path}");
             let body = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
                 "message": "Unauthorized", "reason": "Unauthorized", "code": 401});
@@ -64,13 +64,13 @@ async fn anonymous_requests_see_health_and_version_only() {
     }
     let basic = [("authorization", "Basic YTpi")];
     let (status, _) = read(cluster.send(&basic, Method::GET, PODS, &Value::Null).await).await;
-    assert_eq!(status, 401, "another kind of credentials is as good as none");
+    assert_eq!(status, 401, "credentials of another kind are ignored");
 }
 
 /// A7.2: where anonymous requests are accepted, they have no permissions.
 #[tokio::test]
 async fn anonymous_users_have_no_permissions() {
-    let cluster = cluster_with(Access { anonymous: Anonymous::Everywhere, ..guarded() }).await;
+    let cluster = cluster_with(Access { anonymous: Anonymous::Everywhere, ..rbac_access() }).await;
     let (status, refused) = read(cluster.send(&[], Method::GET, PODS, &Value::Null).await).await;
     let message = "pods is forbidden: User \"system:anonymous\" cannot list resource \"pods\" in API group \"\" in the \
                    namespace \"default\"";
@@ -87,11 +87,11 @@ async fn authenticated_users_may_read_discovery() {
     }
     let review = json!({"spec": {"resourceAttributes": {"verb": "get", "resource": "pods"}}});
     let reviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
-    assert_eq!(cluster.ask("bob", Method::POST, reviews, review).await.0, 201);
+    assert_eq!(cluster.request_as("bob", Method::POST, reviews, review).await.0, 201);
     let rules = json!({"spec": {"namespace": "default"}});
     let reviews = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews";
-    assert_eq!(cluster.ask("bob", Method::POST, reviews, rules).await.0, 201);
-    assert_eq!(cluster.ask("bob", Method::POST, WHO, json!({})).await.0, 201);
+    assert_eq!(cluster.request_as("bob", Method::POST, reviews, rules).await.0, 201);
+    assert_eq!(cluster.request_as("bob", Method::POST, WHO, json!({})).await.0, 201);
     let (status, refused) = cluster.get("bob", "/metrics").await;
     assert_eq!(
         (status, &refused["message"]),

@@ -53,7 +53,7 @@ pub(crate) fn token_of(name: &str) -> String {
 }
 
 /// Anonymous requests are rejected; `admin` may do everything, `bob`, `eve` and `mallory` nothing yet.
-pub(crate) fn guarded() -> Access {
+pub(crate) fn rbac_access() -> Access {
     let person = |name: &str, groups: &[&str]| StaticToken {
         token: token_of(name),
         user: User {
@@ -72,7 +72,7 @@ pub(crate) fn guarded() -> Access {
 }
 
 pub(crate) async fn cluster() -> Cluster {
-    cluster_with(guarded()).await
+    cluster_with(rbac_access()).await
 }
 
 pub(crate) async fn cluster_with(access: Access) -> Cluster {
@@ -107,29 +107,41 @@ impl Cluster {
     }
 
     /// Sends a request with a bearer token.
-    pub(crate) async fn bearing(&self, token: &str, method: Method, path: &str, body: Value) -> (u16, Value) {
+    pub(crate) async fn request_with_token(
+        &self,
+        token: &str,
+        method: Method,
+        path: &str,
+        body: Value,
+    ) -> (u16, Value) {
         let header = format!("Bearer {token}");
         read(self.send(&[("authorization", &header)], method, path, &body).await).await
     }
 
     /// Sends a request as a user with a static token.
-    pub(crate) async fn ask(&self, who: &str, method: Method, path: &str, body: Value) -> (u16, Value) {
-        self.bearing(&token_of(who), method, path, body).await
+    pub(crate) async fn request_as(
+        &self,
+        who: &str,
+        method: Method,
+        path: &str,
+        body: Value,
+    ) -> (u16, Value) {
+        self.request_with_token(&token_of(who), method, path, body).await
     }
 
     pub(crate) async fn get(&self, who: &str, path: &str) -> (u16, Value) {
-        self.ask(who, Method::GET, path, Value::Null).await
+        self.request_as(who, Method::GET, path, Value::Null).await
     }
 
     /// Creates an object as the administrator.
     pub(crate) async fn create(&self, path: &str, object: Value) -> Value {
-        let (status, created) = self.ask(ADMIN, Method::POST, path, object).await;
+        let (status, created) = self.request_as(ADMIN, Method::POST, path, object).await;
         assert_eq!(status, 201, "{created}");
         created
     }
 
     /// Creates an object as the administrator, impersonating another user.
-    pub(crate) async fn acting_as(
+    pub(crate) async fn request_impersonating(
         &self,
         headers: &[(&str, &str)],
         method: Method,
@@ -142,7 +154,7 @@ impl Cluster {
     }
 
     /// Sends a request as a user that a listener has authenticated by a certificate.
-    pub(crate) async fn certified(&self, user: User, path: &str) -> (u16, Value) {
+    pub(crate) async fn request_with_certificate(&self, user: User, path: &str) -> (u16, Value) {
         let mut request = Request::builder().uri(path).body(bytes::Bytes::new()).unwrap();
         request.extensions_mut().insert(AuthenticatedUser(user));
         read(self.server.handle(request).await).await

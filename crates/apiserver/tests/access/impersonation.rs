@@ -12,23 +12,26 @@ const WHO: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 async fn the_administrator_may_impersonate_any_user() {
     let cluster = cluster().await;
     let user = [("impersonate-user", "some-user"), ("impersonate-group", "some-group")];
-    let (status, refused) = cluster.acting_as(&user, Method::GET, PODS, Value::Null).await;
+    let (status, refused) = cluster.request_impersonating(&user, Method::GET, PODS, Value::Null).await;
     let message = "pods is forbidden: User \"some-user\" cannot list resource \"pods\" in API group \"\" in the namespace \
                    \"default\"";
     assert_eq!((status, &refused["message"]), (403, &json!(message)));
-    let (_, review) = cluster.acting_as(&user, Method::POST, WHO, json!({})).await;
+    let (_, review) = cluster.request_impersonating(&user, Method::POST, WHO, json!({})).await;
     let groups = json!(["some-group", "system:authenticated"]);
     assert_eq!(review["status"]["userInfo"], json!({"username": "some-user", "groups": groups}));
     let master = [("impersonate-user", "x"), ("impersonate-group", "system:masters")];
-    assert_eq!(cluster.acting_as(&master, Method::GET, "/api/v1/nodes", Value::Null).await.0, 200);
+    assert_eq!(
+        cluster.request_impersonating(&master, Method::GET, "/api/v1/nodes", Value::Null).await.0,
+        200
+    );
 }
 
-/// A7.10: uid and extras are taken over, service accounts get their groups, and `system:anonymous` is unauthenticated.
+/// A7.10: uid and extras are copied, service accounts get their groups, and `system:anonymous` is unauthenticated.
 #[tokio::test]
 async fn impersonated_users_are_complete() {
     let cluster = cluster().await;
     let who = async |headers: &[(&str, &str)]| {
-        let (status, review) = cluster.acting_as(headers, Method::POST, WHO, json!({})).await;
+        let (status, review) = cluster.request_impersonating(headers, Method::POST, WHO, json!({})).await;
         assert_eq!(status, 201, "{review}");
         review["status"]["userInfo"].clone()
     };
@@ -50,15 +53,16 @@ async fn impersonated_users_are_complete() {
     assert_eq!(anonymous["groups"], json!(["system:masters", "system:unauthenticated"]));
 }
 
-/// A7.10: others need the verb `impersonate` on every user, group, uid and extra.
+/// A7.10: other users need the verb `impersonate` on every user, group, uid and extra.
 #[tokio::test]
 async fn others_need_to_be_allowed_each_part() {
     let cluster = cluster().await;
     let bearer = format!("Bearer {}", token_of("bob"));
     let act = async |headers: &[(&str, &str)]| {
         let headers: Vec<_> = headers.iter().copied().chain([("authorization", bearer.as_str())]).collect();
-        let (status, said) = read(cluster.send(&headers, Method::GET, "/version", &Value::Null).await).await;
-        (status, said["message"].as_str().unwrap_or_default().to_owned())
+        let (status, response) =
+            read(cluster.send(&headers, Method::GET, "/version", &Value::Null).await).await;
+        (status, response["message"].as_str().unwrap_or_default().to_owned())
     };
     let refused = |what: &str, resource: &str, group: &str, scope: &str| {
         let head = format!("{what} is forbidden: User \"bob\" cannot impersonate");
@@ -105,17 +109,17 @@ async fn others_need_to_be_allowed_each_part() {
 async fn groups_without_a_user_are_refused() {
     let cluster = cluster().await;
     for header in [("impersonate-group", "g"), ("impersonate-uid", "u"), ("impersonate-extra-a", "b")] {
-        let (status, _) = cluster.acting_as(&[header], Method::GET, PODS, Value::Null).await;
+        let (status, _) = cluster.request_impersonating(&[header], Method::GET, PODS, Value::Null).await;
         assert_eq!(status, 500, "{header:?}");
     }
 }
 
-/// A7.10: a name beyond ASCII is a name like any other; a header that cannot be read refuses the request, also the administrator's.
+/// A7.10: non-ASCII names are accepted; a request with a header that cannot be read is refused, also the administrator's.
 #[tokio::test]
 async fn no_impersonation_header_is_ignored() {
     let cluster = cluster().await;
     let jose = [("impersonate-user", "José")];
-    let (status, refused) = cluster.acting_as(&jose, Method::GET, PODS, Value::Null).await;
+    let (status, refused) = cluster.request_impersonating(&jose, Method::GET, PODS, Value::Null).await;
     let message = "pods is forbidden: User \"José\" cannot list resource \"pods\" in API group \"\" in the namespace \"default\"";
     assert_eq!((status, &refused["message"]), (403, &json!(message)));
     for header in ["impersonate-user", "impersonate-group", "impersonate-uid", "impersonate-extra-team"] {

@@ -1,4 +1,4 @@
-//! Bootstrap tokens, and who may approve and sign requests for certificates.
+//! Bootstrap tokens, and the permissions to approve and sign requests for certificates.
 
 use gantry_certificates::NewRequest;
 use gantry_formats::base64;
@@ -33,7 +33,7 @@ fn request(name: &str, common_name: &str, signer: &str) -> Value {
     }})
 }
 
-/// Lets a user do this with these resources of the group of certificates, in the whole cluster.
+/// Grants these rules in the whole cluster to a user.
 async fn grant(cluster: &Cluster, user: &str, rules: Value) {
     cluster
         .create(&format!("{RBAC}/clusterroles"), json!({"metadata": {"name": user}, "rules": rules}))
@@ -52,17 +52,21 @@ fn rule(resources: &[&str], names: &[&str], verbs: &[&str]) -> Value {
 #[tokio::test]
 async fn a_bootstrap_token_is_a_user_until_it_expires() {
     let cluster = with_token().await;
-    let (status, who) = cluster.bearing(TOKEN, Method::POST, WHO, json!({})).await;
+    let (status, who) = cluster.request_with_token(TOKEN, Method::POST, WHO, json!({})).await;
     assert_eq!(status, 201, "{who}");
     let user = &who["status"]["userInfo"];
     assert_eq!(user["username"], "system:bootstrap:abcdef");
     let groups = ["system:bootstrappers", "system:bootstrappers:nodes", "system:authenticated"];
     assert_eq!(user["groups"], json!(groups));
     for wrong in ["abcdef.0123456789abcdee", "abcdeg.0123456789abcdef", "abcdef.0123"] {
-        assert_eq!(cluster.bearing(wrong, Method::POST, WHO, json!({})).await.0, 401, "{wrong}");
+        assert_eq!(cluster.request_with_token(wrong, Method::POST, WHO, json!({})).await.0, 401, "{wrong}");
     }
     cluster.clock.wait(60);
-    assert_eq!(cluster.bearing(TOKEN, Method::POST, WHO, json!({})).await.0, 401, "it has expired");
+    assert_eq!(
+        cluster.request_with_token(TOKEN, Method::POST, WHO, json!({})).await.0,
+        401,
+        "the token has expired"
+    );
 }
 
 #[tokio::test]
@@ -75,7 +79,7 @@ async fn a_request_records_who_made_it_and_not_who_it_says() {
     )
     .await;
     let body = request("a", "system:node:a", "kubernetes.io/kube-apiserver-client-kubelet");
-    let (status, created) = cluster.bearing(TOKEN, Method::POST, REQUESTS, body).await;
+    let (status, created) = cluster.request_with_token(TOKEN, Method::POST, REQUESTS, body).await;
     assert_eq!(status, 201, "{created}");
     assert_eq!(created["spec"]["username"], "system:bootstrap:abcdef");
     assert_eq!(created["spec"]["groups"][0], "system:bootstrappers");
@@ -98,19 +102,19 @@ async fn approving_and_signing_take_a_permission_for_the_signer() {
     let mut approved = cluster.get(ADMIN, &format!("{REQUESTS}/a")).await.1;
     approved["status"] = json!({"conditions": [{"type": "Approved", "status": "True", "reason": "R"}]});
     let approval = format!("{REQUESTS}/a/approval");
-    let (status, refused) = cluster.ask("eve", Method::PUT, &approval, approved.clone()).await;
+    let (status, refused) = cluster.request_as("eve", Method::PUT, &approval, approved.clone()).await;
     let message = "certificatesigningrequests.certificates.k8s.io \"a\" is forbidden: user not permitted to approve requests \
                    with signerName \"example.com/one\"";
     assert_eq!((status, refused["message"].as_str()), (403, Some(message)));
-    let (status, mut found) = cluster.ask("bob", Method::PUT, &approval, approved).await;
+    let (status, mut found) = cluster.request_as("bob", Method::PUT, &approval, approved).await;
     assert_eq!(status, 200, "{found}");
     assert_eq!(found["status"]["conditions"][0]["lastUpdateTime"], "2026-01-01T12:00:00Z");
     let failed = json!({"type": "Failed", "status": "True", "reason": "R"});
     found["status"]["conditions"].as_array_mut().unwrap().push(failed);
     let status_path = format!("{REQUESTS}/a/status");
-    let (status, refused) = cluster.ask("eve", Method::PUT, &status_path, found.clone()).await;
+    let (status, refused) = cluster.request_as("eve", Method::PUT, &status_path, found.clone()).await;
     assert_eq!(status, 403, "{refused}");
-    assert_eq!(cluster.ask("bob", Method::PUT, &status_path, found).await.0, 200);
+    assert_eq!(cluster.request_as("bob", Method::PUT, &status_path, found).await.0, 200);
 }
 
 /// A node that renews its certificate cannot become another one.
@@ -120,9 +124,9 @@ async fn a_node_asks_for_certificates_of_its_own_only() {
     let signer = "kubernetes.io/kube-apiserver-client-kubelet";
     let node = [("impersonate-user", "system:node:a"), ("impersonate-group", "system:nodes")];
     let own = request("own", "system:node:a", signer);
-    assert_eq!(cluster.acting_as(&node, Method::POST, REQUESTS, own).await.0, 201);
+    assert_eq!(cluster.request_impersonating(&node, Method::POST, REQUESTS, own).await.0, 201);
     let other = request("other", "system:node:b", signer);
-    let (status, refused) = cluster.acting_as(&node, Method::POST, REQUESTS, other).await;
+    let (status, refused) = cluster.request_impersonating(&node, Method::POST, REQUESTS, other).await;
     assert_eq!(status, 403, "{refused}");
     assert!(
         refused["message"].as_str().unwrap().ends_with("can only create a node CSR with CN=system:node:a")

@@ -1,12 +1,12 @@
-//! The permissions of nodes, compared with what kube-apiserver 1.37 answered with `--authorization-mode=Node,RBAC` and
-//! `--enable-admission-plugins=NodeRestriction`.
+//! The permissions of nodes, compared with the responses of kube-apiserver 1.37 with `--authorization-mode=Node,RBAC`
+//! and `--enable-admission-plugins=NodeRestriction`.
 
 use gantry_json::{Value, json};
 use http::{Method, Request};
 
 use super::cluster::{ADMIN, Cluster, cluster, read, token_of};
 
-/// Requests of the node n1, the status of the answer and the message of a refusal.
+/// Requests of the node n1, with the status of the response and the message of a refusal.
 const RECORDED: &str = include_str!("recorded_node_requests.tsv");
 
 const DEFAULT: &str = "/api/v1/namespaces/default";
@@ -76,8 +76,8 @@ fn pod(
     }})
 }
 
-/// The answer to a request of the administrator who impersonates a user. The body of a watch is not read.
-async fn answer(
+/// Returns the response to a request of the administrator who impersonates a user. The body of a watch is not read.
+async fn send_as(
     cluster: &Cluster,
     user: &str,
     groups: &[&str],
@@ -103,7 +103,7 @@ async fn answer(
     read(response).await
 }
 
-/// A7.11: the recorded requests have the recorded answers.
+/// A7.11: the recorded requests get the recorded responses.
 #[tokio::test]
 async fn a_node_may_do_what_it_may_on_kubernetes() {
     let cluster = cluster_with_pods().await;
@@ -116,26 +116,26 @@ async fn a_node_may_do_what_it_may_on_kubernetes() {
         let method = Method::from_bytes(method.as_bytes()).unwrap();
         let body: Value = gantry_json::from_str(body).unwrap();
         let groups: Vec<&str> = groups.split(',').collect();
-        let (found, answer) = answer(&cluster, user, &groups, method, path, &body).await;
-        let said = if found == 403 { answer["message"].as_str().unwrap_or_default() } else { "" };
-        if (found.to_string().as_str(), said) != (status, message) {
-            different.push(format!("{line}\n  but {found} {said}"));
+        let (found, response) = send_as(&cluster, user, &groups, method, path, &body).await;
+        let refusal = if found == 403 { response["message"].as_str().unwrap_or_default() } else { "" };
+        if (found.to_string().as_str(), refusal) != (status, message) {
+            different.push(format!("{line}\n  but {found} {refusal}"));
         }
     }
     assert!(different.is_empty(), "{}", different.join("\n"));
 }
 
-/// A7.11: access follows the pods: what a deleted pod referred to is closed again.
+/// A7.11: access follows the pods: objects that only a deleted pod referred to can no longer be read.
 #[tokio::test]
 async fn access_ends_with_the_pod() {
     let cluster = cluster_with_pods().await;
     let get = async |path: &str| {
         let path = format!("{DEFAULT}/{path}");
-        answer(&cluster, "system:node:n1", &["system:nodes"], Method::GET, &path, &Value::Null).await.0
+        send_as(&cluster, "system:node:n1", &["system:nodes"], Method::GET, &path, &Value::Null).await.0
     };
     assert_eq!((get("secrets/s1").await, get("secrets/s3").await), (200, 403));
     let path = format!("{DEFAULT}/pods/p1?gracePeriodSeconds=0");
-    assert_eq!(cluster.ask(ADMIN, Method::DELETE, &path, Value::Null).await.0, 200);
+    assert_eq!(cluster.request_as(ADMIN, Method::DELETE, &path, Value::Null).await.0, 200);
     assert_eq!(get("secrets/s1").await, 403);
     let again = pod("p3", "n1", "a2", ("s3", "c2", "claim2"), None);
     cluster.create(&format!("{DEFAULT}/pods"), again).await;
@@ -153,48 +153,48 @@ async fn tokens_are_for_pods_of_the_node() {
         let (_, pod) = cluster.get(ADMIN, &format!("{DEFAULT}/pods/{name}")).await;
         pod["metadata"]["uid"].clone()
     };
-    let ask = async |account: &str, pod: &str, uid: Value| {
+    let request_token = async |account: &str, pod: &str, uid: Value| {
         let bound = json!({"apiVersion": "v1", "kind": "Pod", "name": pod, "uid": uid});
         let request = json!({"spec": {"audiences": ["x"], "boundObjectRef": bound}});
         let path = format!("{DEFAULT}/serviceaccounts/{account}/token");
-        let (status, answer) =
-            answer(&cluster, "system:node:n1", &["system:nodes"], Method::POST, &path, &request).await;
-        (status, answer["message"].as_str().unwrap_or_default().to_owned())
+        let (status, response) =
+            send_as(&cluster, "system:node:n1", &["system:nodes"], Method::POST, &path, &request).await;
+        (status, response["message"].as_str().unwrap_or_default().to_owned())
     };
-    assert_eq!(ask("a1", "p1", uid("p1").await).await, (201, String::new()));
+    assert_eq!(request_token("a1", "p1", uid("p1").await).await, (201, String::new()));
     let why = "serviceaccounts \"a1\" is forbidden: node requested token with a pod binding without a uid";
-    assert_eq!(ask("a1", "p1", json!("")).await, (403, why.to_owned()));
-    assert_eq!(ask("a2", "p2", uid("p2").await).await.0, 403);
+    assert_eq!(request_token("a1", "p1", json!("")).await, (403, why.to_owned()));
+    assert_eq!(request_token("a2", "p2", uid("p2").await).await.0, 403);
 }
 
-/// A7.11: of its own Node, a node changes what describes it, and nothing that steers pods.
+/// A7.11: a node may set descriptive labels on its own Node, but no labels or taints that control where pods run.
 #[tokio::test]
 async fn a_node_does_not_change_what_steers_pods() {
     let cluster = cluster_with_pods().await;
-    let ask = async |method: Method, path: &str, body: Value| {
-        let (status, answer) =
-            answer(&cluster, "system:node:n1", &["system:nodes"], method, path, &body).await;
-        (status, answer["message"].as_str().unwrap_or_default().to_owned())
+    let write = async |method: Method, path: &str, body: Value| {
+        let (status, response) =
+            send_as(&cluster, "system:node:n1", &["system:nodes"], method, path, &body).await;
+        (status, response["message"].as_str().unwrap_or_default().to_owned())
     };
     let n1 = "/api/v1/nodes/n1";
     let labels = |label: &str| json!({"metadata": {"labels": {label: "x"}}});
     let taints = json!({"spec": {"taints": [{"key": "a", "effect": "NoSchedule"}]}});
-    assert_eq!(ask(Method::PATCH, n1, labels("topology.kubernetes.io/zone")).await.0, 200);
-    assert_eq!(ask(Method::PATCH, n1, labels("example.com/rack")).await.0, 200);
+    assert_eq!(write(Method::PATCH, n1, labels("topology.kubernetes.io/zone")).await.0, 200);
+    assert_eq!(write(Method::PATCH, n1, labels("example.com/rack")).await.0, 200);
     let refused = |why: &str| (403, format!("nodes \"n1\" is forbidden: {why}"));
     let label = "node-role.kubernetes.io/control-plane";
     for path in [n1, "/api/v1/nodes/n1/status"] {
         let why = format!("is not allowed to modify labels: {label}");
-        assert_eq!(ask(Method::PATCH, path, labels(label)).await, refused(&why));
+        assert_eq!(write(Method::PATCH, path, labels(label)).await, refused(&why));
     }
     let why = "node \"n1\" is not allowed to modify taints";
-    assert_eq!(ask(Method::PATCH, n1, taints.clone()).await, refused(why));
-    assert_eq!(cluster.ask(ADMIN, Method::DELETE, n1, Value::Null).await.0, 200);
+    assert_eq!(write(Method::PATCH, n1, taints.clone()).await, refused(why));
+    assert_eq!(cluster.request_as(ADMIN, Method::DELETE, n1, Value::Null).await.0, 200);
     let mut node = labels(label);
     node["metadata"]["name"] = json!("n1");
     let why = format!("node \"n1\" is not allowed to set the following labels: {label}");
-    assert_eq!(ask(Method::POST, "/api/v1/nodes", node).await, refused(&why));
+    assert_eq!(write(Method::POST, "/api/v1/nodes", node).await, refused(&why));
     let mut node = taints;
     node["metadata"]["name"] = json!("n1");
-    assert_eq!(ask(Method::POST, "/api/v1/nodes", node).await.0, 201, "it registers with taints");
+    assert_eq!(write(Method::POST, "/api/v1/nodes", node).await.0, 201, "a node may register with taints");
 }

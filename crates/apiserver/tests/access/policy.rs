@@ -5,14 +5,14 @@ use std::sync::Arc;
 use gantry_json::{Value, json};
 use http::Method;
 
-use crate::cluster::{ADMIN, PODS, RBAC, cluster, guarded, on, rule, token_of};
+use crate::cluster::{ADMIN, PODS, RBAC, cluster, on, rbac_access, rule, token_of};
 
 /// A7.3, A0.7: the message of a 403, by verb, name, subresource and scope.
 #[tokio::test]
 async fn a_403_names_verb_resource_and_scope() {
     let cluster = cluster().await;
     let refusal = async |method: Method, path: &str| {
-        let (status, refused) = cluster.ask("bob", method, path, Value::Null).await;
+        let (status, refused) = cluster.request_as("bob", method, path, Value::Null).await;
         assert_eq!((status, &refused["reason"]), (403, &json!("Forbidden")), "{path}");
         refused["message"].as_str().unwrap().replace("is forbidden: User \"bob\" cannot", "-")
     };
@@ -109,11 +109,11 @@ async fn a_role_counts_from_the_answer_on() {
     assert_eq!(cluster.get("eve", PODS).await.0, 403, "another user");
     let role = format!("{RBAC}/namespaces/default/roles/bob");
     let wider = json!({"metadata": {"name": "bob"}, "rules": [rule(&["get"], &["pods"])]});
-    assert_eq!(cluster.ask(ADMIN, Method::PUT, &role, wider).await.0, 200);
+    assert_eq!(cluster.request_as(ADMIN, Method::PUT, &role, wider).await.0, 200);
     assert_eq!(cluster.get("bob", PODS).await.0, 403);
-    assert_eq!(cluster.get("bob", &format!("{PODS}/p")).await.0, 404, "allowed, but not there");
+    assert_eq!(cluster.get("bob", &format!("{PODS}/p")).await.0, 404, "allowed, but the pod does not exist");
     let binding = format!("{RBAC}/namespaces/default/rolebindings/bob-bob");
-    assert_eq!(cluster.ask(ADMIN, Method::DELETE, &binding, Value::Null).await.0, 200);
+    assert_eq!(cluster.request_as(ADMIN, Method::DELETE, &binding, Value::Null).await.0, 200);
     assert_eq!(cluster.get("bob", &format!("{PODS}/p")).await.0, 403);
 }
 
@@ -167,15 +167,15 @@ async fn access_is_decided_before_existence() {
     assert_eq!(cluster.get(ADMIN, "/nonsense").await.0, 404);
 }
 
-/// A7.9: writes of another server on the same store apply, and so do objects from before a start.
+/// A7.9: writes of another server on the same store apply, and so do objects that existed before a start.
 #[tokio::test]
 async fn servers_on_one_store_follow_each_other() {
     let first = cluster().await;
-    let second = on(Arc::clone(&first.store), guarded()).await;
+    let second = on(Arc::clone(&first.store), rbac_access()).await;
     assert_eq!(second.get("bob", PODS).await.0, 403);
     first.grant("bob", json!([rule(&["list"], &["pods"])])).await;
     assert_eq!(second.get("bob", PODS).await.0, 200);
-    let third = on(Arc::clone(&first.store), guarded()).await;
+    let third = on(Arc::clone(&first.store), rbac_access()).await;
     assert_eq!(third.get("bob", PODS).await.0, 200);
 }
 
@@ -217,7 +217,7 @@ async fn creating_by_another_verb_takes_the_right_to_create() {
     let message = "endpoints \"e\" is forbidden: User \"bob\" cannot create resource \"endpoints\" in API group \"\" in the \
                    namespace \"default\"";
     let object = json!({"metadata": {"name": "e"}});
-    let (status, refused) = cluster.ask("bob", Method::PUT, put, object.clone()).await;
+    let (status, refused) = cluster.request_as("bob", Method::PUT, put, object.clone()).await;
     assert_eq!((status, &refused["message"]), (403, &json!(message)));
     let apply = async || {
         let request = http::Request::builder()
@@ -232,7 +232,7 @@ async fn creating_by_another_verb_takes_the_right_to_create() {
     assert_eq!(apply().await, 403);
     let both = json!({"metadata": {"name": "bob"}, "rules": [rule(&["create", "update", "patch"], &["endpoints", "configmaps"])]});
     let role = format!("{RBAC}/namespaces/default/roles/bob");
-    assert_eq!(cluster.ask(ADMIN, Method::PUT, &role, both).await.0, 200);
+    assert_eq!(cluster.request_as(ADMIN, Method::PUT, &role, both).await.0, 200);
     assert_eq!(apply().await, 201);
-    assert_eq!(cluster.ask("bob", Method::PUT, put, object).await.0, 201);
+    assert_eq!(cluster.request_as("bob", Method::PUT, put, object).await.0, 201);
 }

@@ -1,6 +1,6 @@
 //! A store whose watches deliver events only when progress is requested.
 //!
-//! It stands for a store across a network, whose watch events arrive after the responses to writes.
+//! It simulates a store across a network, whose watch events arrive after the responses to writes.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use gantry_store::{
 };
 use http::Method;
 
-use crate::cluster::{ADMIN, PODS, RBAC, guarded, on, rule};
+use crate::cluster::{ADMIN, PODS, RBAC, on, rbac_access, rule};
 
 #[derive(Debug)]
 struct Lagging(MemoryStore, AtomicBool);
@@ -26,23 +26,23 @@ fn lagging() -> Arc<Lagging> {
 
 struct Silent {
     watch: Watch,
-    asked: bool,
+    is_requested: bool,
 }
 
 impl Watching for Silent {
     fn poll_notice(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Notice, Error>>> {
-        if !self.asked {
+        if !self.is_requested {
             return Poll::Pending;
         }
         let notice = pin!(self.watch.next()).poll(context);
         if matches!(notice, Poll::Ready(Some(Ok(Notice::Progress(_))))) {
-            self.asked = false;
+            self.is_requested = false;
         }
         notice
     }
 
     fn request_progress(&mut self) {
-        self.asked = true;
+        self.is_requested = true;
         self.watch.request_progress();
     }
 }
@@ -53,7 +53,7 @@ impl Store for Lagging {
     }
     fn list(&self, request: ListRequest) -> Answer<'_, Page> {
         if self.1.load(Ordering::Relaxed) {
-            return Box::pin(async { Err(Error::Unavailable { why: "it is down".to_owned() }) });
+            return Box::pin(async { Err(Error::Unavailable { why: "the store is down".to_owned() }) });
         }
         self.0.list(request)
     }
@@ -62,7 +62,7 @@ impl Store for Lagging {
     }
     fn watch(&self, prefix: Prefix, after: Revision) -> Answer<'_, Watch> {
         let watch = self.0.watch(prefix, after);
-        Box::pin(async move { Ok(Watch::new(Silent { watch: watch.await?, asked: false })) })
+        Box::pin(async move { Ok(Watch::new(Silent { watch: watch.await?, is_requested: false })) })
     }
     fn compact(&self, through: Revision) -> Answer<'_, ()> {
         self.0.compact(through)
@@ -75,19 +75,19 @@ impl Store for Lagging {
 /// A7.9: a write of a role or binding applies once it is acknowledged, however late the watches are.
 #[tokio::test]
 async fn a_decision_is_never_older_than_an_answered_write() {
-    let cluster = on(lagging(), guarded()).await;
+    let cluster = on(lagging(), rbac_access()).await;
     assert_eq!(cluster.get("bob", PODS).await.0, 403);
     cluster.grant("bob", json!([rule(&["list"], &["pods"])])).await;
     let role = format!("{RBAC}/namespaces/default/roles/bob");
     for _ in 0..3 {
         assert_eq!(cluster.get("bob", PODS).await.0, 200);
         let nothing = json!({"metadata": {"name": "bob"}, "rules": []});
-        assert_eq!(cluster.ask(ADMIN, Method::PUT, &role, nothing).await.0, 200);
+        assert_eq!(cluster.request_as(ADMIN, Method::PUT, &role, nothing).await.0, 200);
         assert_eq!(cluster.get("bob", PODS).await.0, 403);
         let listing = json!({"metadata": {"name": "bob"}, "rules": [rule(&["list"], &["pods"])]});
-        assert_eq!(cluster.ask(ADMIN, Method::PUT, &role, listing).await.0, 200);
+        assert_eq!(cluster.request_as(ADMIN, Method::PUT, &role, listing).await.0, 200);
     }
-    assert_eq!(cluster.ask(ADMIN, Method::DELETE, &role, Value::Null).await.0, 200);
+    assert_eq!(cluster.request_as(ADMIN, Method::DELETE, &role, Value::Null).await.0, 200);
     let (status, refused) = cluster.get("bob", PODS).await;
     let why = "RBAC: role.rbac.authorization.k8s.io \"bob\" not found";
     assert_eq!(status, 403);
@@ -98,7 +98,7 @@ async fn a_decision_is_never_older_than_an_answered_write() {
 #[tokio::test]
 async fn without_roles_only_public_paths_respond() {
     let store = lagging();
-    let cluster = on(Arc::clone(&store) as _, guarded()).await;
+    let cluster = on(Arc::clone(&store) as _, rbac_access()).await;
     store.1.store(true, Ordering::Relaxed);
     assert_eq!(cluster.get("bob", "/version").await.0, 200);
     assert_eq!(cluster.get("bob", "/apis").await.0, 500);

@@ -7,7 +7,7 @@ use gantry_formats::base64;
 use gantry_json::{Value, json};
 use http::Method;
 
-use crate::cluster::{ADMIN, Cluster, PODS, RBAC, cluster, guarded, on, rule};
+use crate::cluster::{ADMIN, Cluster, PODS, RBAC, cluster, on, rbac_access, rule};
 
 const ACCOUNTS: &str = "/api/v1/namespaces/default/serviceaccounts";
 
@@ -21,13 +21,13 @@ async fn with_robot() -> (Cluster, Value) {
 async fn request(cluster: &Cluster, spec: Value) -> (u16, Value) {
     let path = format!("{ACCOUNTS}/robot/token");
     let kind = json!({"kind": "TokenRequest", "apiVersion": "authentication.k8s.io/v1", "spec": spec});
-    cluster.ask(ADMIN, Method::POST, &path, kind).await
+    cluster.request_as(ADMIN, Method::POST, &path, kind).await
 }
 
 async fn token(cluster: &Cluster, spec: Value) -> String {
-    let (status, answer) = request(cluster, spec).await;
-    assert_eq!(status, 201, "{answer}");
-    answer["status"]["token"].as_str().unwrap().to_owned()
+    let (status, response) = request(cluster, spec).await;
+    assert_eq!(status, 201, "{response}");
+    response["status"]["token"].as_str().unwrap().to_owned()
 }
 
 fn claims(token: &str) -> Value {
@@ -35,7 +35,7 @@ fn claims(token: &str) -> Value {
 }
 
 async fn status_with(cluster: &Cluster, token: &str) -> u16 {
-    cluster.bearing(token, Method::GET, PODS, Value::Null).await.0
+    cluster.request_with_token(token, Method::GET, PODS, Value::Null).await.0
 }
 
 async fn pod(cluster: &Cluster, name: &str, account: &str) -> Value {
@@ -50,23 +50,23 @@ async fn pod(cluster: &Cluster, name: &str, account: &str) -> Value {
 #[tokio::test]
 async fn a_token_says_whose_it_is_and_for_how_long() {
     let (cluster, robot) = with_robot().await;
-    let (status, answer) = request(&cluster, json!({})).await;
-    assert_eq!(status, 201, "{answer}");
+    let (status, response) = request(&cluster, json!({})).await;
+    assert_eq!(status, 201, "{response}");
     let issuer = "https://kubernetes.default.svc.cluster.local";
     assert_eq!(
-        answer["spec"],
+        response["spec"],
         json!({"audiences": [issuer], "expirationSeconds": 3600, "boundObjectRef": null})
     );
     let metadata = &robot["metadata"];
-    let mut own = answer["metadata"].clone();
+    let mut own = response["metadata"].clone();
     let owners = own.as_object_mut().unwrap().remove("managedFields").unwrap();
     assert_eq!(owners[0]["subresource"], "token");
     assert_eq!(
         own,
         json!({"name": "robot", "namespace": "default", "uid": metadata["uid"], "creationTimestamp": metadata["creationTimestamp"]})
     );
-    assert_eq!(answer["status"]["expirationTimestamp"], "2026-01-01T13:00:00Z");
-    let claims = claims(answer["status"]["token"].as_str().unwrap());
+    assert_eq!(response["status"]["expirationTimestamp"], "2026-01-01T13:00:00Z");
+    let claims = claims(response["status"]["token"].as_str().unwrap());
     let account = json!({"name": "robot", "uid": metadata["uid"]});
     let noon = 1_767_268_800;
     assert_eq!(
@@ -77,7 +77,7 @@ async fn a_token_says_whose_it_is_and_for_how_long() {
             "kubernetes.io": {"namespace": "default", "serviceaccount": account},
         })
     );
-    let header = answer["status"]["token"].as_str().unwrap().split('.').next().unwrap().to_owned();
+    let header = response["status"]["token"].as_str().unwrap().split('.').next().unwrap().to_owned();
     let header: Value = gantry_json::from_slice(&base64::decode_url(&header).unwrap()).unwrap();
     assert!(header["alg"] == "RS256" && header["kid"].is_string(), "{header}");
 }
@@ -95,10 +95,11 @@ async fn requests_for_tokens_are_checked() {
     let why = refused["message"].as_str().unwrap();
     assert!(status == 422 && why.ends_with("may not specify a duration larger than 2^32 seconds"), "{why}");
     let missing = format!("{ACCOUNTS}/none/token");
-    let (status, refused) = cluster.ask(ADMIN, Method::POST, &missing, json!({"spec": {}})).await;
+    let (status, refused) = cluster.request_as(ADMIN, Method::POST, &missing, json!({"spec": {}})).await;
     assert_eq!((status, &refused["message"]), (404, &json!("serviceaccounts \"none\" not found")));
     let other = json!({"metadata": {"name": "other"}, "spec": {}});
-    let (status, refused) = cluster.ask(ADMIN, Method::POST, &format!("{ACCOUNTS}/robot/token"), other).await;
+    let (status, refused) =
+        cluster.request_as(ADMIN, Method::POST, &format!("{ACCOUNTS}/robot/token"), other).await;
     let message = "Invalid value: \"other\": must match the service account name if specified";
     assert_eq!((status, &refused["details"]["causes"][0]["message"]), (422, &json!(message)));
     assert_eq!(cluster.get(ADMIN, &format!("{ACCOUNTS}/robot/token")).await.0, 405);
@@ -109,7 +110,7 @@ async fn requests_for_tokens_are_checked() {
 async fn a_token_is_its_account() {
     let (cluster, robot) = with_robot().await;
     let token = token(&cluster, json!({})).await;
-    let (status, refused) = cluster.bearing(&token, Method::GET, PODS, Value::Null).await;
+    let (status, refused) = cluster.request_with_token(&token, Method::GET, PODS, Value::Null).await;
     let message = "pods is forbidden: User \"system:serviceaccount:default:robot\" cannot list resource \"pods\" in API group \
                    \"\" in the namespace \"default\"";
     assert_eq!((status, &refused["message"]), (403, &json!(message)));
@@ -121,7 +122,7 @@ async fn a_token_is_its_account() {
     cluster.create(&format!("{RBAC}/namespaces/default/rolebindings"), binding).await;
     assert_eq!(status_with(&cluster, &token).await, 200);
     let who = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
-    let (_, review) = cluster.bearing(&token, Method::POST, who, json!({})).await;
+    let (_, review) = cluster.request_with_token(&token, Method::POST, who, json!({})).await;
     let user = &review["status"]["userInfo"];
     assert_eq!(user["username"], "system:serviceaccount:default:robot");
     assert_eq!(user["uid"], robot["metadata"]["uid"]);
@@ -131,7 +132,7 @@ async fn a_token_is_its_account() {
     assert_eq!(user["extra"], json!({"authentication.kubernetes.io/credential-id": [id]}));
 }
 
-/// A7.8: a token ends with its expiry or its account, and is valid for its audience only.
+/// A7.8: a token is invalid after its expiry or the deletion of its account, and valid for its audience only.
 #[tokio::test]
 async fn a_token_ends() {
     let (cluster, _) = with_robot().await;
@@ -144,13 +145,13 @@ async fn a_token_ends() {
     assert_eq!(status_with(&cluster, &short).await, 401, "expired");
     assert_eq!(status_with(&cluster, &long).await, 403);
     let path = format!("{ACCOUNTS}/robot");
-    assert_eq!(cluster.ask(ADMIN, Method::DELETE, &path, Value::Null).await.0, 200);
+    assert_eq!(cluster.request_as(ADMIN, Method::DELETE, &path, Value::Null).await.0, 200);
     assert_eq!(status_with(&cluster, &long).await, 401, "of a deleted account");
     cluster.create(ACCOUNTS, json!({"metadata": {"name": "robot"}})).await;
     assert_eq!(status_with(&cluster, &long).await, 401, "of an earlier account of that name");
 }
 
-/// A7.8: a token bound to a pod has claims about it, and ends with it.
+/// A7.8: a token bound to a pod has claims about it, and is invalid after its deletion.
 #[tokio::test]
 async fn a_token_may_be_bound_to_a_pod() {
     let (cluster, _) = with_robot().await;
@@ -163,7 +164,7 @@ async fn a_token_may_be_bound_to_a_pod() {
     assert_eq!(own["node"], json!({"name": "n"}), "included, though the node does not exist");
     assert_eq!(status_with(&cluster, &bound).await, 403);
     let who = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
-    let (_, review) = cluster.bearing(&bound, Method::POST, who, json!({})).await;
+    let (_, review) = cluster.request_with_token(&bound, Method::POST, who, json!({})).await;
     let extra = &review["status"]["userInfo"]["extra"];
     assert_eq!(extra["authentication.kubernetes.io/pod-name"], json!(["p"]));
     assert_eq!(extra["authentication.kubernetes.io/pod-uid"], json!([uid]));
@@ -175,7 +176,7 @@ async fn a_token_may_be_bound_to_a_pod() {
                    in record. The object might have been deleted and then recreated";
     assert_eq!((status, &refused["message"]), (409, &json!(message)));
     let now = format!("{PODS}/p?gracePeriodSeconds=0");
-    assert_eq!(cluster.ask(ADMIN, Method::DELETE, &now, Value::Null).await.0, 200);
+    assert_eq!(cluster.request_as(ADMIN, Method::DELETE, &now, Value::Null).await.0, 200);
     assert_eq!(status_with(&cluster, &bound).await, 401);
 }
 
@@ -187,8 +188,8 @@ async fn tokens_are_bound_to_pods_secrets_and_nodes() {
     pod(&cluster, "p", "other").await;
     let bind = async |kind: &str, version: &str| {
         let spec = json!({"boundObjectRef": {"kind": kind, "apiVersion": version, "name": "p"}});
-        let (status, said) = request(&cluster, spec).await;
-        (status, said["message"].as_str().unwrap_or_default().to_owned())
+        let (status, response) = request(&cluster, spec).await;
+        (status, response["message"].as_str().unwrap_or_default().to_owned())
     };
     let message =
         "cannot bind token for serviceaccount \"robot\" to pod running with different serviceaccount name.";
@@ -208,48 +209,48 @@ async fn a_token_is_reviewed() {
     let (cluster, _) = with_robot().await;
     let review = async |spec: Value| {
         let path = "/apis/authentication.k8s.io/v1/tokenreviews";
-        let (status, answer) = cluster.ask(ADMIN, Method::POST, path, json!({"spec": spec})).await;
-        (status, if status == 201 { answer["status"].clone() } else { answer["message"].clone() })
+        let (status, response) = cluster.request_as(ADMIN, Method::POST, path, json!({"spec": spec})).await;
+        (status, if status == 201 { response["status"].clone() } else { response["message"].clone() })
     };
     let good = token(&cluster, json!({})).await;
-    let (status, said) = review(json!({"token": good})).await;
-    assert_eq!((status, &said["authenticated"]), (201, &json!(true)));
-    assert_eq!(said["user"]["username"], "system:serviceaccount:default:robot");
-    assert_eq!(said["audiences"], json!(["https://kubernetes.default.svc.cluster.local"]));
+    let (status, result) = review(json!({"token": good})).await;
+    assert_eq!((status, &result["authenticated"]), (201, &json!(true)));
+    assert_eq!(result["user"]["username"], "system:serviceaccount:default:robot");
+    assert_eq!(result["audiences"], json!(["https://kubernetes.default.svc.cluster.local"]));
     let bad = json!({"user": {}, "error": "invalid bearer token"});
     assert_eq!(review(json!({"token": "nonsense"})).await, (201, bad));
     let needed = json!("token is required for TokenReview in authentication");
     assert_eq!(review(json!({"token": ""})).await, (400, needed));
     let mine = token(&cluster, json!({"audiences": ["me", "you"]})).await;
-    let (_, said) = review(json!({"token": mine, "audiences": ["you", "them"]})).await;
-    assert_eq!((&said["authenticated"], &said["audiences"]), (&json!(true), &json!(["you"])));
-    let (_, said) = review(json!({"token": mine})).await;
-    assert_eq!(said.get("authenticated"), None);
-    let why = said["error"].as_str().unwrap();
+    let (_, result) = review(json!({"token": mine, "audiences": ["you", "them"]})).await;
+    assert_eq!((&result["authenticated"], &result["audiences"]), (&json!(true), &json!(["you"])));
+    let (_, result) = review(json!({"token": mine})).await;
+    assert_eq!(result.get("authenticated"), None);
+    let why = result["error"].as_str().unwrap();
     assert!(why.contains("is invalid for the target audiences"), "{why}");
-    let (_, said) = review(json!({"token": "bob-token", "audiences": ["another"]})).await;
-    assert_eq!(said["user"], json!({"username": "bob", "groups": ["system:authenticated"]}));
-    assert_eq!(said["audiences"], json!(["another"]));
+    let (_, result) = review(json!({"token": "bob-token", "audiences": ["another"]})).await;
+    assert_eq!(result["user"], json!({"username": "bob", "groups": ["system:authenticated"]}));
+    assert_eq!(result["audiences"], json!(["another"]));
 }
 
 /// A7.8: servers on one store accept each other's tokens; another cluster does not.
 #[tokio::test]
 async fn servers_on_one_store_share_the_key() {
     let (first, _) = with_robot().await;
-    let second = on(Arc::clone(&first.store), guarded()).await;
+    let second = on(Arc::clone(&first.store), rbac_access()).await;
     let of_second = token(&second, json!({})).await;
     let of_first = token(&first, json!({})).await;
     assert_eq!(status_with(&first, &of_second).await, 403);
     assert_eq!(status_with(&second, &of_first).await, 403);
-    let third = on(Arc::clone(&first.store), guarded()).await;
+    let third = on(Arc::clone(&first.store), rbac_access()).await;
     assert_eq!(status_with(&third, &of_first).await, 403, "also after a restart");
-    let (stranger, _) = with_robot().await;
-    assert_eq!(status_with(&stranger, &of_first).await, 401);
-    token(&stranger, json!({})).await;
-    assert_eq!(status_with(&stranger, &of_first).await, 401, "with a key of its own");
+    let (other_cluster, _) = with_robot().await;
+    assert_eq!(status_with(&other_cluster, &of_first).await, 401);
+    token(&other_cluster, json!({})).await;
+    assert_eq!(status_with(&other_cluster, &of_first).await, 401, "signed with another key");
     let renamed =
-        on(Arc::clone(&first.store), Access { issuer: "https://other".to_owned(), ..guarded() }).await;
-    assert_eq!(status_with(&renamed, &of_first).await, 401, "of another issuer");
+        on(Arc::clone(&first.store), Access { issuer: "https://other".to_owned(), ..rbac_access() }).await;
+    assert_eq!(status_with(&renamed, &of_first).await, 401, "from another issuer");
 }
 
 /// A7.8: tokens can be verified with the published keys.
@@ -269,20 +270,23 @@ async fn the_key_is_published() {
     assert_eq!(cluster.get("bob", "/openid/v1/jwks").await.0, 403);
 }
 
-/// A7.8: a token is valid for a short time while its bound object is being deleted.
+/// A7.8: a token stays valid for a short time while its bound object is being deleted.
 #[tokio::test]
 async fn a_token_outlives_the_beginning_of_a_deletion() {
     let cluster = cluster().await;
     let held = json!({"metadata": {"name": "robot", "finalizers": ["example.com/f"]}});
     cluster.create(ACCOUNTS, held).await;
     let token = token(&cluster, json!({})).await;
-    assert_eq!(cluster.ask(ADMIN, Method::DELETE, &format!("{ACCOUNTS}/robot"), Value::Null).await.0, 200);
+    assert_eq!(
+        cluster.request_as(ADMIN, Method::DELETE, &format!("{ACCOUNTS}/robot"), Value::Null).await.0,
+        200
+    );
     assert_eq!(status_with(&cluster, &token).await, 403);
     cluster.clock.wait(61);
     assert_eq!(status_with(&cluster, &token).await, 401);
 }
 
-/// A7.8: a token bound to a node or a secret ends with it.
+/// A7.8: a token bound to a node or a secret is invalid after its deletion.
 #[tokio::test]
 async fn a_token_ends_with_its_bound_object() {
     let (cluster, _) = with_robot().await;
@@ -291,7 +295,7 @@ async fn a_token_ends_with_its_bound_object() {
         let spec = json!({"boundObjectRef": {"kind": kind, "apiVersion": "v1", "name": "x"}});
         let token = token(&cluster, spec).await;
         assert_eq!(status_with(&cluster, &token).await, 403);
-        assert_eq!(cluster.ask(ADMIN, Method::DELETE, &format!("{path}/x"), Value::Null).await.0, 200);
+        assert_eq!(cluster.request_as(ADMIN, Method::DELETE, &format!("{path}/x"), Value::Null).await.0, 200);
         assert_eq!(status_with(&cluster, &token).await, 401, "{kind}");
     }
 }
@@ -300,12 +304,12 @@ async fn a_token_ends_with_its_bound_object() {
 #[tokio::test]
 async fn a_request_for_a_token_has_the_options_of_a_creation() {
     let (cluster, _) = with_robot().await;
-    let asked = async |options: &str| {
+    let status_of = async |options: &str| {
         let body =
             json!({"kind": "TokenRequest", "apiVersion": "authentication.k8s.io/v1", "spec": {}, "odd": 1});
-        cluster.ask(ADMIN, Method::POST, &format!("{ACCOUNTS}/robot/token{options}"), body).await.0
+        cluster.request_as(ADMIN, Method::POST, &format!("{ACCOUNTS}/robot/token{options}"), body).await.0
     };
-    assert_eq!(asked("").await, 201);
-    assert_eq!(asked("?fieldValidation=Strict").await, 400);
-    assert_eq!(asked("?fieldValidation=x").await, 422);
+    assert_eq!(status_of("").await, 201);
+    assert_eq!(status_of("?fieldValidation=Strict").await, 400);
+    assert_eq!(status_of("?fieldValidation=x").await, 422);
 }

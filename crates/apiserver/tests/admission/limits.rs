@@ -14,7 +14,7 @@ async fn containers_keep_to_the_limits_of_their_namespace() {
     let made = created(&server, PODS, pod("p", json!({}))).await;
     let resources = json!({"limits": {"cpu": "500m"}, "requests": {"cpu": "100m"}});
     assert_eq!(made["spec"]["containers"][0]["resources"], resources);
-    assert_eq!(made["status"]["qosClass"], "Burstable", "what is given counts");
+    assert_eq!(made["status"]["qosClass"], "Burstable", "the defaults count for the class");
     assert_eq!(
         made["metadata"]["annotations"]["kubernetes.io/limit-ranger"],
         "LimitRanger plugin set: cpu request for container c; cpu limit for container c"

@@ -57,7 +57,7 @@ async fn an_account_brings_its_token_and_its_secrets() {
     assert!(volume.starts_with("kube-api-access-") && volume.len() == 21, "{volume}");
     let mount = json!([{"name": volume, "readOnly": true, "mountPath": TOKEN_PATH}]);
     assert_eq!(spec["containers"][0]["volumeMounts"], mount);
-    assert_eq!(spec["containers"][1]["volumeMounts"], own_mount, "existing mounts stay");
+    assert_eq!(spec["containers"][1]["volumeMounts"], own_mount, "existing mounts are kept");
     let projected = &spec["volumes"][1]["projected"];
     assert_eq!((&projected["defaultMode"], projected["sources"].as_array().unwrap().len()), (&json!(420), 3));
     assert_eq!(projected["sources"][0]["serviceAccountToken"]["expirationSeconds"], 3607);

@@ -15,7 +15,7 @@ fn quota(name: &str, hard: Value) -> Value {
     quota
 }
 
-/// 2.6 quota: the message of a refusal.
+/// 2.6 quota: a refusal has the name of the quota and the requested, used and limited amounts.
 #[tokio::test]
 async fn nothing_comes_in_beyond_a_quota() {
     let server = server().await;
@@ -42,7 +42,11 @@ async fn usage_is_reported_and_released() {
     created(&server, MAPS, json!({"metadata": {"name": "one"}})).await;
     let path = format!("{QUOTAS}/q");
     let used = json!({"count/configmaps": "2", "count/jobs.batch": "0", "configmaps": "2"});
-    assert_eq!(get(&server, &path).await["status"]["used"], used, "what was there before counts as well");
+    assert_eq!(
+        get(&server, &path).await["status"]["used"],
+        used,
+        "objects that existed before count as well"
+    );
     let message = refused(&server, MAPS, json!({"metadata": {"name": "two"}}), 403).await;
     assert!(message.ends_with("exceeded quota: q, requested: count/configmaps=1, used: count/configmaps=2, limited: count/configmaps=2"), "{message}");
     call(&server, Method::DELETE, &format!("{MAPS}/before"), Value::Null).await;
@@ -75,7 +79,7 @@ async fn amounts_are_charged_to_a_quota() {
     let done = json!({"status": {"phase": "Succeeded"}});
     patched(&server, &format!("{PODS}/a/status"), done).await;
     let used = get(&server, &format!("{QUOTAS}/q")).await["status"]["used"].clone();
-    assert_eq!(used, json!({"requests.cpu": "0", "limits.memory": "0"}), "a pod that is done uses nothing");
+    assert_eq!(used, json!({"requests.cpu": "0", "limits.memory": "0"}), "a finished pod uses nothing");
     created(&server, PODS, pod("b", with("1", "1Gi"))).await;
 }
 
@@ -95,17 +99,17 @@ async fn a_quota_is_about_the_pods_of_its_scope() {
 async fn many_at_once_do_not_exceed_a_quota() {
     let server = server().await;
     created(&server, QUOTAS, quota("q", json!({"count/configmaps": "5"}))).await;
-    let asking = (0..20).map(|n| {
+    let requests = (0..20).map(|n| {
         let server = server.clone();
         tokio::spawn(
             async move { post(&server, MAPS, json!({"metadata": {"name": format!("m{n}")}})).await.0 },
         )
     });
-    let mut let_in = 0;
-    for asked in asking.collect::<Vec<_>>() {
-        let_in += usize::from(asked.await.unwrap() == 201);
+    let mut accepted = 0;
+    for request in requests.collect::<Vec<_>>() {
+        accepted += usize::from(request.await.unwrap() == 201);
     }
-    assert_eq!(let_in, 5);
+    assert_eq!(accepted, 5);
     let (_, maps) = call(&server, Method::GET, MAPS, Value::Null).await;
     assert_eq!(maps["items"].as_array().unwrap().len(), 5);
     assert_eq!(get(&server, &format!("{QUOTAS}/q")).await["status"]["used"]["count/configmaps"], "5");
@@ -139,5 +143,5 @@ async fn an_update_is_charged_by_the_difference() {
     let inside = json!({"spec": {"type": "ClusterIP"}});
     assert_eq!(patched(&server, &path("a"), inside).await.0, 200);
     assert_eq!(used().await, json!({"services.nodeports": "0"}));
-    assert_eq!(patched(&server, &path("b"), outside).await.0, 200, "what was given back can be used");
+    assert_eq!(patched(&server, &path("b"), outside).await.0, 200, "released amounts can be used");
 }

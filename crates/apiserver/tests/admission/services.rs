@@ -22,7 +22,7 @@ fn service(name: &str, spec: Value) -> Value {
     service
 }
 
-/// 2.6 service IP: an address of the range and its family; a headless service has none.
+/// 2.6 service IP: a service gets an address of the range, and its family; a headless service gets none.
 #[tokio::test]
 async fn a_service_is_given_an_address() {
     let server = server().await;
@@ -36,11 +36,11 @@ async fn a_service_is_given_an_address() {
     let none = service("none", json!({"clusterIP": "None", "selector": {"a": "b"}}));
     assert_eq!(created(&server, SERVICES, none).await["spec"]["clusterIPs"], json!(["None"]));
     let anywhere = created(&server, SERVICES, service("anywhere", json!({"clusterIP": "None"}))).await;
-    assert_eq!(anywhere["spec"]["ipFamilies"], json!(["IPv4", "IPv6"]), "it selects no pods");
+    assert_eq!(anywhere["spec"]["ipFamilies"], json!(["IPv4", "IPv6"]), "the service selects no pods");
     let alias = service("alias", json!({"type": "ExternalName", "externalName": "example.com"}));
     assert_eq!(created(&server, SERVICES, alias).await["spec"].get("clusterIP"), None);
     let dry = created(&server, &format!("{SERVICES}?dryRun=All"), service("dry", json!({}))).await;
-    assert!(dry["spec"]["clusterIP"].is_string(), "a dry run shows one, too");
+    assert!(dry["spec"]["clusterIP"].is_string(), "a dry run returns an address, too");
 }
 
 /// 2.6 service IP: a requested address is allocated, unless it is in use or outside of the range.
@@ -58,7 +58,7 @@ async fn an_address_can_be_requested_once() {
         refused(&server, SERVICES, at("b", "10.96.0.1"), 422)
             .await
             .ends_with("provided IP is already allocated"),
-        "the server's own"
+        "the address of the server's own service"
     );
     assert!(
         refused(&server, SERVICES, at("b", "1.2.3.4"), 422)
@@ -118,7 +118,7 @@ async fn allocation_errors_come_first() {
         json!([{"name": "a", "port": 80, "nodePort": 31000}, {"name": "b", "port": 81, "nodePort": 5}]);
     assert!(
         refused(&server, SERVICES, open(several), 422).await.contains("ports[0].nodePort"),
-        "in their order"
+        "errors are in the order of the ports"
     );
     let twice =
         json!([{"name": "a", "port": 80, "nodePort": 31001}, {"name": "b", "port": 81, "nodePort": 31001}]);
@@ -128,7 +128,7 @@ async fn allocation_errors_come_first() {
     let families = json!({"ipFamilies": ["IPv6"], "ports": [wrong(0)], "clusterIP": ""});
     assert!(
         refused(&server, SERVICES, service("other", families), 422).await.contains("spec.ipFamilies[0]"),
-        "families come before"
+        "errors of families precede"
     );
     let checked =
         json!({"type": "LoadBalancer", "externalTrafficPolicy": "Local", "healthCheckNodePort": 31000});
@@ -220,7 +220,7 @@ async fn a_changed_service_type_changes_the_allocations() {
     );
     created(&server, SERVICES, heir).await;
     let (_, back) = patched(&server, &path, json!({"spec": {"type": "ClusterIP"}})).await;
-    assert_ne!(back["spec"]["clusterIP"], "10.96.0.20", "that is another's by now");
+    assert_ne!(back["spec"]["clusterIP"], "10.96.0.20", "the address now belongs to another service");
     let (status, refusal) =
         patched(&server, &path, json!({"spec": {"clusterIP": "10.96.0.21", "clusterIPs": ["10.96.0.21"]}}))
             .await;
@@ -240,12 +240,12 @@ async fn two_servers_give_every_address_once() {
         server
     };
     let (one, two) = (start().await, start().await);
-    let asking = (0..12).map(|n| {
+    let requests = (0..12).map(|n| {
         let server = if n % 2 == 0 { one.clone() } else { two.clone() };
         tokio::spawn(async move { post(&server, SERVICES, service(&format!("s{n}"), json!({}))).await })
     });
-    for asked in asking.collect::<Vec<_>>() {
-        let (status, made) = asked.await.unwrap();
+    for request in requests.collect::<Vec<_>>() {
+        let (status, made) = request.await.unwrap();
         assert_eq!(status, 201, "{made}");
     }
     let again = start().await;
@@ -254,7 +254,7 @@ async fn two_servers_give_every_address_once() {
     let all = get(&again, SERVICES).await;
     let addresses: BTreeSet<_> =
         all["items"].as_array().unwrap().iter().map(|one| one["spec"]["clusterIP"].to_string()).collect();
-    assert_eq!(addresses.len(), 14, "thirteen and the server's own, all different");
+    assert_eq!(addresses.len(), 14, "thirteen and the server's own have different addresses");
     let message = refused(&again, SERVICES, service("s14", json!({})), 500).await;
     assert_eq!(message, "Internal error occurred: failed to allocate a serviceIP: range is full");
 }

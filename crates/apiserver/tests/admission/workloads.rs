@@ -4,7 +4,7 @@ use gantry_json::json;
 
 use super::{created, get, patched, server};
 
-/// 2.6 job selector: a job selects its pods by its uid, unless it has a selector of its own.
+/// 2.6 job selector: a job selects its pods by its uid, unless it has a selector already.
 #[tokio::test]
 async fn a_job_selects_the_pods_that_it_makes() {
     let server = server().await;
@@ -16,7 +16,7 @@ async fn a_job_selects_the_pods_that_it_makes() {
     assert_eq!(job["spec"]["selector"]["matchLabels"], json!({"batch.kubernetes.io/controller-uid": uid}));
     let labels = &job["spec"]["template"]["metadata"]["labels"];
     assert_eq!((&labels["job-name"], &labels["controller-uid"]), (&json!("job"), uid));
-    assert_eq!(job["metadata"]["labels"], *labels, "a job without labels carries those of its pods");
+    assert_eq!(job["metadata"]["labels"], *labels, "a job without labels gets the labels of its pods");
     assert!(!job["metadata"]["managedFields"].to_string().contains("f:selector"), "A3.15");
     let mut own =
         json!({"metadata": {"name": "own"}, "spec": {"manualSelector": true, "template": template}});
@@ -26,7 +26,7 @@ async fn a_job_selects_the_pods_that_it_makes() {
     assert_eq!(own["spec"]["selector"]["matchLabels"], json!({"mine": "yes"}));
 }
 
-/// 2.6 daemon set: template generations count up.
+/// 2.6 daemon set: each change of the template increments the template generation.
 #[tokio::test]
 async fn templates_of_daemon_sets_are_numbered() {
     let server = server().await;
@@ -44,7 +44,7 @@ async fn templates_of_daemon_sets_are_numbered() {
     let path = format!("{sets}/ds");
     assert_eq!(number(&get(&server, &path).await), "1");
     let (_, other) = patched(&server, &path, json!({"spec": {"minReadySeconds": 5}})).await;
-    assert_eq!(number(&other), "1", "another wish is no other template");
+    assert_eq!(number(&other), "1", "other fields do not count");
     let (_, other) =
         patched(&server, &path, json!({"spec": {"template": {"metadata": {"annotations": {"x": "y"}}}}}))
             .await;
@@ -60,9 +60,9 @@ async fn a_new_node_takes_no_pods() {
     assert_eq!(node["spec"]["taints"], json!([taint]));
     let tainted = json!({"metadata": {"name": "n2"}, "spec": {"taints": [taint]}});
     let node = created(&server, "/api/v1/nodes", tainted).await;
-    assert_eq!(node["spec"]["taints"], json!([taint]), "once is enough");
+    assert_eq!(node["spec"]["taints"], json!([taint]), "the taint is added once");
     let (_, ready) = patched(&server, "/api/v1/nodes/n1", json!({"spec": {"taints": null}})).await;
-    assert_eq!(ready["spec"].get("taints"), None, "and it does not come back");
+    assert_eq!(ready["spec"].get("taints"), None, "the taint is not added again");
 }
 
 /// 2.6 secret: stringData is merged into data on every write.

@@ -30,8 +30,8 @@ async fn redefine(server: &ApiServer, spec: &Value) {
     let path = format!("{DEFINITIONS}/screws.example.com");
     let mut later = screws(spec);
     later["metadata"]["resourceVersion"] = get(server, &path).await.1["metadata"]["resourceVersion"].clone();
-    let (status, answer) = call(server, Method::PUT, &path, later).await;
-    assert_eq!(status, 200, "{answer}");
+    let (status, response) = call(server, Method::PUT, &path, later).await;
+    assert_eq!(status, 200, "{response}");
 }
 
 /// An apply configuration of a screw's spec.
@@ -101,23 +101,23 @@ async fn null_is_applied_where_it_may_stand() {
     let (status, made) =
         state(&server, "fieldManager=m", json!({"no": full, "yes": full, "defaulted": null})).await;
     assert_eq!((status, &made["spec"]["defaulted"]), (201, &json!("d")), "{made}");
-    let (status, answer) = state(&server, "fieldManager=m", json!({"no": full, "yes": null})).await;
-    assert_eq!((status, answer["spec"].get("yes")), (200, Some(&Value::Null)), "{answer}");
+    let (status, response) = state(&server, "fieldManager=m", json!({"no": full, "yes": null})).await;
+    assert_eq!((status, response["spec"].get("yes")), (200, Some(&Value::Null)), "{response}");
     for (wrong, why) in [
         (json!({"no": null}), "spec.no in body must be of type object: \"null\""),
         (json!({"text": null}), "spec.text in body must be of type string: \"null\""),
     ] {
-        let (status, answer) = state(&server, "fieldManager=m", wrong).await;
-        assert_eq!(status, 422, "{answer}");
-        assert!(answer["message"].as_str().unwrap().contains(why), "{answer}");
+        let (status, response) = state(&server, "fieldManager=m", wrong).await;
+        assert_eq!(status, 422, "{response}");
+        assert!(response["message"].as_str().unwrap().contains(why), "{response}");
     }
     let mut other = json!({"kind": "Screw", "apiVersion": "example.com/v1", "metadata": {"name": "b"}});
     other["spec"] = json!({"no": null, "text": null});
-    let (status, answer) = call(&server, Method::POST, SCREWS, other.clone()).await;
-    assert_eq!((status, &answer["spec"]), (201, &json!({"defaulted": "d"})), "a create ignores it");
+    let (status, response) = call(&server, Method::POST, SCREWS, other.clone()).await;
+    assert_eq!((status, &response["spec"]), (201, &json!({"defaulted": "d"})), "a create ignores `null`");
     other["metadata"]["name"] = json!("c");
-    let (status, answer) = patch(&server, &format!("{SCREWS}/c?fieldManager=m"), APPLY, other).await;
-    assert_eq!(status, 422, "{answer}");
+    let (status, response) = patch(&server, &format!("{SCREWS}/c?fieldManager=m"), APPLY, other).await;
+    assert_eq!(status, 422, "{response}");
 }
 
 /// Appendix E: a formatted string is a scalar in managed fields; the format is validated as usual.
@@ -135,9 +135,9 @@ async fn formatted_text_is_any_scalar_to_ownership() {
         (json!({"plain": 5}), 500, ".spec.plain: expected string, got &value.valueUnstructured{Value:5}"),
         (json!({"bytes": 5}), 500, ".spec.bytes: expected string, got &value.valueUnstructured{Value:5}"),
     ] {
-        let (code, answer) = state(&server, "fieldManager=m", wrong.clone()).await;
-        assert_eq!(code, status, "{wrong}: {answer}");
-        assert!(answer["message"].as_str().unwrap().contains(why), "{wrong}: {answer}");
+        let (code, response) = state(&server, "fieldManager=m", wrong.clone()).await;
+        assert_eq!(code, status, "{wrong}: {response}");
+        assert!(response["message"].as_str().unwrap().contains(why), "{wrong}: {response}");
     }
 }
 
@@ -162,11 +162,12 @@ async fn records_outlive_a_change_of_the_schema() {
     assert_eq!(status, 200, "{both}");
     assert_eq!(both["spec"]["parts"], json!([{"name": "a", "n": 1}, {"name": "b", "n": 2}]));
     redefine(&server, &list("atomic")).await;
-    let (status, answer) = state(&server, "fieldManager=m2", json!({"parts": [{"name": "c", "n": 3}]})).await;
-    assert_eq!(status, 409, "{answer}");
-    let (status, answer) =
+    let (status, response) =
+        state(&server, "fieldManager=m2", json!({"parts": [{"name": "c", "n": 3}]})).await;
+    assert_eq!(status, 409, "{response}");
+    let (status, response) =
         state(&server, "fieldManager=m2&force=true", json!({"parts": [{"name": "c", "n": 3}]})).await;
-    assert_eq!((status, &answer["spec"]["parts"]), (200, &json!([{"name": "c", "n": 3}])), "{answer}");
+    assert_eq!((status, &response["spec"]["parts"]), (200, &json!([{"name": "c", "n": 3}])), "{response}");
 }
 
 /// Client-side apply: the last applied configuration is an annotation, and a merge patch has the changes since.
@@ -181,8 +182,8 @@ async fn kubectl_applies_with_merge_patches() {
     assert_eq!(call(&server, Method::POST, &path, body).await.0, 201);
     let change = json!({"metadata": {"annotations": {last: "{\"spec\":{\"length\":2}}\n"}}, "spec": {"length": 2, "colour": null}});
     let path = format!("{SCREWS}/a?fieldManager=kubectl-client-side-apply&fieldValidation=Strict");
-    let (status, answer) = patch(&server, &path, MERGE, change).await;
-    assert_eq!((status, &answer["spec"]), (200, &json!({"length": 2})), "{answer}");
-    let (status, answer) = state(&server, "fieldManager=kubectl", json!({"length": 3})).await;
-    assert_eq!((status, &answer["spec"]["length"]), (200, &json!(3)), "{answer}");
+    let (status, response) = patch(&server, &path, MERGE, change).await;
+    assert_eq!((status, &response["spec"]), (200, &json!({"length": 2})), "{response}");
+    let (status, response) = state(&server, "fieldManager=kubectl", json!({"length": 3})).await;
+    assert_eq!((status, &response["spec"]["length"]), (200, &json!(3)), "{response}");
 }

@@ -1,7 +1,7 @@
 //! Unknown and duplicate fields of a body: warned about, refused or ignored, as the client requests.
 
 use super::*;
-use crate::harness::{ReceivedResponse, ask};
+use crate::harness::{ReceivedResponse, round_trip};
 
 const CRANES: &str = "/apis/example.com/v1/namespaces/default/cranes";
 const JSON_PATCH: &str = "application/json-patch+json";
@@ -42,7 +42,8 @@ async fn with_cranes(keeps_unknown: bool) -> ApiServer {
 }
 
 async fn sent(server: &ApiServer, method: Method, path: &str, kind: &str, body: &str) -> ReceivedResponse {
-    ask(server, method, path, &[("content-type", kind), ("user-agent", "story/1")], body.to_owned()).await
+    round_trip(server, method, path, &[("content-type", kind), ("user-agent", "story/1")], body.to_owned())
+        .await
 }
 
 /// The warnings of a response.
@@ -103,9 +104,10 @@ async fn warnings_have_an_order() {
             let response = sent(&server, Method::POST, &path("Strict"), kind, &body).await;
             assert_eq!(response.status, 400, "{}", response.text());
             let message = response.json()["message"].as_str().unwrap().to_owned();
-            let said = message.split_once("strict decoding error: ").unwrap().1;
-            let said = said.strip_prefix("yaml: unmarshal errors:\n  ").unwrap_or(said).replace("\n  ", ", ");
-            assert_eq!(said, expected.join(", "));
+            let details = message.split_once("strict decoding error: ").unwrap().1;
+            let details =
+                details.strip_prefix("yaml: unmarshal errors:\n  ").unwrap_or(details).replace("\n  ", ", ");
+            assert_eq!(details, expected.join(", "));
             let response = sent(&server, Method::POST, CRANES, kind, &body).await;
             assert_eq!(
                 (response.status, warnings(&response)),
@@ -115,7 +117,7 @@ async fn warnings_have_an_order() {
             );
             let mut stored = response.json();
             assert!(stored["spec"]["held"]["metadata"].get("colour").is_none(), "{stored}");
-            // The same on PUT.
+            // The same with PUT.
             stored["spec"]["weight"] = json!(1);
             let path = |validation: &str| format!("{CRANES}/{name}?fieldValidation={validation}");
             let version = stored["metadata"]["resourceVersion"].as_str().unwrap();
@@ -244,25 +246,25 @@ async fn a_body_has_kind_and_version() {
     }
     make(&server, "a", json!({"size": 1})).await;
     let path = format!("{WIDGETS}/a");
-    let (status, answer) = patch(&server, &path, MERGE, json!({"kind": "Gadget"})).await;
-    assert_eq!((status, answer["message"].as_str().unwrap()), (422, table[3].2));
-    let (status, answer) = patch(&server, &path, MERGE, json!({"apiVersion": "example.com/v2"})).await;
+    let (status, response) = patch(&server, &path, MERGE, json!({"kind": "Gadget"})).await;
+    assert_eq!((status, response["message"].as_str().unwrap()), (422, table[3].2));
+    let (status, response) = patch(&server, &path, MERGE, json!({"apiVersion": "example.com/v2"})).await;
     assert_eq!(status, 422);
     assert_eq!(
-        answer["message"],
+        response["message"],
         "Widget.example.com \"a\" is invalid: apiVersion: Invalid value: \"example.com/v2\": must be example.com/v1"
     );
-    let (status, answer) = patch(&server, &path, MERGE, json!({"kind": null})).await;
+    let (status, response) = patch(&server, &path, MERGE, json!({"kind": null})).await;
     assert_eq!(status, 422);
-    let message = answer["message"].as_str().unwrap();
+    let message = response["message"].as_str().unwrap();
     assert!(
         message.starts_with(" \"\" is invalid: patch: Invalid value: ")
             && message.contains("Object 'Kind' is missing in")
     );
     let other = json!({"kind": "Gadget", "apiVersion": "example.com/v1", "metadata": {"name": "a"}});
-    let (status, answer) = patch(&server, &format!("{path}?fieldManager=m"), APPLY, other).await;
+    let (status, response) = patch(&server, &format!("{path}?fieldManager=m"), APPLY, other).await;
     assert_eq!(
-        (status, answer["message"].as_str().unwrap()),
+        (status, response["message"].as_str().unwrap()),
         (400, "invalid object type: example.com/v1, Kind=Gadget")
     );
 }
@@ -275,8 +277,8 @@ async fn very_deep_objects_are_refused() {
     // The object, its spec and `free` are three levels.
     make(&server, "deep", json!({"size": 1, "free": nested(118)})).await;
     let path = format!("{WIDGETS}/deep");
-    let (status, answer) = patch(&server, &path, MERGE, json!({"spec": {"size": 2}})).await;
-    assert_eq!(status, 200, "{answer}");
+    let (status, response) = patch(&server, &path, MERGE, json!({"spec": {"size": 2}})).await;
+    assert_eq!(status, 200, "{response}");
     assert_eq!(get(&server, WIDGETS).await.0, 200);
     for levels in [119, 400, 600, 5_000] {
         let body = widget("b", json!({"size": 1})).to_string();
@@ -289,28 +291,28 @@ async fn very_deep_objects_are_refused() {
             "Widget in version \"v1\" cannot be handled as a Widget: exceeded max depth"
         );
     }
-    let (status, answer) = patch(&server, &path, MERGE, json!({"spec": {"free": nested(119)}})).await;
+    let (status, response) = patch(&server, &path, MERGE, json!({"spec": {"free": nested(119)}})).await;
     assert_eq!(
-        (status, answer["message"].as_str().unwrap()),
+        (status, response["message"].as_str().unwrap()),
         (400, "error decoding patch: exceeded max depth")
     );
     let doubled = json!([{"op": "copy", "from": "/spec/free", "path": "/spec/free/b"}]);
-    let (status, answer) = patch(&server, &path, JSON_PATCH, doubled).await;
-    assert_eq!((status, &answer["details"]["causes"][0]["field"]), (422, &json!("patch")));
+    let (status, response) = patch(&server, &path, JSON_PATCH, doubled).await;
+    assert_eq!((status, &response["details"]["causes"][0]["field"]), (422, &json!("patch")));
     let statement = widget("deep", json!({"free": nested(119)}));
-    let (status, answer) =
+    let (status, response) =
         patch(&server, &format!("{path}?fieldManager=m&force=true"), APPLY, statement).await;
     assert_eq!(
-        (status, answer["message"].as_str().unwrap()),
+        (status, response["message"].as_str().unwrap()),
         (400, "error encoding patch: exceeded max depth")
     );
     let statement = widget("deep", json!({"free": nested(118)}));
-    let (status, answer) =
+    let (status, response) =
         patch(&server, &format!("{path}?fieldManager=m&force=true"), APPLY, statement).await;
-    assert_eq!(status, 200, "{answer}");
+    assert_eq!(status, 200, "{response}");
     assert_eq!(get(&server, &path).await.0, 200);
-    let (status, answer) = call(&server, Method::DELETE, &path, Value::Null).await;
-    assert_eq!(status, 200, "{answer}");
+    let (status, response) = call(&server, Method::DELETE, &path, Value::Null).await;
+    assert_eq!(status, 200, "{response}");
 }
 
 /// A0.11: the same limit applies to schemaless parts of other kinds.
@@ -325,9 +327,9 @@ async fn very_deep_revisions_are_refused() {
     let path = "/apis/apps/v1/namespaces/default/controllerrevisions";
     assert_eq!(call(&server, Method::POST, path, revision("a", 119)).await.0, 201);
     assert_eq!(get(&server, &format!("{path}/a")).await.0, 200);
-    let (status, answer) = patch(&server, &format!("{path}/a"), MERGE, json!({"revision": 2})).await;
-    assert_eq!(status, 200, "{answer}");
-    let (status, answer) = call(&server, Method::POST, path, revision("b", 120)).await;
+    let (status, response) = patch(&server, &format!("{path}/a"), MERGE, json!({"revision": 2})).await;
+    assert_eq!(status, 200, "{response}");
+    let (status, response) = call(&server, Method::POST, path, revision("b", 120)).await;
     assert_eq!(status, 400);
-    assert!(answer["message"].as_str().unwrap().ends_with(": exceeded max depth"), "{answer}");
+    assert!(response["message"].as_str().unwrap().ends_with(": exceeded max depth"), "{response}");
 }

@@ -5,14 +5,14 @@ use super::*;
 /// Appendix E: names and strategy are defaulted, and the response has no conditions yet.
 #[tokio::test]
 async fn a_new_definition_is_answered_before_its_names_are_accepted() {
-    let answer = define(&server().await, definition()).await;
-    assert_eq!(answer["spec"]["names"]["singular"], "widget");
-    assert_eq!(answer["spec"]["names"]["listKind"], "WidgetList");
-    assert_eq!(answer["spec"]["conversion"], json!({"strategy": "None"}));
+    let response = define(&server().await, definition()).await;
+    assert_eq!(response["spec"]["names"]["singular"], "widget");
+    assert_eq!(response["spec"]["names"]["listKind"], "WidgetList");
+    assert_eq!(response["spec"]["conversion"], json!({"strategy": "None"}));
     let status =
         json!({"conditions": null, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": ["v1"]});
-    assert_eq!(answer["status"], status);
-    assert_eq!(answer["metadata"]["generation"], 1);
+    assert_eq!(response["status"], status);
+    assert_eq!(response["metadata"]["generation"], 1);
 }
 
 /// Appendix E: once its names are accepted, a definition is established and its resource is served.
@@ -60,9 +60,9 @@ async fn a_definition_that_makes_no_sense_is_refused() {
     let mut wrong = definition();
     wrong["metadata"]["name"] = json!("things.example.com");
     wrong["spec"]["versions"][0].as_object_mut().unwrap().remove("schema");
-    let (status, answer) = call(&server, Method::POST, DEFINITIONS, wrong).await;
-    assert_eq!(status, 422, "{answer}");
-    let message = answer["message"].as_str().unwrap();
+    let (status, response) = call(&server, Method::POST, DEFINITIONS, wrong).await;
+    assert_eq!(status, 422, "{response}");
+    let message = response["message"].as_str().unwrap();
     for part in [
         "metadata.name: Invalid value: \"things.example.com\": must be spec.names.plural+\".\"+spec.group",
         "spec.versions[0].schema.openAPIV3Schema: Required value",

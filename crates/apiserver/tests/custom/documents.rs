@@ -1,7 +1,7 @@
 //! Discovery and OpenAPI of custom kinds.
 
 use super::*;
-use crate::harness::ask;
+use crate::harness::round_trip;
 
 /// Appendix E: groups, versions and resources appear with the definition.
 #[tokio::test]
@@ -23,19 +23,19 @@ async fn discovery_lists_custom_kinds() {
     assert_eq!(widgets["categories"], json!(["all"]));
     assert_eq!(widgets["singularName"], "widget");
     let accept = [("accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList")];
-    let before = ask(&server, Method::GET, "/apis", &accept, "").await;
+    let before = round_trip(&server, Method::GET, "/apis", &accept, "").await;
     let aggregated = before.json();
     let group = aggregated["items"].as_array().unwrap().last().unwrap();
     assert_eq!(group["metadata"]["name"], "example.com");
     assert_eq!(group["versions"][0]["resources"][0]["resource"], "widgets");
 
     call(&server, Method::DELETE, &format!("{DEFINITIONS}/widgets.example.com"), Value::Null).await;
-    let after = ask(&server, Method::GET, "/apis", &accept, "").await;
+    let after = round_trip(&server, Method::GET, "/apis", &accept, "").await;
     assert_ne!(before.header("etag"), after.header("etag"), "A1.5: cached documents are outdated");
     assert!(!after.text().contains("example.com"));
 }
 
-/// OpenAPI: `kubectl explain` and client-side validation know the fields.
+/// OpenAPI: `kubectl explain` and client-side validation get the fields.
 #[tokio::test]
 async fn openapi_describes_custom_kinds() {
     let server = with_widgets().await;
@@ -66,7 +66,7 @@ async fn discovery_of_a_terminating_definition_has_no_create() {
     let few = json!(["delete", "deletecollection", "get", "list", "watch"]);
     assert_eq!(get(&server, "/apis/example.com/v1").await.1["resources"][0]["verbs"], few);
     let accept = [("accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList")];
-    let aggregated = ask(&server, Method::GET, "/apis", &accept, "").await.json();
+    let aggregated = round_trip(&server, Method::GET, "/apis", &accept, "").await.json();
     let group = aggregated["items"].as_array().unwrap().last().unwrap();
     assert_eq!(group["versions"][0]["resources"][0]["verbs"], few);
     let parts = &group["versions"][0]["resources"][0]["subresources"];

@@ -48,7 +48,8 @@ fn pod(metadata: &Value) -> Value {
     json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata})
 }
 
-/// Appendix E: the metadata of an embedded object is that of any object; without a schema, everything is preserved.
+/// Appendix E: embedded metadata has the fields of the metadata of any object; without a schema, everything is
+/// preserved.
 #[tokio::test]
 async fn embedded_metadata_has_known_fields_only() {
     let server = with_holders().await;
@@ -83,10 +84,10 @@ async fn malformed_embedded_metadata_is_refused() {
         (json!({"held": {"apiVersion": "v1", "kind": 1}}), "held.kind: Invalid value: 1: must be a string"),
     ];
     for (parts, problem) in table {
-        let (status, answer) = call(&server, Method::POST, HOLDERS, holder("a", parts)).await;
-        assert_eq!(status, 400, "{answer}");
+        let (status, response) = call(&server, Method::POST, HOLDERS, holder("a", parts)).await;
+        assert_eq!(status, 400, "{response}");
         let expected = format!("Holder in version \"v1\" cannot be handled as a Holder: {problem}");
-        assert_eq!(answer["message"], expected);
+        assert_eq!(response["message"], expected);
     }
 }
 
@@ -99,8 +100,8 @@ async fn invalid_embedded_objects_are_refused() {
     nested["held"] = wrong.clone();
     let mut new = holder("a", json!({"held": wrong, "nested": nested}));
     new["metadata"]["labels"] = json!({"a": "x y"});
-    let expect = |answer: &Value| {
-        let causes = answer["details"]["causes"].as_array().unwrap();
+    let expect = |response: &Value| {
+        let causes = response["details"]["causes"].as_array().unwrap();
         let fields: Vec<_> = causes.iter().map(|cause| cause["field"].as_str().unwrap()).collect();
         assert_eq!(
             fields,
@@ -113,17 +114,17 @@ async fn invalid_embedded_objects_are_refused() {
                 "nested.held.kind",
                 "nested.held.metadata.name",
             ],
-            "{answer}"
+            "{response}"
         );
     };
-    let (status, answer) = call(&server, Method::POST, HOLDERS, new.clone()).await;
+    let (status, response) = call(&server, Method::POST, HOLDERS, new.clone()).await;
     assert_eq!(status, 422);
-    expect(&answer);
+    expect(&response);
     let (_, made) = call(&server, Method::POST, HOLDERS, holder("a", json!({}))).await;
     new["metadata"]["resourceVersion"] = made["metadata"]["resourceVersion"].clone();
-    let (status, answer) = call(&server, Method::PUT, &format!("{HOLDERS}/a"), new).await;
+    let (status, response) = call(&server, Method::PUT, &format!("{HOLDERS}/a"), new).await;
     assert_eq!(status, 422);
-    expect(&answer);
+    expect(&response);
 }
 
 /// Appendix E: unknown fields in defaults of embedded metadata are dropped.
@@ -179,9 +180,9 @@ async fn stored_objects_are_read_whatever_comes() {
     assert_eq!((status, &found["held"]), (200, &expected), "{found}");
     assert_eq!(get(&server, HOLDERS).await.1["items"][0]["held"], expected);
     found["metadata"]["labels"] = json!({"l": "m"});
-    let (status, answer) = call(&server, Method::PUT, &format!("{HOLDERS}/a"), found.clone()).await;
-    assert_eq!(status, 422, "{answer}");
+    let (status, response) = call(&server, Method::PUT, &format!("{HOLDERS}/a"), found.clone()).await;
+    assert_eq!(status, 422, "{response}");
     found["held"] = pod(&json!({"name": "x"}));
-    let (status, answer) = call(&server, Method::PUT, &format!("{HOLDERS}/a"), found).await;
-    assert_eq!(status, 200, "{answer}");
+    let (status, response) = call(&server, Method::PUT, &format!("{HOLDERS}/a"), found).await;
+    assert_eq!(status, 200, "{response}");
 }

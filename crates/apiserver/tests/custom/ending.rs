@@ -13,10 +13,13 @@ const WIDGET_DEFINITION: &str = "/apis/apiextensions.k8s.io/v1/customresourcedef
 async fn a_definition_takes_its_objects_with_it() {
     let server = with_widgets().await;
     make(&server, "a", json!({"size": 1})).await;
-    let (status, answer) = call(&server, Method::DELETE, WIDGET_DEFINITION, Value::Null).await;
+    let (status, response) = call(&server, Method::DELETE, WIDGET_DEFINITION, Value::Null).await;
     assert_eq!(status, 200);
-    assert_eq!(answer["metadata"]["finalizers"], json!(["customresourcecleanup.apiextensions.k8s.io"]));
-    assert!(conditions(&answer).contains(&"Terminating=True/InstanceDeletionPending".to_owned()), "{answer}");
+    assert_eq!(response["metadata"]["finalizers"], json!(["customresourcecleanup.apiextensions.k8s.io"]));
+    assert!(
+        conditions(&response).contains(&"Terminating=True/InstanceDeletionPending".to_owned()),
+        "{response}"
+    );
     assert_eq!(get(&server, WIDGET_DEFINITION).await.0, 404);
     assert_eq!(get(&server, "/apis/example.com").await.0, 404);
     // A new definition of widgets has none of the old ones.
@@ -50,13 +53,14 @@ async fn an_object_that_is_held_holds_its_definition() {
     let path = format!("{WIDGETS}/a");
     let (_, going) = get(&server, &path).await;
     assert!(going["metadata"]["deletionTimestamp"].is_string(), "{going}");
-    let (status, answer) = patch(&server, &path, MERGE, json!({"metadata": {"finalizers": null}})).await;
-    assert_eq!(status, 200, "{answer}");
+    let (status, response) = patch(&server, &path, MERGE, json!({"metadata": {"finalizers": null}})).await;
+    assert_eq!(status, 200, "{response}");
     assert_eq!(get(&server, WIDGET_DEFINITION).await.0, 404);
     assert_eq!(get(&server, WIDGETS).await.0, 404);
 }
 
-/// Appendix E: a definition with another finalizer stays after its objects, and no new ones can be created.
+/// Appendix E: a definition with another finalizer is kept after its objects are deleted, and no new ones can be
+/// created.
 #[tokio::test]
 async fn a_definition_that_is_held_makes_nothing_new() {
     let server = server().await;
@@ -75,7 +79,7 @@ async fn a_definition_that_is_held_makes_nothing_new() {
     assert_eq!(get(&server, WIDGET_DEFINITION).await.0, 404);
 }
 
-/// Appendix E: a definition whose objects cannot be read reports it and stays; others are not blocked.
+/// Appendix E: a definition whose objects cannot be read reports it and is kept; others are not blocked.
 #[tokio::test]
 async fn a_stuck_definition_does_not_block_others() {
     let server = with_widgets().await;
@@ -88,10 +92,10 @@ async fn a_stuck_definition_does_not_block_others() {
             "conversionReviewVersions": ["v1"], "clientConfig": {"url": "https://127.0.0.1:1/convert"},
         }},
     });
-    let (status, answer) = patch(&server, WIDGET_DEFINITION, MERGE, json!({"spec": spec})).await;
-    assert_eq!(status, 200, "{answer}");
-    let (status, answer) = call(&server, Method::DELETE, WIDGET_DEFINITION, Value::Null).await;
-    assert_eq!(status, 200, "{answer}");
+    let (status, response) = patch(&server, WIDGET_DEFINITION, MERGE, json!({"spec": spec})).await;
+    assert_eq!(status, 200, "{response}");
+    let (status, response) = call(&server, Method::DELETE, WIDGET_DEFINITION, Value::Null).await;
+    assert_eq!(status, 200, "{response}");
     let (_, found) = get(&server, WIDGET_DEFINITION).await;
     assert!(conditions(&found).contains(&"Terminating=True/InstanceDeletionFailed".to_owned()), "{found}");
     let why = found["status"]["conditions"].as_array().unwrap().last().unwrap()["message"].as_str().unwrap();
@@ -124,7 +128,7 @@ async fn a_watch_ends_with_its_kind() {
             .await;
     call(&server, Method::DELETE, WIDGET_DEFINITION, Value::Null).await;
     let response = tokio::time::timeout(Duration::from_secs(60), watch.into_body().collect()).await;
-    let response = String::from_utf8(response.expect("it ends").unwrap().to_bytes().to_vec()).unwrap();
+    let response = String::from_utf8(response.expect("the watch ends").unwrap().to_bytes().to_vec()).unwrap();
     assert!(
         response.contains("\"type\":\"ADDED\"") && response.contains("\"type\":\"DELETED\""),
         "{response}"
@@ -137,8 +141,8 @@ async fn a_watch_ends_when_the_definition_changes() {
     let server = with_widgets().await;
     let watch = send(&server, Method::GET, &format!("{WIDGETS}?watch=true"), "", &Value::Null).await;
     let change = json!({"spec": {"names": {"categories": ["all", "toys"]}}});
-    let (status, answer) = patch(&server, WIDGET_DEFINITION, MERGE, change).await;
-    assert_eq!(status, 200, "{answer}");
+    let (status, response) = patch(&server, WIDGET_DEFINITION, MERGE, change).await;
+    assert_eq!(status, 200, "{response}");
     let response = tokio::time::timeout(Duration::from_secs(60), watch.into_body().collect()).await;
-    assert!(response.expect("it ends").unwrap().to_bytes().is_empty());
+    assert!(response.expect("the watch ends").unwrap().to_bytes().is_empty());
 }

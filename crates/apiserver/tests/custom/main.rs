@@ -93,9 +93,9 @@ async fn with_widgets() -> ApiServer {
 }
 
 async fn define(server: &ApiServer, definition: Value) -> Value {
-    let (status, answer) = call(server, Method::POST, DEFINITIONS, definition).await;
-    assert_eq!(status, 201, "{answer}");
-    answer
+    let (status, response) = call(server, Method::POST, DEFINITIONS, definition).await;
+    assert_eq!(status, 201, "{response}");
+    response
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "specs are written where they are used")]
@@ -105,9 +105,9 @@ fn widget(name: &str, spec: Value) -> Value {
 
 /// Creates a widget, which must succeed.
 async fn make(server: &ApiServer, name: &str, spec: Value) -> Value {
-    let (status, answer) = call(server, Method::POST, WIDGETS, widget(name, spec)).await;
-    assert_eq!(status, 201, "{answer}");
-    answer
+    let (status, response) = call(server, Method::POST, WIDGETS, widget(name, spec)).await;
+    assert_eq!(status, 201, "{response}");
+    response
 }
 
 async fn get(server: &ApiServer, path: &str) -> (u16, Value) {

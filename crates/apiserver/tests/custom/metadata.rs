@@ -1,7 +1,7 @@
 //! The metadata of custom objects follows the rules of any object.
 
 use super::*;
-use crate::harness::ask;
+use crate::harness::round_trip;
 
 fn with_metadata(metadata: &Value) -> Value {
     json!({"kind": "Widget", "apiVersion": "example.com/v1", "metadata": metadata, "spec": {"size": 1}})
@@ -23,18 +23,18 @@ async fn malformed_metadata_is_refused() {
         ),
     ];
     for (metadata, problem) in table {
-        let (status, answer) = call(&server, Method::POST, WIDGETS, with_metadata(&metadata)).await;
-        assert_eq!(status, 400, "{answer}");
+        let (status, response) = call(&server, Method::POST, WIDGETS, with_metadata(&metadata)).await;
+        assert_eq!(status, 400, "{response}");
         let expected = format!("Widget in version \"v1\" cannot be handled as a Widget: {problem}");
-        assert_eq!(answer["message"], expected);
+        assert_eq!(response["message"], expected);
     }
     let odd = json!({"name": "a", "colour": 42, "generation": null, "labels": {"a": "b"}});
     let (status, made) = call(&server, Method::POST, WIDGETS, with_metadata(&odd)).await;
     assert_eq!((status, &made["metadata"]["generation"]), (201, &json!(1)), "{made}");
     assert!(made["metadata"].get("colour").is_none());
-    let (status, answer) =
+    let (status, response) =
         patch(&server, &format!("{WIDGETS}/a"), MERGE, json!({"metadata": {"labels": {"a": 1}}})).await;
-    assert_eq!((status, &answer["details"]["causes"][0]["field"]), (422, &json!("patch")), "{answer}");
+    assert_eq!((status, &response["details"]["causes"][0]["field"]), (422, &json!("patch")), "{response}");
 }
 
 /// Appendix E: a finalizer without a domain gets a warning only.
@@ -59,17 +59,17 @@ async fn finalizers_without_a_domain_are_odd() {
     for (finalizers, warning) in table {
         let statement = with_metadata(&json!({"name": "a", "finalizers": finalizers}));
         let path = format!("{WIDGETS}/a?fieldManager=m");
-        let response = ask(&server, Method::PATCH, &path, &headers, statement.to_string()).await;
+        let response = round_trip(&server, Method::PATCH, &path, &headers, statement.to_string()).await;
         assert!(response.status < 300, "{}", response.text());
         let expected = if warning.is_empty() { String::new() } else { format!("299 - {}", json!(warning)) };
         assert_eq!(response.header("warning"), expected, "{finalizers}");
     }
     let both = with_metadata(&json!({"name": "b", "finalizers": ["orphan", "foregroundDeletion", "a b"]}));
-    let (status, answer) = call(&server, Method::POST, WIDGETS, both).await;
-    assert_eq!(status, 422, "{answer}");
+    let (status, response) = call(&server, Method::POST, WIDGETS, both).await;
+    assert_eq!(status, 422, "{response}");
 }
 
-/// Names, labels, annotations and owners are validated as those of any object.
+/// Names, labels, annotations and owners are validated as in any object.
 #[tokio::test]
 async fn metadata_is_validated_as_that_of_any_object() {
     let server = with_widgets().await;
@@ -85,22 +85,22 @@ async fn metadata_is_validated_as_that_of_any_object() {
         ),
     ];
     for (metadata, field) in table {
-        let (status, answer) = call(&server, Method::POST, WIDGETS, with_metadata(&metadata)).await;
-        let causes = answer["details"]["causes"].as_array().unwrap();
-        assert!(status == 422 && causes.iter().any(|cause| cause["field"] == field), "{answer}");
+        let (status, response) = call(&server, Method::POST, WIDGETS, with_metadata(&metadata)).await;
+        let causes = response["details"]["causes"].as_array().unwrap();
+        assert!(status == 422 && causes.iter().any(|cause| cause["field"] == field), "{response}");
     }
     let (status, made) =
         call(&server, Method::POST, WIDGETS, with_metadata(&json!({"generateName": "a-"}))).await;
     assert_eq!(status, 201, "{made}");
     make(&server, "b", json!({"size": 1})).await;
     let path = format!("{WIDGETS}/b");
-    let (status, answer) =
+    let (status, response) =
         patch(&server, &path, MERGE, json!({"metadata": {"creationTimestamp": "2020-01-01T00:00:00Z"}}))
             .await;
-    assert_eq!(status, 200, "when it was made is what it was: {answer}");
-    assert_eq!(answer["metadata"]["creationTimestamp"], "2026-01-01T12:00:00Z");
-    let (status, answer) = patch(&server, &path, MERGE, json!({"metadata": {"name": "c"}})).await;
-    assert_eq!(status, 400, "{answer}");
+    assert_eq!(status, 200, "the creation time is unchanged: {response}");
+    assert_eq!(response["metadata"]["creationTimestamp"], "2026-01-01T12:00:00Z");
+    let (status, response) = patch(&server, &path, MERGE, json!({"metadata": {"name": "c"}})).await;
+    assert_eq!(status, 400, "{response}");
     let (status, _) = patch(&server, &path, MERGE, json!({"metadata": {"namespace": "other"}})).await;
     assert_eq!(status, 400);
     let (status, _) = patch(&server, &path, MERGE, json!({"metadata": {"uid": "x"}})).await;

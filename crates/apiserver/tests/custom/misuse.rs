@@ -1,7 +1,7 @@
 //! Unsupported requests for custom kinds, and their messages.
 
 use super::*;
-use crate::harness::ask;
+use crate::harness::round_trip;
 
 const MACHINES: &str = "/apis/example.com/v1/machines";
 
@@ -29,23 +29,19 @@ async fn undefined_resources_are_not_found() {
         (Method::GET, "/apis/example.com/v1/widgets/a"),
         (Method::PUT, "/apis/example.com/v1/widgets/a/status"),
     ] {
-        let response = ask(&server, method.clone(), path, &[], "").await;
+        let response = round_trip(&server, method.clone(), path, &[], "").await;
         assert_eq!((response.status, response.text()), (404, "404 page not found\n"), "{method} {path}");
     }
     assert_eq!(get(&server, "/apis/example.com/v1/widgets").await.0, 200, "all namespaces can be listed");
-    let (status, answer) = get(&server, "/apis/apps/v1/nonsense").await;
-    assert_eq!(
-        (status, &answer["reason"]),
-        (404, &json!("NotFound")),
-        "groups of our own say so in a Status"
-    );
+    let (status, response) = get(&server, "/apis/apps/v1/nonsense").await;
+    assert_eq!((status, &response["reason"]), (404, &json!("NotFound")), "built-in groups return a Status");
 
     let server = with_machines().await;
     let elsewhere = MACHINES.replace("/machines", "/namespaces/default/machines");
     for (method, part) in
         [(Method::GET, ""), (Method::POST, ""), (Method::GET, "/a"), (Method::PUT, "/a/scale")]
     {
-        let response = ask(&server, method, &format!("{elsewhere}{part}"), &[], "").await;
+        let response = round_trip(&server, method, &format!("{elsewhere}{part}"), &[], "").await;
         assert_eq!((response.status, response.text()), (404, "404 page not found\n"), "{part}");
     }
     assert_eq!(get(&server, MACHINES).await.0, 200);
@@ -63,15 +59,15 @@ async fn unsupported_verbs_are_named() {
         (Method::DELETE, "status", "delete"),
         (Method::DELETE, "scale", "delete"),
     ] {
-        let (status, answer) = call(&server, method, &format!("{one}/{part}"), Value::Null).await;
+        let (status, response) = call(&server, method, &format!("{one}/{part}"), Value::Null).await;
         let message = format!("{verb} is not supported on resources of kind \"widgets.example.com\"");
-        assert_eq!((status, &answer["message"]), (405, &json!(message)));
-        assert_eq!(answer["details"], about);
+        assert_eq!((status, &response["message"]), (405, &json!(message)));
+        assert_eq!(response["details"], about);
     }
-    let (status, answer) = get(&server, &format!("{one}/nonsense")).await;
-    assert_eq!((status, &answer["message"]), (404, &json!("widgets.example.com \"a\" not found")));
-    let (status, answer) = call(&server, Method::PUT, WIDGETS, widget("a", json!({"size": 1}))).await;
-    assert_eq!((status, &answer["message"]), (400, &json!("name must be provided")));
+    let (status, response) = get(&server, &format!("{one}/nonsense")).await;
+    assert_eq!((status, &response["message"]), (404, &json!("widgets.example.com \"a\" not found")));
+    let (status, response) = call(&server, Method::PUT, WIDGETS, widget("a", json!({"size": 1}))).await;
+    assert_eq!((status, &response["message"]), (400, &json!("name must be provided")));
 }
 
 /// Appendix E: a body of another version is refused; one of another kind is invalid.
@@ -82,26 +78,26 @@ async fn a_body_of_another_kind_is_invalid() {
     let one = format!("{WIDGETS}/a");
     let mut other = widget("a", json!({"size": 1}));
     other["apiVersion"] = json!("example.org/v1");
-    let (status, answer) = call(&server, Method::POST, WIDGETS, other).await;
+    let (status, response) = call(&server, Method::POST, WIDGETS, other).await;
     let message = "the API version in the data (example.org/v1) does not match the expected API version (example.com/v1)";
-    assert_eq!((status, &answer["message"]), (400, &json!(message)));
+    assert_eq!((status, &response["message"]), (400, &json!(message)));
 
     let mut other = widget("a", json!({"size": 1}));
     other["kind"] = json!("Gadget");
     let invalid = "Gadget.example.com \"a\" is invalid: kind: Invalid value: \"Gadget\": must be Widget";
     for (method, path) in [(Method::POST, WIDGETS), (Method::PUT, &one)] {
-        let (status, answer) = call(&server, method, path, other.clone()).await;
-        assert_eq!((status, &answer["message"]), (422, &json!(invalid)), "{answer}");
-        assert_eq!(answer["details"]["kind"], "Gadget");
+        let (status, response) = call(&server, method, path, other.clone()).await;
+        assert_eq!((status, &response["message"]), (422, &json!(invalid)), "{response}");
+        assert_eq!(response["details"]["kind"], "Gadget");
     }
-    let (status, answer) = patch(&server, &one, MERGE, json!({"kind": "Gadget"})).await;
-    assert_eq!((status, &answer["message"]), (422, &json!(invalid)), "{answer}");
-    let (status, answer) = patch(&server, &one, MERGE, json!({"apiVersion": "example.com/v2"})).await;
+    let (status, response) = patch(&server, &one, MERGE, json!({"kind": "Gadget"})).await;
+    assert_eq!((status, &response["message"]), (422, &json!(invalid)), "{response}");
+    let (status, response) = patch(&server, &one, MERGE, json!({"apiVersion": "example.com/v2"})).await;
     let invalid = "Widget.example.com \"a\" is invalid: apiVersion: Invalid value: \"example.com/v2\": must be example.com/v1";
-    assert_eq!((status, &answer["message"]), (422, &json!(invalid)), "{answer}");
-    let (status, answer) = patch(&server, &one, MERGE, json!({"kind": null})).await;
-    assert_eq!(status, 422, "{answer}");
-    assert!(answer["message"].as_str().unwrap().contains("Object 'Kind' is missing in"), "{answer}");
+    assert_eq!((status, &response["message"]), (422, &json!(invalid)), "{response}");
+    let (status, response) = patch(&server, &one, MERGE, json!({"kind": null})).await;
+    assert_eq!(status, 422, "{response}");
+    assert!(response["message"].as_str().unwrap().contains("Object 'Kind' is missing in"), "{response}");
 }
 
 /// A9.3: bodies are JSON or YAML; there is no protobuf of custom kinds.
@@ -110,15 +106,15 @@ async fn bodies_are_text() {
     let server = with_widgets().await;
     let yaml = "apiVersion: example.com/v1\nkind: Widget\nmetadata:\n  name: a\nspec:\n  size: 1\n";
     let of = |kind| [("content-type", kind)];
-    assert_eq!(ask(&server, Method::POST, WIDGETS, &of("application/yaml"), yaml).await.status, 201);
+    assert_eq!(round_trip(&server, Method::POST, WIDGETS, &of("application/yaml"), yaml).await.status, 201);
     let kind = of("application/vnd.kubernetes.protobuf");
-    let response = ask(&server, Method::POST, WIDGETS, &kind, &b"k8s\0"[..]).await;
+    let response = round_trip(&server, Method::POST, WIDGETS, &kind, &b"k8s\0"[..]).await;
     assert_eq!(response.status, 400);
     let message = response.json()["message"].as_str().unwrap().to_owned();
     assert!(message.contains("does not implement the protobuf marshalling interface"), "{message}");
-    let response = ask(&server, Method::POST, WIDGETS, &of("application/cbor"), "x").await;
+    let response = round_trip(&server, Method::POST, WIDGETS, &of("application/cbor"), "x").await;
     assert_eq!(response.status, 415);
     let options = &b"k8s\0\x0a\x13\x0a\x02v1\x12\x0dDeleteOptions"[..];
-    let response = ask(&server, Method::DELETE, &format!("{WIDGETS}/a"), &kind, options).await;
-    assert_eq!(response.status, 200, "options of a delete are of a kind of our own: {}", response.text());
+    let response = round_trip(&server, Method::DELETE, &format!("{WIDGETS}/a"), &kind, options).await;
+    assert_eq!(response.status, 200, "options of a delete are of a built-in kind: {}", response.text());
 }

@@ -1,19 +1,19 @@
 //! Custom objects: get, list, watch, table.
 
 use super::*;
-use crate::harness::ask;
+use crate::harness::round_trip;
 
 /// Appendix E: keys are sorted, and items of lists have a kind.
 #[tokio::test]
 async fn items_have_a_kind_and_keys_are_sorted() {
     let server = with_widgets().await;
     make(&server, "a", json!({"size": 1})).await;
-    let one = ask(&server, Method::GET, &format!("{WIDGETS}/a"), &[], "").await;
+    let one = round_trip(&server, Method::GET, &format!("{WIDGETS}/a"), &[], "").await;
     assert!(
         one.text().starts_with(r#"{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"creation"#)
     );
     assert!(one.text().ends_with("}\n"));
-    let list = ask(&server, Method::GET, WIDGETS, &[], "").await.json();
+    let list = round_trip(&server, Method::GET, WIDGETS, &[], "").await.json();
     assert_eq!((&list["kind"], &list["apiVersion"]), (&json!("WidgetList"), &json!("example.com/v1")));
     assert_eq!(list["items"][0]["kind"], "Widget");
     assert_eq!(list["items"][0]["metadata"]["resourceVersion"], one.json()["metadata"]["resourceVersion"]);
@@ -23,15 +23,15 @@ async fn items_have_a_kind_and_keys_are_sorted() {
 #[tokio::test]
 async fn a_body_without_kind_is_refused() {
     let server = with_widgets().await;
-    let (status, answer) = call(&server, Method::POST, WIDGETS, json!({"metadata": {"name": "a"}})).await;
+    let (status, response) = call(&server, Method::POST, WIDGETS, json!({"metadata": {"name": "a"}})).await;
     assert_eq!(status, 400);
-    let message = answer["message"].as_str().unwrap();
+    let message = response["message"].as_str().unwrap();
     assert!(message.contains("Object 'Kind' is missing in '{\"metadata\":{\"name\":\"a\"}}'"), "{message}");
     let version = json!({"kind": "Widget", "apiVersion": "example.com/v2", "metadata": {"name": "a"}});
-    let (status, answer) = call(&server, Method::POST, WIDGETS, version).await;
+    let (status, response) = call(&server, Method::POST, WIDGETS, version).await;
     assert_eq!(status, 400);
     assert_eq!(
-        answer["message"],
+        response["message"],
         "the API version in the data (example.com/v2) does not match the expected API version (example.com/v1)"
     );
 }
@@ -42,7 +42,7 @@ async fn tables_have_the_columns_of_the_definition() {
     let server = with_widgets().await;
     make(&server, "a", json!({"size": 3})).await;
     let accept = [("accept", "application/json;as=Table;v=v1;g=meta.k8s.io")];
-    let table = ask(&server, Method::GET, WIDGETS, &accept, "").await.json();
+    let table = round_trip(&server, Method::GET, WIDGETS, &accept, "").await.json();
     let columns: Vec<_> = table["columnDefinitions"].as_array().unwrap().iter().collect();
     let names: Vec<_> = columns.iter().map(|column| column["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["Name", "Size", "Colour", "Age"]);
@@ -69,22 +69,22 @@ async fn objects_are_reduced_to_their_metadata() {
     let server = with_widgets().await;
     make(&server, "a", json!({"size": 1})).await;
     let accept = [("accept", "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io")];
-    let list = ask(&server, Method::GET, WIDGETS, &accept, "").await.json();
+    let list = round_trip(&server, Method::GET, WIDGETS, &accept, "").await.json();
     assert_eq!(list["items"][0]["metadata"]["name"], "a");
     assert!(list["items"][0].get("spec").is_none());
 }
 
-/// Appendix E: a deletion is answered with a Status.
+/// Appendix E: a deletion returns a Status.
 #[tokio::test]
 async fn a_deleted_object_is_a_success() {
     let server = with_widgets().await;
     make(&server, "a", json!({"size": 1})).await;
     let options =
         json!({"kind": "DeleteOptions", "apiVersion": "example.com/v1", "propagationPolicy": "Background"});
-    let (status, answer) = call(&server, Method::DELETE, &format!("{WIDGETS}/a"), options).await;
-    assert_eq!((status, &answer["status"]), (200, &json!("Success")), "{answer}");
-    assert_eq!(answer["details"]["kind"], "widgets");
-    assert_eq!(answer["details"]["group"], "example.com");
+    let (status, response) = call(&server, Method::DELETE, &format!("{WIDGETS}/a"), options).await;
+    assert_eq!((status, &response["status"]), (200, &json!("Success")), "{response}");
+    assert_eq!(response["details"]["kind"], "widgets");
+    assert_eq!(response["details"]["group"], "example.com");
 }
 
 /// A9.2: YAML on request.
@@ -93,14 +93,14 @@ async fn objects_are_shown_in_yaml() {
     let server = with_widgets().await;
     make(&server, "a", json!({"size": 1})).await;
     let yaml = [("accept", "application/yaml")];
-    let one = ask(&server, Method::GET, &format!("{WIDGETS}/a"), &yaml, "").await;
+    let one = round_trip(&server, Method::GET, &format!("{WIDGETS}/a"), &yaml, "").await;
     assert!(
         one.status == 200 && one.text().starts_with("apiVersion: example.com/v1\nkind: Widget\n"),
         "{}",
         one.text()
     );
-    let list = ask(&server, Method::GET, WIDGETS, &yaml, "").await;
+    let list = round_trip(&server, Method::GET, WIDGETS, &yaml, "").await;
     assert!(list.status == 200 && list.text().contains("kind: WidgetList"), "{}", list.text());
-    let none = ask(&server, Method::GET, &format!("{WIDGETS}/b"), &yaml, "").await;
+    let none = round_trip(&server, Method::GET, &format!("{WIDGETS}/b"), &yaml, "").await;
     assert!(none.status == 404 && none.text().contains("reason: NotFound"), "{}", none.text());
 }

@@ -14,12 +14,12 @@ async fn the_status_is_kept_apart() {
     let mut reported = made.clone();
     reported["status"] = json!({"ready": 1});
     reported["spec"]["size"] = json!(9);
-    let (status, answer) = call(&server, Method::PUT, &format!("{path}/status"), reported).await;
-    assert_eq!(status, 200, "{answer}");
-    assert_eq!((&answer["status"]["ready"], &answer["spec"]["size"]), (&json!(1), &json!(1)));
-    let (_, answer) =
+    let (status, response) = call(&server, Method::PUT, &format!("{path}/status"), reported).await;
+    assert_eq!(status, 200, "{response}");
+    assert_eq!((&response["status"]["ready"], &response["spec"]["size"]), (&json!(1), &json!(1)));
+    let (_, response) =
         patch(&server, &path, MERGE, json!({"status": {"ready": 5}, "spec": {"size": 2}})).await;
-    assert_eq!((&answer["status"]["ready"], &answer["spec"]["size"]), (&json!(1), &json!(2)));
+    assert_eq!((&response["status"]["ready"], &response["spec"]["size"]), (&json!(1), &json!(2)));
 }
 
 /// Appendix E: a write to `status` does not change metadata or finalizers.
@@ -34,9 +34,9 @@ async fn a_report_leaves_metadata_alone() {
         "metadata": {"labels": {"tier": "back"}, "annotations": {"note": "x"}, "finalizers": null},
         "status": {"ready": 1},
     });
-    let (status, answer) = patch(&server, &format!("{WIDGETS}/a/status"), MERGE, change).await;
-    assert_eq!((status, &answer["status"]["ready"]), (200, &json!(1)), "{answer}");
-    let metadata = &answer["metadata"];
+    let (status, response) = patch(&server, &format!("{WIDGETS}/a/status"), MERGE, change).await;
+    assert_eq!((status, &response["status"]["ready"]), (200, &json!(1)), "{response}");
+    let metadata = &response["metadata"];
     assert_eq!(metadata["labels"], json!({"tier": "front"}));
     assert_eq!(metadata["finalizers"], json!(["example.com/hold"]));
     assert!(metadata.get("annotations").is_none(), "{metadata}");
@@ -63,7 +63,7 @@ async fn a_custom_kind_is_scaled_where_its_definition_says() {
     assert_eq!(get(&server, &path).await.1["spec"]["size"], 5);
 }
 
-/// A kind without subresources has none.
+/// A kind whose definition has no subresources serves none.
 #[tokio::test]
 async fn a_kind_without_parts_has_none() {
     let server = server().await;
@@ -73,11 +73,11 @@ async fn a_kind_without_parts_has_none() {
     let mut new = widget("a", json!({"size": 1}));
     new["status"] = json!({"ready": 7});
     let (_, made) = call(&server, Method::POST, WIDGETS, new).await;
-    assert_eq!(made["status"]["ready"], 7, "without a part of its own, the status is content as any other");
+    assert_eq!(made["status"]["ready"], 7, "without the subresource, the status is an ordinary field");
     for part in ["status", "scale"] {
         assert_eq!(get(&server, &format!("{WIDGETS}/a/{part}")).await.0, 404, "{part}");
     }
     let path = format!("{WIDGETS}/a");
-    let (_, answer) = patch(&server, &path, MERGE, json!({"status": {"ready": 8}})).await;
-    assert_eq!((&answer["status"]["ready"], &answer["metadata"]["generation"]), (&json!(8), &json!(2)));
+    let (_, response) = patch(&server, &path, MERGE, json!({"status": {"ready": 8}})).await;
+    assert_eq!((&response["status"]["ready"], &response["metadata"]["generation"]), (&json!(8), &json!(2)));
 }

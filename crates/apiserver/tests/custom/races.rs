@@ -11,7 +11,7 @@ use super::*;
 
 const WIDGET_DEFINITION: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.com";
 
-/// Creates widgets until it is over, and counts them.
+/// Creates widgets until `is_over`, and counts them.
 async fn create(server: ApiServer, who: usize, is_over: Arc<AtomicBool>, made: Arc<AtomicUsize>) {
     for number in 0.. {
         if is_over.load(Ordering::Acquire) {
@@ -21,20 +21,20 @@ async fn create(server: ApiServer, who: usize, is_over: Arc<AtomicBool>, made: A
         if number % 3 == 0 {
             new["metadata"]["finalizers"] = json!(["example.com/hold"]);
         }
-        let (status, answer) = call(&server, Method::POST, WIDGETS, new).await;
-        assert!([201, 403, 404].contains(&status), "{status} {answer}");
+        let (status, response) = call(&server, Method::POST, WIDGETS, new).await;
+        assert!([201, 403, 404].contains(&status), "{status} {response}");
         made.fetch_add(usize::from(status == 201), Ordering::Release);
         if number % 3 == 0 && status == 201 {
             let path = format!("{WIDGETS}/w-{who}-{number}");
-            let (status, answer) =
+            let (status, response) =
                 patch(&server, &path, MERGE, json!({"metadata": {"finalizers": null}})).await;
-            assert!([200, 404].contains(&status), "{status} {answer}");
+            assert!([200, 404].contains(&status), "{status} {response}");
         }
         tokio::task::yield_now().await;
     }
 }
 
-/// Appendix E: no object outlives its definition, and none blocks it forever, under concurrency.
+/// Appendix E: under concurrency, no object outlives its definition, and none blocks it forever.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn no_object_outlives_its_definition() {
     let store = Arc::new(MemoryStore::new(HistoryLimits::default()));
@@ -55,13 +55,17 @@ async fn no_object_outlives_its_definition() {
         while made.load(Ordering::Acquire) == before {
             tokio::task::yield_now().await;
         }
-        let (status, answer) = call(&server, Method::DELETE, WIDGET_DEFINITION, Value::Null).await;
-        assert_eq!(status, 200, "{answer}");
+        let (status, response) = call(&server, Method::DELETE, WIDGET_DEFINITION, Value::Null).await;
+        assert_eq!(status, 200, "{response}");
         // Creators remove the finalizers of their own objects.
-        let mut looks = 0;
+        let mut attempts = 0;
         while get(&server, WIDGET_DEFINITION).await.0 != 404 {
-            looks += 1;
-            assert!(looks < 6000, "it is held for good: {}", get(&server, WIDGET_DEFINITION).await.1);
+            attempts += 1;
+            assert!(
+                attempts < 6000,
+                "the definition is never deleted: {}",
+                get(&server, WIDGET_DEFINITION).await.1
+            );
             tokio::time::sleep(std::time::Duration::from_millis(10)).await;
         }
     }

@@ -1,7 +1,7 @@
 //! Validation rules (CEL) of definitions.
 
 use super::*;
-use crate::harness::ask;
+use crate::harness::round_trip;
 
 const SPEC: &str = "/spec/versions/0/schema/openAPIV3Schema/properties/spec";
 
@@ -21,27 +21,27 @@ async fn rule_violations_are_refused() {
         {"rule": "self.size >= oldSelf.size", "messageExpression": "'cannot shrink from ' + string(oldSelf.size)"},
     ]);
     define(&server, with_rules(&rules)).await;
-    let (status, answer) =
+    let (status, response) =
         call(&server, Method::POST, WIDGETS, widget("a", json!({"size": 10, "colour": "blue"}))).await;
-    assert_eq!(status, 422, "{answer}");
+    assert_eq!(status, 422, "{response}");
     assert_eq!(
-        answer["message"],
+        response["message"],
         "Widget.example.com \"a\" is invalid: spec.size: Forbidden: blue widgets are small"
     );
-    assert_eq!(answer["details"]["causes"][0]["reason"], "FieldValueForbidden");
+    assert_eq!(response["details"]["causes"][0]["reason"], "FieldValueForbidden");
     make(&server, "a", json!({"size": 5, "colour": "blue"})).await;
     let path = format!("{WIDGETS}/a");
-    let (status, answer) = patch(&server, &path, MERGE, json!({"spec": {"size": 3}})).await;
-    assert_eq!(status, 422, "{answer}");
+    let (status, response) = patch(&server, &path, MERGE, json!({"spec": {"size": 3}})).await;
+    assert_eq!(status, 422, "{response}");
     assert_eq!(
-        answer["message"],
+        response["message"],
         "Widget.example.com \"a\" is invalid: spec: Invalid value: cannot shrink from 5"
     );
     let scale = format!("{path}/scale");
-    let (status, answer) = patch(&server, &scale, MERGE, json!({"spec": {"replicas": 12}})).await;
-    assert_eq!(status, 422, "{answer}");
-    let (status, answer) = patch(&server, &path, MERGE, json!({"spec": {"size": 9}})).await;
-    assert_eq!((status, &answer["spec"]["size"]), (200, &json!(9)), "{answer}");
+    let (status, response) = patch(&server, &scale, MERGE, json!({"spec": {"replicas": 12}})).await;
+    assert_eq!(status, 422, "{response}");
+    let (status, response) = patch(&server, &path, MERGE, json!({"spec": {"size": 9}})).await;
+    assert_eq!((status, &response["spec"]["size"]), (200, &json!(9)), "{response}");
 }
 
 /// Appendix E: a new rule does not refuse unchanged values; it warns.
@@ -52,27 +52,27 @@ async fn a_new_rule_only_warns_about_unchanged_values() {
     let path = format!("{DEFINITIONS}/widgets.example.com");
     let rule = json!([{"rule": "self.size > 7", "message": "too small"}]);
     let added = json!({"spec": {"versions": with_rules(&rule)["spec"]["versions"]}});
-    let (status, answer) = patch(&server, &path, MERGE, added).await;
-    assert_eq!(status, 200, "{answer}");
+    let (status, response) = patch(&server, &path, MERGE, added).await;
+    assert_eq!(status, 200, "{response}");
     let (path, kind) = (format!("{WIDGETS}/a"), [("content-type", MERGE)]);
     let labelled = json!({"metadata": {"labels": {"a": "b"}}}).to_string();
-    let response = ask(&server, Method::PATCH, &path, &kind, labelled).await;
+    let response = round_trip(&server, Method::PATCH, &path, &kind, labelled).await;
     assert_eq!(
         (response.status, response.header("warning")),
         (200, "299 - \"spec: Invalid value: too small\"")
     );
-    let (status, answer) = patch(&server, &path, MERGE, json!({"spec": {"size": 6}})).await;
-    assert_eq!(status, 422, "{answer}");
+    let (status, response) = patch(&server, &path, MERGE, json!({"spec": {"size": 6}})).await;
+    assert_eq!(status, 422, "{response}");
 }
 
 /// Appendix E: a definition with an invalid rule is refused.
 #[tokio::test]
 async fn a_rule_that_makes_no_sense_is_refused() {
     let server = server().await;
-    let (status, answer) =
+    let (status, response) =
         call(&server, Method::POST, DEFINITIONS, with_rules(&json!([{"rule": "self.weight > 1"}]))).await;
-    assert_eq!(status, 422, "{answer}");
-    let message = answer["message"].as_str().unwrap();
+    assert_eq!(status, 422, "{response}");
+    let message = response["message"].as_str().unwrap();
     assert!(
         message.contains("x-kubernetes-validations[0].rule: Invalid value: ")
             && message.contains("compilation failed: ERROR: <input>:1:5: undefined field 'weight'"),

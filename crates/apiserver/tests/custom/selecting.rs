@@ -1,7 +1,7 @@
 //! Selectable fields of custom kinds.
 
 use super::*;
-use crate::harness::ask;
+use crate::harness::round_trip;
 
 const SHIRTS: &str = "/apis/example.com/v1/namespaces/default/shirts";
 
@@ -73,19 +73,19 @@ async fn watches_and_deletions_select_by_fields() {
     patch(&server, &format!("{SHIRTS}/b"), MERGE, json!({"spec": {"size": "L"}})).await;
     let watch =
         format!("{SHIRTS}?watch=true&resourceVersion={version}&timeoutSeconds=1&fieldSelector=spec.size%3DM");
-    let response = ask(&server, Method::GET, &watch, &[], "").await;
+    let response = round_trip(&server, Method::GET, &watch, &[], "").await;
     let events = response.text().lines().map(|line| gantry_json::from_str::<Value>(line).unwrap());
     let events: Vec<_> =
         events.map(|event| format!("{} {}", event["type"], event["object"]["metadata"]["name"])).collect();
     assert_eq!(events, ["\"ADDED\" \"a\"", "\"DELETED\" \"b\""]);
-    let (status, answer) =
+    let (status, response) =
         call(&server, Method::DELETE, &format!("{SHIRTS}?fieldSelector=spec.size%3DM"), Value::Null).await;
-    assert_eq!(status, 200, "{answer}");
+    assert_eq!(status, 200, "{response}");
     assert_eq!(selected(&server, "spec.size!=M").await, "b c");
     assert_eq!(selected(&server, "spec.size=M").await, "");
 }
 
-/// A list of custom objects always says where it goes on, even if that is nowhere.
+/// A list of custom objects always has the field `continue`, which is empty if there is no next page.
 #[tokio::test]
 async fn a_list_of_custom_objects_has_an_empty_continue() {
     let server = with_shirts().await;

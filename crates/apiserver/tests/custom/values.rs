@@ -1,7 +1,7 @@
 //! Values: empty ones, `null`, numbers, and reads after a schema change.
 
 use super::*;
-use crate::harness::ask;
+use crate::harness::round_trip;
 
 const ZEROS: &str = "/apis/example.com/v1/zeros";
 
@@ -73,7 +73,7 @@ async fn numbers_are_kept() {
     let body = r#"{"kind":"Zero","apiVersion":"example.com/v1","metadata":{"name":"a"},
         "free":{"large":9223372036854775807,"exact":1.50},"real":42.0,"whole":3.0}"#;
     let kind = [("content-type", "application/json")];
-    let response = ask(&server, Method::POST, ZEROS, &kind, body).await;
+    let response = round_trip(&server, Method::POST, ZEROS, &kind, body).await;
     assert_eq!(response.status, 201, "{}", response.text());
     assert!(
         response.text().contains(r#""free":{"exact":1.5,"large":9223372036854775807}"#),
@@ -89,7 +89,7 @@ async fn numbers_are_kept() {
     }
 }
 
-/// Appendix E: int-or-string.
+/// Appendix E: an int-or-string field accepts integers and strings.
 #[tokio::test]
 async fn a_number_or_a_text_is_either() {
     let server = server().await;
@@ -107,8 +107,8 @@ async fn a_number_or_a_text_is_either() {
         assert_eq!((status, &made["port"]), (200, &port), "{made}");
     }
     for port in [json!(1.5), json!(true), json!({"a": 1}), json!([1])] {
-        let (status, answer) = call(&server, Method::POST, ZEROS, zero("c", &json!({"port": port}))).await;
-        assert_eq!(status, 422, "{answer}");
+        let (status, response) = call(&server, Method::POST, ZEROS, zero("c", &json!({"port": port}))).await;
+        assert_eq!(status, 422, "{response}");
     }
 }
 
@@ -157,11 +157,11 @@ async fn reads_follow_the_schema_of_today() {
     assert_eq!(get(&server, &format!("{ZEROS}/a?resourceVersion=0")).await.1["spec"], expected);
     assert_eq!(get(&server, ZEROS).await.1["items"][0]["spec"], expected);
     let watch = format!("{ZEROS}?watch=true&resourceVersion={before}&timeoutSeconds=1");
-    let response = ask(&server, Method::GET, &watch, &[], "").await;
+    let response = round_trip(&server, Method::GET, &watch, &[], "").await;
     let event: Value = gantry_json::from_str(response.text().lines().next().unwrap()).unwrap();
     assert_eq!((&event["type"], &event["object"]["spec"]), (&json!("ADDED"), &expected), "{event}");
-    // A write of another field stores it so.
-    let (status, answer) =
+    // A write of another field stores the object according to the new schema.
+    let (status, response) =
         patch(&server, &format!("{ZEROS}/a"), MERGE, json!({"metadata": {"labels": {"x": "y"}}})).await;
-    assert_eq!((status, &answer["spec"]), (200, &expected), "{answer}");
+    assert_eq!((status, &response["spec"]), (200, &expected), "{response}");
 }

@@ -1,7 +1,7 @@
-//! Definitions with several versions: one is stored, all served ones show it.
+//! Definitions with several versions: one is stored, all served ones return its objects.
 
 use super::*;
-use crate::harness::ask;
+use crate::harness::round_trip;
 
 /// A definition of widgets with an old version and the stored one.
 fn two_versions() -> Value {
@@ -21,11 +21,11 @@ async fn an_object_is_the_same_in_every_version() {
     let mut old = widget("a", json!({"size": 1}));
     old["apiVersion"] = json!("example.com/v1beta1");
     let in_old = WIDGETS.replace("/v1/", "/v1beta1/");
-    let (status, answer) = call(&server, Method::POST, &in_old, old).await;
-    assert_eq!((status, &answer["apiVersion"]), (201, &json!("example.com/v1beta1")), "{answer}");
+    let (status, response) = call(&server, Method::POST, &in_old, old).await;
+    assert_eq!((status, &response["apiVersion"]), (201, &json!("example.com/v1beta1")), "{response}");
     let (_, new) = get(&server, &format!("{WIDGETS}/a")).await;
     assert_eq!(new["apiVersion"], "example.com/v1");
-    assert_eq!(new["metadata"]["uid"], answer["metadata"]["uid"]);
+    assert_eq!(new["metadata"]["uid"], response["metadata"]["uid"]);
     assert_eq!(get(&server, &in_old).await.1["items"][0]["apiVersion"], "example.com/v1beta1");
 }
 
@@ -34,12 +34,12 @@ async fn an_object_is_the_same_in_every_version() {
 async fn a_deprecated_version_says_so() {
     let server = server().await;
     define(&server, two_versions()).await;
-    let response = ask(&server, Method::GET, &WIDGETS.replace("/v1/", "/v1beta1/"), &[], "").await;
+    let response = round_trip(&server, Method::GET, &WIDGETS.replace("/v1/", "/v1beta1/"), &[], "").await;
     assert_eq!(
         response.header("warning"),
         "299 - \"example.com/v1beta1 Widget is deprecated; use example.com/v1 Widget\""
     );
-    assert_eq!(ask(&server, Method::GET, WIDGETS, &[], "").await.header("warning"), "");
+    assert_eq!(round_trip(&server, Method::GET, WIDGETS, &[], "").await.header("warning"), "");
 }
 
 /// A version that is no longer served is not found, though its objects exist.
@@ -64,9 +64,9 @@ async fn a_conversion_that_needs_a_webhook_is_refused() {
     });
     define(&server, converted).await;
     make(&server, "a", json!({"size": 1})).await;
-    let (status, answer) = get(&server, &format!("{}/a", WIDGETS.replace("/v1/", "/v1beta1/"))).await;
+    let (status, response) = get(&server, &format!("{}/a", WIDGETS.replace("/v1/", "/v1beta1/"))).await;
     assert_eq!(status, 500);
-    let message = answer["message"].as_str().unwrap();
+    let message = response["message"].as_str().unwrap();
     assert!(message.contains("conversion webhook for example.com/v1, Kind=Widget failed"), "{message}");
 }
 
@@ -89,10 +89,10 @@ async fn an_unchanged_write_migrates_the_object() {
         let found = store.get(&key).await.unwrap().found.unwrap();
         gantry_json::from_slice::<Value>(&found.value).unwrap()["apiVersion"].clone()
     };
-    let version_of = |answer: &Value| answer["metadata"]["resourceVersion"].clone();
+    let version_of = |response: &Value| response["metadata"]["resourceVersion"].clone();
     let path = format!("{WIDGETS}/a");
     let (_, first) = patch(&server, &path, MERGE, json!({})).await;
-    assert_eq!(version_of(&first), version_of(&get(&server, &path).await.1), "nothing to do");
+    assert_eq!(version_of(&first), version_of(&get(&server, &path).await.1), "nothing is written");
 
     let mut before = version("v1");
     before["storage"] = json!(false);
@@ -107,13 +107,13 @@ async fn an_unchanged_write_migrates_the_object() {
     assert_ne!(version_of(&same), version_of(&first));
     assert_eq!(same["metadata"]["generation"], 1);
     let (_, again) = patch(&server, &path, MERGE, json!({})).await;
-    assert_eq!(version_of(&again), version_of(&same), "and that was all");
+    assert_eq!(version_of(&again), version_of(&same), "no further write is needed");
 
     let done = json!({"status": {"storedVersions": ["v2"]}});
     assert_eq!(patch(&server, &format!("{definition}/status"), MERGE, done).await.0, 200);
     let only = json!({"spec": {"versions": [version("v2")]}});
-    let (status, answer) = patch(&server, &definition, MERGE, only).await;
-    assert_eq!((status, &answer["status"]["storedVersions"]), (200, &json!(["v2"])), "{answer}");
+    let (status, response) = patch(&server, &definition, MERGE, only).await;
+    assert_eq!((status, &response["status"]["storedVersions"]), (200, &json!(["v2"])), "{response}");
     assert_eq!(get(&server, &path.replace("/v1/", "/v2/")).await.1["spec"]["size"], 1);
 }
 

@@ -1,4 +1,4 @@
-//! Whose requests execute, wait and are rejected. The gate of the store decides how long requests execute.
+//! Which requests execute, wait and are rejected. The gate of the store determines how long requests execute.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 
 use crate::harness::ReceivedResponse;
 use crate::harness::gated_store::GatedStore;
-use crate::{ask_as, get_as, lists_config_maps, user};
+use crate::{get_as, lists_config_maps, round_trip_as, user};
 
 /// The list that passes the gate.
 const GATED: &str = "/api/v1/namespaces/default/configmaps";
@@ -20,10 +20,11 @@ const LEVELS: &str = "/apis/flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigu
 const SCHEMAS: &str = "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas";
 
 async fn as_master(server: &ApiServer, method: Method, path: &str, body: Value) -> ReceivedResponse {
-    ask_as(server, user("admin", &["system:masters"]), method, path, &body).await
+    round_trip_as(server, user("admin", &["system:masters"]), method, path, &body).await
 }
 
-/// A server with a level of one seat, for the members of the group `team`. `queuing` says whether and how they wait.
+/// A server with a level of one seat, for the members of the group `team`. `queuing` determines whether and how they
+/// wait.
 async fn server_with_one_seat(queuing: Option<Value>) -> (ApiServer, Arc<GatedStore>) {
     // Each of the levels gets a seat, because shares are rounded up.
     let requests = RequestLimits { reading: 1, mutating: 0, ..RequestLimits::default() };
@@ -52,12 +53,12 @@ async fn server_with_one_seat(queuing: Option<Value>) -> (ApiServer, Arc<GatedSt
 /// Starts a list that waits at the gate while it executes.
 fn list(server: &ApiServer, name: &'static str) -> JoinHandle<ReceivedResponse> {
     let server = server.clone();
-    tokio::spawn(
-        async move { ask_as(&server, user(name, &["team"]), Method::GET, GATED, &Value::Null).await },
-    )
+    tokio::spawn(async move {
+        round_trip_as(&server, user(name, &["team"]), Method::GET, GATED, &Value::Null).await
+    })
 }
 
-/// Lets all tasks run that can.
+/// Runs all tasks that are ready.
 async fn settle() {
     for _ in 0..100 {
         tokio::task::yield_now().await;
@@ -69,7 +70,7 @@ fn queues() -> Value {
     json!({"queues": 64, "handSize": 2, "queueLengthLimit": 3})
 }
 
-/// A value of the metrics; 0 if it is not there.
+/// A value of the metrics; 0 if it is missing.
 async fn metric(server: &ApiServer, sample: &str) -> f64 {
     let text = as_master(server, Method::GET, "/metrics", Value::Null).await;
     let line = text.text().lines().find_map(|line| line.strip_prefix(sample)?.strip_prefix(' '));
@@ -100,7 +101,7 @@ async fn a_flood_does_not_delay_another_user() {
     }
 }
 
-/// While one level is full, users of another and administrators get their answers.
+/// While one level is full, users of another and administrators get their responses.
 #[tokio::test(start_paused = true)]
 async fn a_full_level_does_not_delay_others() {
     let (server, store) = server_with_one_seat(Some(queues())).await;
@@ -110,9 +111,10 @@ async fn a_full_level_does_not_delay_others() {
     assert_eq!(get_as(&server, "other", "/api/v1/namespaces/default").await.status, 200);
     assert_eq!(as_master(&server, Method::GET, "/api/v1/nodes", Value::Null).await.status, 200);
     let masters = ["system:masters", "team"];
-    let exempt = ask_as(&server, user("noisy", &masters), Method::GET, "/api/v1/nodes", &Value::Null).await;
+    let exempt =
+        round_trip_as(&server, user("noisy", &masters), Method::GET, "/api/v1/nodes", &Value::Null).await;
     assert_eq!(exempt.status, 200, "an administrator is exempt, whatever other groups they have");
-    let probe = ask_as(&server, user("noisy", &["team"]), Method::GET, "/livez", &Value::Null).await;
+    let probe = round_trip_as(&server, user("noisy", &["team"]), Method::GET, "/livez", &Value::Null).await;
     assert_eq!(probe.status, 200);
 }
 
@@ -160,7 +162,7 @@ async fn a_level_without_queues_rejects_what_it_has_no_seat_for() {
     assert_eq!(executes.await.unwrap().status, 200);
 }
 
-/// A client that goes away while it waits leaves its queue, and one that goes away while it executes leaves its seat.
+/// A client that disconnects while its request waits frees its place in the queue; while it executes, its seat.
 #[tokio::test(start_paused = true)]
 async fn clients_that_go_away_leave_their_place() {
     let (server, store) = server_with_one_seat(Some(queues())).await;
@@ -195,7 +197,7 @@ async fn a_watch_keeps_no_seat() {
         }
     });
     store.arrivals(1).await;
-    assert_eq!(list(&server, "quiet").await.unwrap().status, 429, "it begins");
+    assert_eq!(list(&server, "quiet").await.unwrap().status, 429, "the watch begins");
     store.open(1);
     let stream = watch.await.unwrap();
     store.open(1);
@@ -231,25 +233,27 @@ async fn a_slow_body_keeps_no_seat() {
         }
     });
     settle().await;
-    let nodes = ask_as(&server, user("quiet", &["team"]), Method::GET, "/api/v1/nodes", &Value::Null).await;
+    let nodes =
+        round_trip_as(&server, user("quiet", &["team"]), Method::GET, "/api/v1/nodes", &Value::Null).await;
     assert_eq!(nodes.status, 200);
     assert!(!slow.is_finished());
     slow.abort();
 }
 
-/// A FlowSchema and a level that are written count for the next request; so does their deletion.
+/// A FlowSchema and a level that are written apply to the next request, and so does their deletion.
 #[tokio::test(start_paused = true)]
 async fn a_written_schema_takes_effect_at_once() {
     let (server, _store) = server_with_one_seat(Some(queues())).await;
     let uid = |response: &ReceivedResponse| response.header("x-kubernetes-pf-flowschema-uid").to_owned();
     let team = as_master(&server, Method::GET, &format!("{SCHEMAS}/team"), Value::Null).await.json();
-    let asked =
-        || async { ask_as(&server, user("a", &["team"]), Method::GET, "/api/v1/nodes", &Value::Null).await };
-    assert_eq!(uid(&asked().await), team["metadata"]["uid"]);
+    let list_nodes = || async {
+        round_trip_as(&server, user("a", &["team"]), Method::GET, "/api/v1/nodes", &Value::Null).await
+    };
+    assert_eq!(uid(&list_nodes().await), team["metadata"]["uid"]);
     assert_eq!(as_master(&server, Method::DELETE, &format!("{SCHEMAS}/team"), Value::Null).await.status, 200);
     let default =
         as_master(&server, Method::GET, &format!("{SCHEMAS}/global-default"), Value::Null).await.json();
-    let after = asked().await;
+    let after = list_nodes().await;
     assert_eq!(uid(&after), default["metadata"]["uid"]);
     let level =
         as_master(&server, Method::GET, &format!("{LEVELS}/global-default"), Value::Null).await.json();

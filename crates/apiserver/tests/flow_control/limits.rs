@@ -5,7 +5,7 @@ use gantry_json::{Value, json};
 use http::Method;
 
 use crate::harness::gated_store::GatedStore;
-use crate::{FLOW_CONTROL, ask_as, get_as, lists_config_maps, user};
+use crate::{FLOW_CONTROL, get_as, lists_config_maps, round_trip_as, user};
 
 const GATED: &str = "/api/v1/namespaces/default/configmaps";
 
@@ -24,10 +24,10 @@ async fn without_fairness_plain_limits_apply() {
     assert_eq!((rejected.status, rejected.header("retry-after")), (429, "1"));
     assert_eq!(rejected.header("x-kubernetes-pf-flowschema-uid"), "");
     let map = json!({"metadata": {"name": "m"}});
-    assert_eq!(ask_as(&server, user("b", &[]), Method::POST, GATED, &map).await.status, 201);
+    assert_eq!(round_trip_as(&server, user("b", &[]), Method::POST, GATED, &map).await.status, 201);
     let master = user("admin", &["system:masters"]);
     let path = format!("{FLOW_CONTROL}/flowschemas/exempt");
-    assert_eq!(ask_as(&server, master, Method::GET, &path, &Value::Null).await.status, 200);
+    assert_eq!(round_trip_as(&server, master, Method::GET, &path, &Value::Null).await.status, 200);
     store.open(1);
     assert_eq!(executes.await.unwrap(), 200);
     assert_eq!(get_as(&server, "b", "/api/v1/nodes").await.status, 200);

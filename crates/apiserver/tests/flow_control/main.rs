@@ -1,4 +1,4 @@
-//! API priority and fairness: its objects as in Kubernetes 1.37, and whose requests execute.
+//! API priority and fairness: its objects as in Kubernetes 1.37, and which requests execute.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -32,7 +32,7 @@ fn user(name: &str, groups: &[&str]) -> User {
 }
 
 /// Sends a request as a user, and reads the whole response.
-async fn ask_as(
+async fn round_trip_as(
     server: &ApiServer,
     user: User,
     method: Method,
@@ -51,5 +51,5 @@ async fn ask_as(
 }
 
 async fn get_as(server: &ApiServer, name: &str, path: &str) -> ReceivedResponse {
-    ask_as(server, user(name, &[]), Method::GET, path, &Value::Null).await
+    round_trip_as(server, user(name, &[]), Method::GET, path, &Value::Null).await
 }

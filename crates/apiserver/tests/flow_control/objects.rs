@@ -8,14 +8,14 @@ use gantry_store::Store as _;
 use gantry_store::memory::MemoryStore;
 use http::Method;
 
-use crate::harness::{Noon, ask, call, server};
-use crate::{FLOW_CONTROL, ask_as, user};
+use crate::harness::{Noon, call, round_trip, server};
+use crate::{FLOW_CONTROL, round_trip_as, user};
 
 const SCHEMAS: &str = include_str!("recorded/flowschemas.json");
 const LEVELS: &str = include_str!("recorded/prioritylevelconfigurations.json");
 const VALIDATION: &str = include_str!("recorded/validation.jsonl");
 
-/// Replaces what differs between clusters, as in the recording.
+/// Replaces values that differ between clusters, as in the recording.
 fn masked(mut object: Value) -> Value {
     for field in ["uid", "resourceVersion", "creationTimestamp"] {
         object["metadata"][field] = json!("-");
@@ -60,19 +60,19 @@ async fn requests_are_answered_as_recorded() {
         let path = format!("{FLOW_CONTROL}/{}", recorded["path"].as_str().unwrap());
         let body = &recorded["body"];
         let master = user("admin", &["system:masters"]);
-        let response = ask_as(&server, master, method, &path, body).await;
-        let answer = response.json();
-        let said = match &recorded["answer"] {
+        let response = round_trip_as(&server, master, method, &path, body).await;
+        let object = response.json();
+        let part = match &recorded["answer"] {
             Value::Object(expected) if expected.contains_key("message") => {
-                json!({"message": answer["message"], "causes": answer["details"]["causes"]})
+                json!({"message": object["message"], "causes": object["details"]["causes"]})
             }
             Value::Object(expected) if expected.contains_key("labels") => {
-                json!({"labels": answer["metadata"]["labels"], "status": answer["status"]})
+                json!({"labels": object["metadata"]["labels"], "status": object["status"]})
             }
-            _ => json!({"spec": answer["spec"]}),
+            _ => json!({"spec": object["spec"]}),
         };
-        assert_eq!(json!(response.status), recorded["code"], "{path} {body}: {answer}");
-        assert_eq!(said, recorded["answer"], "{path} {body}");
+        assert_eq!(json!(response.status), recorded["code"], "{path} {body}: {object}");
+        assert_eq!(part, recorded["answer"], "{path} {body}");
     }
 }
 
@@ -81,7 +81,8 @@ async fn requests_are_answered_as_recorded() {
 async fn a_table_shows_the_order_of_matching() {
     let server = server().await;
     let accept = [("accept", "application/json;as=Table;v=v1;g=meta.k8s.io")];
-    let table = ask(&server, Method::GET, &format!("{FLOW_CONTROL}/flowschemas"), &accept, "").await.json();
+    let table =
+        round_trip(&server, Method::GET, &format!("{FLOW_CONTROL}/flowschemas"), &accept, "").await.json();
     let names: Vec<_> = table["rows"].as_array().unwrap().iter().map(|row| row["cells"][0].clone()).collect();
     assert_eq!(names[..3], [json!("exempt"), json!("probes"), json!("system-leader-election")]);
     assert_eq!(names.last(), Some(&json!("catch-all")));
@@ -94,7 +95,7 @@ fn custom_schema(level: &str) -> Value {
     json!({"metadata": {"name": "mine"}, "spec": {"priorityLevelConfiguration": {"name": level}}})
 }
 
-/// The status says whether the priority level exists, and follows its creation and deletion.
+/// The status has a condition about the existence of the priority level, which follows its creation and deletion.
 #[tokio::test]
 async fn a_schema_says_whether_its_level_exists() {
     let server = server().await;
@@ -119,8 +120,8 @@ async fn a_schema_says_whether_its_level_exists() {
     assert_eq!(condition().await["status"], "True");
 }
 
-/// Mandatory and suggested objects are created again; an administrator's change to a suggested one is undone, unless the
-/// annotation says otherwise. Objects that are defaults no more are deleted.
+/// Mandatory and suggested objects are created again; an administrator's change to a suggested one is undone, unless
+/// its annotation disables that. Objects that are no longer defaults are deleted.
 #[tokio::test]
 async fn default_objects_are_kept_up() {
     let server = server().await;

@@ -13,11 +13,11 @@ const WIDGETS: &str = "/apis/example.com/v1/namespaces/default/widgets";
 /// A server that defines widgets, with two of them.
 pub(crate) async fn server() -> ApiServer {
     let server = harness::server().await;
-    let (status, answer) = harness::call(&server, Method::POST, DEFINITIONS, definition()).await;
-    assert_eq!(status, 201, "{answer}");
+    let (status, response) = harness::call(&server, Method::POST, DEFINITIONS, definition()).await;
+    assert_eq!(status, 201, "{response}");
     for name in ["a", "b"] {
-        let (status, answer) = harness::call(&server, Method::POST, WIDGETS, widget(name)).await;
-        assert_eq!(status, 201, "{answer}");
+        let (status, response) = harness::call(&server, Method::POST, WIDGETS, widget(name)).await;
+        assert_eq!(status, 201, "{response}");
     }
     server
 }
@@ -56,8 +56,8 @@ pub(crate) fn seeds() -> Seeds {
     Seeds::of(table.map(mutated).to_vec())
 }
 
-/// A request with a JSON body in which values are exchanged: each two bytes choose where and which.
-pub(crate) fn estranged(seeds: &Seeds, input: &[u8]) -> Mutated {
+/// A request with a JSON body in which values are exchanged: each two bytes choose the position and the value.
+pub(crate) fn with_unusual_values(seeds: &Seeds, input: &[u8]) -> Mutated {
     let (mut request, edits) = seeds.choose(input);
     let Ok(mut body) = gantry_json::from_slice::<Value>(&request.body) else { return request };
     for edit in edits.chunks_exact(2) {
@@ -66,7 +66,7 @@ pub(crate) fn estranged(seeds: &Seeds, input: &[u8]) -> Mutated {
         places(&mut body, &mut |value| {
             let is_it = left == 0;
             if is_it {
-                *value = stranger(edit[1], value);
+                *value = unusual_value(edit[1], value);
             }
             left = left.wrapping_sub(1);
             is_it
@@ -89,7 +89,7 @@ fn places(value: &mut Value, see: &mut impl FnMut(&mut Value) -> bool) -> usize 
     1 + inner.into_iter().map(|value| places(value, see)).sum::<usize>()
 }
 
-fn stranger(choice: u8, value: &Value) -> Value {
+fn unusual_value(choice: u8, value: &Value) -> Value {
     match choice % 20 {
         0 => Value::Null,
         1 => json!(true),

@@ -1,4 +1,4 @@
-//! Requests made of what an attacker would use: aliases in YAML, headers, impersonation, continue tokens, printer columns.
+//! Requests with the input of an attacker: aliases in YAML, headers, impersonation, continue tokens, printer columns.
 
 use std::sync::{Arc, LazyLock};
 
@@ -9,7 +9,7 @@ use gantry_store::memory::{HistoryLimits, MemoryStore};
 use http::{HeaderValue, Method, Request};
 
 use super::mutation::Mutated;
-use super::{RUNTIME, SERVER, answered, custom, harness};
+use super::{RUNTIME, SERVER, check_response, custom, harness};
 
 const TOKEN: &str = "admin-token";
 const REVIEWS: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
@@ -33,7 +33,7 @@ fn yaml_with_any_aliases_is_answered() {
         let Some((choice, parts)) = input.split_first() else { return };
         let body = format!("metadata: {{name: a}}\ndata:\n  k: {}\n", aliases(parts));
         let path = "/api/v1/namespaces/default/configmaps";
-        answered(&match choice % 2 {
+        check_response(&match choice % 2 {
             0 => Mutated::of("POST", &format!("{path}?dryRun=All"), "application/yaml", &body),
             _ => Mutated::of(
                 "PATCH",
@@ -45,7 +45,7 @@ fn yaml_with_any_aliases_is_answered() {
     });
 }
 
-/// Each byte is a part of the text, and says to which anchor it refers.
+/// Each byte is a part of the text, and chooses the anchor to which it refers.
 fn aliases(parts: &[u8]) -> String {
     let part = |byte: &u8| {
         let anchor = byte / 8 % 6;
@@ -79,11 +79,11 @@ fn any_headers_are_answered() {
     bolero::check!().for_each(|input: &[u8]| {
         let headers = headers(&NAMES, input);
         let get = Mutated::of("GET", "/api/v1/pods", "application/json", "");
-        answered(&Mutated { headers, ..get });
+        check_response(&Mutated { headers, ..get });
     });
 }
 
-/// Whatever the headers say, a request that impersonates a user is never answered as its sender.
+/// With any headers, a request that impersonates a user never gets the response for its sender.
 #[test]
 fn a_request_that_impersonates_is_never_answered_as_its_sender() {
     const NAMES: [&str; 5] = [
@@ -105,12 +105,12 @@ fn a_request_that_impersonates_is_never_answered_as_its_sender() {
         }
         let server = &*GUARDED;
         let review = built.body("{}".into()).unwrap();
-        let (status, answer) = RUNTIME.block_on(async { harness::read(server.handle(review).await).await });
-        let user = &answer["status"]["userInfo"]["username"];
+        let (status, response) = RUNTIME.block_on(async { harness::read(server.handle(review).await).await });
+        let user = &response["status"]["userInfo"]["username"];
         if status != 201 {
-            return assert!(status >= 400 && user.is_null(), "{headers:?}: {status} {answer}");
+            return assert!(status >= 400 && user.is_null(), "{headers:?}: {status} {response}");
         }
-        // As in Kubernetes, the first of several counts, and an empty one is as good as none.
+        // As in Kubernetes, the first of several counts, and an empty one is ignored.
         let first = |wanted: &str| {
             let found = headers.iter().find(|(name, _)| *name == wanted);
             found.map_or(b"".as_slice(), |(_, value)| value)
@@ -150,7 +150,7 @@ fn any_continue_token_is_answered() {
         let token = format!("{{\"v\":\"{version}\",\"rv\":{revision},\"start\":{start}}}");
         let token = gantry_formats::base64::encode_url(token.as_bytes());
         let path = format!("/api/v1/namespaces/default/configmaps?limit=1&continue={token}");
-        answered(&Mutated::of("GET", &path, "", ""));
+        check_response(&Mutated::of("GET", &path, "", ""));
     });
 }
 
@@ -189,13 +189,13 @@ fn any_printer_column_is_answered() {
             harness::read(harness::send(server, Method::PATCH, &definition, kind, &patch).await).await
         });
         let list = Mutated::of("GET", COLUMNS_WIDGETS, "", "");
-        answered(&Mutated { accept: "application/json;as=Table;v=v1;g=meta.k8s.io".into(), ..list });
+        check_response(&Mutated { accept: "application/json;as=Table;v=v1;g=meta.k8s.io".into(), ..list });
     });
 }
 
 const COLUMNS_WIDGETS: &str = "/apis/columns.example.com/v1/namespaces/default/widgets";
 
-/// A definition of its own, whose columns are changed.
+/// A separate definition, whose columns are changed.
 static COLUMNS: LazyLock<()> = LazyLock::new(|| {
     let text = custom::definition().to_string().replace("example.com", "columns.example.com");
     let definition = gantry_json::from_str(&text).unwrap();
@@ -203,9 +203,9 @@ static COLUMNS: LazyLock<()> = LazyLock::new(|| {
     let widget = gantry_json::from_str(&text).unwrap();
     let server = &*SERVER;
     RUNTIME.block_on(async {
-        let (status, answer) = harness::call(server, Method::POST, custom::DEFINITIONS, definition).await;
-        assert_eq!(status, 201, "{answer}");
-        let (status, answer) = harness::call(server, Method::POST, COLUMNS_WIDGETS, widget).await;
-        assert_eq!(status, 201, "{answer}");
+        let (status, response) = harness::call(server, Method::POST, custom::DEFINITIONS, definition).await;
+        assert_eq!(status, 201, "{response}");
+        let (status, response) = harness::call(server, Method::POST, COLUMNS_WIDGETS, widget).await;
+        assert_eq!(status, 201, "{response}");
     });
 });

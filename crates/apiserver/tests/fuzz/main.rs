@@ -26,7 +26,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use mutation::{Mutated, Seeds};
 
-/// The most chunks that are read of a watch.
+/// The maximum number of chunks that are read of a watch.
 const FRAMES_MAX: usize = 3;
 
 static RUNTIME: LazyLock<Runtime> =
@@ -38,19 +38,19 @@ static CUSTOM: LazyLock<Seeds> = LazyLock::new(custom::seeds);
 /// Recorded requests with bytes changed, dropped and repeated: in the path, the query, the headers and the body.
 #[test]
 fn mutated_requests_are_answered() {
-    bolero::check!().for_each(|input: &[u8]| answered(&SEEDS.mutate(input)));
+    bolero::check!().for_each(|input: &[u8]| check_response(&SEEDS.mutate(input)));
 }
 
 /// The same with requests about custom objects.
 #[test]
 fn mutated_requests_about_custom_kinds_are_answered() {
-    bolero::check!().for_each(|input: &[u8]| answered(&CUSTOM.mutate(input)));
+    bolero::check!().for_each(|input: &[u8]| check_response(&CUSTOM.mutate(input)));
 }
 
 /// Custom objects in which values are exchanged: valid JSON with unusual values.
 #[test]
 fn strange_objects_of_custom_kinds_are_answered() {
-    bolero::check!().for_each(|input: &[u8]| answered(&custom::estranged(&CUSTOM, input)));
+    bolero::check!().for_each(|input: &[u8]| check_response(&custom::with_unusual_values(&CUSTOM, input)));
 }
 
 /// Any bytes as a body, in each format.
@@ -58,7 +58,7 @@ fn strange_objects_of_custom_kinds_are_answered() {
 fn any_body_is_answered() {
     bolero::check!().for_each(|input: &[u8]| {
         let Some((choice, body)) = input.split_first() else { return };
-        answered(&Mutated::body(*choice, body));
+        check_response(&Mutated::body(*choice, body));
     });
 }
 
@@ -67,12 +67,12 @@ fn any_body_is_answered() {
 fn any_query_is_answered() {
     bolero::check!().for_each(|input: &[u8]| {
         let Some((choice, query)) = input.split_first() else { return };
-        answered(&Mutated::query(*choice, query));
+        check_response(&Mutated::query(*choice, query));
     });
 }
 
 /// Sends a request and checks the response.
-fn answered(mutated: &Mutated) {
+fn check_response(mutated: &Mutated) {
     let Some(request) = mutated.request() else { return };
     // The server is created before the runtime is entered.
     let server = &*SERVER;
@@ -81,7 +81,7 @@ fn answered(mutated: &Mutated) {
         let (parts, mut body) = response.into_parts();
         let mut bytes = Vec::new();
         for _ in 0..FRAMES_MAX {
-            // A watch has all that it can send at once; more would come with further writes.
+            // A watch has all its events at once; more would follow further writes.
             let mut next = pin!(body.frame());
             let Poll::Ready(Some(frame)) = poll_fn(|context| Poll::Ready(next.as_mut().poll(context))).await
             else {
@@ -89,10 +89,10 @@ fn answered(mutated: &Mutated) {
             };
             bytes.extend_from_slice(&frame.unwrap().into_data().unwrap());
         }
-        // Kubernetes answers some bad requests with 500; internal errors have a reason.
+        // Kubernetes returns 500 for some bad requests; internal errors have a reason.
         let text = String::from_utf8_lossy(&bytes);
         let is_broken = text.contains("Internal error") || text.contains("cannot be read");
-        assert!(!is_broken, "{mutated:?} broke something: {text}");
+        assert!(!is_broken, "{mutated:?} caused an internal error: {text}");
         let kind = parts.headers.get("content-type").map_or("", |kind| kind.to_str().unwrap());
         assert!(!kind.is_empty() || bytes.is_empty(), "{mutated:?}: no content type: {text}");
         let is_json = kind.starts_with("application/json");

@@ -57,8 +57,8 @@ impl Cluster {
 
     /// The warnings of a response.
     pub async fn warnings(&self, method: Method, path: &str) -> Vec<String> {
-        let answer = send(&self.0, method, path, "application/json", &Value::Null).await;
-        answer.headers().get_all("warning").iter().map(|text| text.to_str().unwrap().to_owned()).collect()
+        let response = send(&self.0, method, path, "application/json", &Value::Null).await;
+        response.headers().get_all("warning").iter().map(|text| text.to_str().unwrap().to_owned()).collect()
     }
 
     /// The next events of a watch, as `MODIFIED name`, with their objects.
@@ -101,6 +101,6 @@ pub fn pod(name: &str) -> Value {
 }
 
 /// The message of an error.
-pub fn message(answer: &(u16, Value)) -> &str {
-    answer.1["message"].as_str().unwrap_or_default()
+pub fn message(response: &(u16, Value)) -> &str {
+    response.1["message"].as_str().unwrap_or_default()
 }

@@ -46,7 +46,7 @@ impl GatedStore {
         self.arrived.acquire_many(u32::try_from(count).unwrap()).await.unwrap().forget();
     }
 
-    /// Lets this many calls pass.
+    /// Allows this many calls to pass.
     pub fn open(&self, count: usize) {
         self.gate.add_permits(count);
     }

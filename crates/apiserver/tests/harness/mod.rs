@@ -95,7 +95,7 @@ impl ReceivedResponse {
 }
 
 /// Sends a request with these headers and this body, and reads the whole response.
-pub async fn ask(
+pub async fn round_trip(
     server: &ApiServer,
     method: Method,
     path: &str,

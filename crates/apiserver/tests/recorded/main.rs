@@ -6,8 +6,8 @@
 //! placeholders, `replay` sends, `part` finds a partial recording in a response. `left_out.tsv` lists the cases that
 //! cannot be replayed, and why; each of them is tested elsewhere.
 //!
-//! `random` has conversations of another kind: randomly changed objects sent to Kubernetes, one case a line, one file
-//! a resource. Each of them was once answered differently here.
+//! `random` has conversations of another kind: randomly changed objects sent to Kubernetes, one case a line, one file a
+//! resource. Each of them once had a different response here.
 //!
 //! A single case: `CASE=watches.tables cargo test -p gantry-apiserver --test recorded`.
 
@@ -37,40 +37,40 @@ fn left_out() -> BTreeMap<&'static str, &'static str> {
     lines.map(|line| line.split_once('\t').expect("a name, a tab and a reason")).collect()
 }
 
-async fn hold(area: &str) {
+async fn replay_area(area: &str) {
     let (left_out, only) = (left_out(), std::env::var("CASE").unwrap_or_default());
     let aside: Value = gantry_json::from_str(include_str!("unrecorded.json")).unwrap();
     let mut failures = Vec::new();
-    let mut held = 0;
+    let mut replayed = 0;
     for (name, path) in recordings() {
         let is_wanted = name.starts_with(&format!("{area}.")) && name.contains(&only);
         if !is_wanted || left_out.contains_key(name.as_str()) {
             continue;
         }
-        held += 1;
+        replayed += 1;
         let exchanges: Vec<Value> = gantry_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
-        if let Err(difference) = replay::hold(&exchanges, &aside[&name]).await {
+        if let Err(difference) = replay::replay_conversation(&exchanges, &aside[&name]).await {
             failures.push(format!("{name}: {difference}"));
         }
     }
-    assert!(failures.is_empty(), "{} of {held} differ:\n{}", failures.len(), failures.join("\n"));
-    assert!(held > 0 || !only.is_empty(), "nothing was recorded about {area}");
+    assert!(failures.is_empty(), "{} of {replayed} differ:\n{}", failures.len(), failures.join("\n"));
+    assert!(replayed > 0 || !only.is_empty(), "nothing was recorded about {area}");
 }
 
 macro_rules! areas {
     ($($area:ident),*) => {
-        // On a paused clock a sleep lasts until nothing else can run, however busy the machine is.
+        // On a paused clock a sleep lasts until no other task is ready, however busy the machine is.
         $(#[tokio::test(start_paused = true)]
         async fn $area() {
-            hold(stringify!($area)).await;
+            replay_area(stringify!($area)).await;
         })*
 
         /// Every recorded area is tested.
         #[test]
         fn every_area_is_held() {
-            let held = BTreeSet::from([$(stringify!($area).to_owned()),*]);
+            let replayed = BTreeSet::from([$(stringify!($area).to_owned()),*]);
             let recorded = recordings().into_keys().map(|name| name.split('.').next().unwrap().to_owned());
-            assert_eq!(recorded.collect::<BTreeSet<_>>(), held);
+            assert_eq!(recorded.collect::<BTreeSet<_>>(), replayed);
         }
     };
 }
@@ -96,12 +96,12 @@ async fn random_requests() {
         }
         played += 1;
         let exchanges = case["exchanges"].as_array().expect("a case has exchanges");
-        if let Err(difference) = replay::hold(exchanges, &Value::Null).await {
+        if let Err(difference) = replay::replay_conversation(exchanges, &Value::Null).await {
             failures.push(format!("{name}: {difference}"));
         }
     }
     assert!(failures.is_empty(), "{} of {played} differ:\n{}", failures.len(), failures.join("\n"));
-    assert!(played > 0 || !only.is_empty(), "there is no random request");
+    assert!(played > 0 || !only.is_empty(), "no random request was replayed");
 }
 
 /// Every left-out case exists, so that the list stays current.

@@ -21,7 +21,7 @@ pub(crate) struct Marks {
     pub(crate) managers: BTreeSet<String>,
     uids: BTreeMap<String, String>,
     versions: BTreeMap<u64, u64>,
-    /// Versions that must cover that of a placeholder.
+    /// Versions that must cover the version of a placeholder.
     covers: Vec<(u64, u64)>,
     /// Generated names, by their recorded form.
     names: BTreeMap<String, String>,
@@ -46,11 +46,11 @@ impl Marks {
     }
 
     /// Keeps tokens that later requests use: partial recordings may have omitted them.
-    pub(crate) fn remember(&mut self, answer: &Value) {
-        if let Some(token) = answer["metadata"]["continue"].as_str() {
+    pub(crate) fn remember(&mut self, response: &Value) {
+        if let Some(token) = response["metadata"]["continue"].as_str() {
             token.clone_into(&mut self.continue_token);
         }
-        if let Some(token) = answer["status"]["token"].as_str() {
+        if let Some(token) = response["status"]["token"].as_str() {
             token.clone_into(&mut self.token);
         }
     }

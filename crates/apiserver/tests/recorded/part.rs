@@ -1,6 +1,7 @@
 //! Recordings of only a part of a response: a field, some names.
 //!
-//! Which part was not recorded, so it must be found somewhere in the response. Names of a list must be complete.
+//! The position of the part was not recorded, so it must be found somewhere in the response. Names of a list must be
+//! complete.
 
 use gantry_json::Value;
 
@@ -8,7 +9,7 @@ use super::mask::Marks;
 
 /// Whether the recorded part is in the response.
 pub(crate) fn is_in(marks: &mut Marks, part: &Value, whole: &Value) -> Result<(), String> {
-    let missing = || Err(format!("nowhere in the answer is {part}: {whole}"));
+    let missing = || Err(format!("the response does not contain {part}: {whole}"));
     let mut tried = marks.clone();
     if tried.fits(part, whole, "body").is_ok() || found(&mut tried, part, whole) {
         *marks = tried;
@@ -46,7 +47,7 @@ fn found(marks: &mut Marks, part: &Value, whole: &Value) -> bool {
     }
     match whole {
         Value::Array(items) => items.iter().any(|item| found(marks, part, item)),
-        // The metadata of a list has the same fields as that of its items: the nearest match counts.
+        // The metadata of a list has the same fields as the metadata of its items: the nearest match counts.
         Value::Object(fields) => {
             let metadata = fields.get("metadata").into_iter();
             metadata.chain(fields.values()).any(|field| found(marks, part, field))

@@ -17,7 +17,7 @@ use super::mask::{ADDRESS, Marks, NAMESPACE};
 use super::part;
 
 /// The timeout of expected events.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 /// The time without an event after which none is expected. The clock is paused, so it passes when every task is idle.
 const LINGER: Duration = Duration::from_millis(30);
 
@@ -38,17 +38,17 @@ struct Aside<'a> {
 struct Watch<'r> {
     recorded: &'r Value,
     at: usize,
-    heard: Arc<Mutex<Vec<Value>>>,
+    received: Arc<Mutex<Vec<Value>>>,
     reader: tokio::task::JoinHandle<()>,
 }
 
 /// Replays a recorded conversation and reports the first difference.
 ///
-/// `aside` has what was sent beside the recorded exchanges: requests to prepare them, further headers, binary bodies,
+/// `aside` has the unrecorded parts of the conversation: requests to prepare exchanges, further headers, binary bodies,
 /// when watches were closed, and which fields the recording omits; by the number of the following exchange.
-pub(crate) async fn hold(exchanges: &[Value], aside: &Value) -> Result<(), String> {
-    let server = guarded().await;
-    settle_in(&server).await;
+pub(crate) async fn replay_conversation(exchanges: &[Value], aside: &Value) -> Result<(), String> {
+    let server = rbac_server().await;
+    prepare_namespaces(&server).await;
     let mut marks = Marks::new(Noon::NOW, exchanges.iter().flat_map(managers).collect());
     let mut watches: Vec<Watch<'_>> = Vec::new();
     for (index, exchange) in exchanges.iter().enumerate() {
@@ -69,7 +69,7 @@ pub(crate) async fn hold(exchanges: &[Value], aside: &Value) -> Result<(), Strin
             headers_fit(&mut marks, exchange, response.headers()).map_err(at)?;
             watches.push(Watch::open(exchange, index, response));
         } else {
-            answer_fits(&mut marks, exchange, &beside, response).await.map_err(at)?;
+            response_fits(&mut marks, exchange, &beside, response).await.map_err(at)?;
         }
     }
     prepare(&server, &aside["before"][exchanges.len().to_string()], &mut marks, &mut watches).await;
@@ -81,7 +81,7 @@ pub(crate) async fn hold(exchanges: &[Value], aside: &Value) -> Result<(), Strin
 }
 
 /// A server with RBAC.
-async fn guarded() -> ApiServer {
+async fn rbac_server() -> ApiServer {
     let store = Arc::new(MemoryStore::new(HistoryLimits::default()));
     let settings = Settings { access: Access::rbac(), ..Settings::default() };
     let server = ApiServer::new(store, Arc::new(Noon::default()), settings);
@@ -89,31 +89,31 @@ async fn guarded() -> ApiServer {
     server
 }
 
-/// The recorded conversations were held by an administrator.
+/// The recorded requests were sent by an administrator.
 fn administrator() -> AuthenticatedUser {
     let groups = vec!["system:masters".to_owned(), "system:authenticated".to_owned()];
     AuthenticatedUser(User { name: "kubernetes-admin".to_owned(), groups, ..User::default() })
 }
 
-async fn ask(server: &ApiServer, method: Method, path: &str, body: Value) -> (u16, Value) {
+async fn call_as_admin(server: &ApiServer, method: Method, path: &str, body: Value) -> (u16, Value) {
     let body = if body.is_null() { Bytes::new() } else { body.to_string().into() };
     let mut request = Request::builder().method(method).uri(path).body(Full::new(body)).unwrap();
     request.extensions_mut().insert(administrator());
     read(server.serve(request).await).await
 }
 
-/// A namespace in the state that controllers would leave it.
-async fn settle_in(server: &ApiServer) {
+/// A namespace in the state in which controllers would leave it.
+async fn prepare_namespaces(server: &ApiServer) {
     let namespace = json!({"metadata": {"name": NAMESPACE}});
-    assert_eq!(ask(server, Method::POST, "/api/v1/namespaces", namespace).await.0, 201);
+    assert_eq!(call_as_admin(server, Method::POST, "/api/v1/namespaces", namespace).await.0, 201);
     for namespace in [NAMESPACE, "default"] {
         let accounts = format!("/api/v1/namespaces/{namespace}/serviceaccounts");
         let account = json!({"metadata": {"name": "default"}});
-        assert_eq!(ask(server, Method::POST, &accounts, account).await.0, 201);
+        assert_eq!(call_as_admin(server, Method::POST, &accounts, account).await.0, 201);
     }
 }
 
-/// What happened between two exchanges: requests, and watches that were closed.
+/// Repeats the steps between two exchanges: requests, and watches that were closed.
 async fn prepare(server: &ApiServer, steps: &Value, marks: &mut Marks, watches: &mut [Watch<'_>]) {
     for step in steps.as_array().into_iter().flatten() {
         if let Some(closed) = step["closes"].as_u64() {
@@ -130,8 +130,8 @@ async fn prepare(server: &ApiServer, steps: &Value, marks: &mut Marks, watches: 
         };
         let request = request(step, &aside, marks, current(server).await);
         // The following exchanges depend on its success.
-        let (_, answer) = read(server.serve(request).await).await;
-        marks.remember(&answer);
+        let (_, response) = read(server.serve(request).await).await;
+        marks.remember(&response);
     }
 }
 
@@ -149,7 +149,7 @@ fn managers(value: &Value) -> BTreeSet<String> {
 
 /// The revision of the store.
 async fn current(server: &ApiServer) -> u64 {
-    let (_, list) = ask(server, Method::GET, "/api/v1/namespaces?limit=1", Value::Null).await;
+    let (_, list) = call_as_admin(server, Method::GET, "/api/v1/namespaces?limit=1", Value::Null).await;
     list["metadata"]["resourceVersion"].as_str().and_then(|version| version.parse().ok()).unwrap_or(0)
 }
 
@@ -197,7 +197,7 @@ fn bytes_of(hex: &str) -> Vec<u8> {
     (0..hex.len()).step_by(2).map(|start| u8::from_str_radix(&hex[start..start + 2], 16).unwrap()).collect()
 }
 
-async fn answer_fits(
+async fn response_fits(
     marks: &mut Marks,
     exchange: &Value,
     aside: &Aside<'_>,
@@ -213,7 +213,7 @@ async fn answer_fits(
     let want = &exchange["body"];
     if exchange["status"] != parts.status.as_u16() {
         return Err(format!(
-            "the answer is {} {got}, recorded was {} {want}",
+            "the response is {} {got}, recorded was {} {want}",
             parts.status, exchange["status"]
         ));
     }
@@ -244,8 +244,8 @@ fn headers_fit(marks: &mut Marks, exchange: &Value, got: &HeaderMap) -> Result<(
 
 impl<'r> Watch<'r> {
     fn open(recorded: &'r Value, at: usize, response: Response<Body>) -> Self {
-        let heard = Arc::new(Mutex::new(Vec::new()));
-        let sink = Arc::clone(&heard);
+        let received = Arc::new(Mutex::new(Vec::new()));
+        let sink = Arc::clone(&received);
         let reader = tokio::spawn(async move {
             let mut body = response.into_body();
             while let Some(frame) = body.frame().await {
@@ -256,14 +256,14 @@ impl<'r> Watch<'r> {
                     .extend(lines.map(|line| gantry_json::from_slice::<Value>(line).unwrap()));
             }
         });
-        Self { recorded, at, heard, reader }
+        Self { recorded, at, received, reader }
     }
 
     /// Reads as many events as were recorded, and any that follow shortly.
     async fn close(&mut self) {
         let wanted = self.recorded["events"].as_array().map_or(0, Vec::len);
-        let deadline = tokio::time::Instant::now() + PATIENCE;
-        while tokio::time::Instant::now() < deadline && events_of(&self.heard).len() < wanted {
+        let deadline = tokio::time::Instant::now() + TIMEOUT;
+        while tokio::time::Instant::now() < deadline && events_of(&self.received).len() < wanted {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
         if self.recorded["ended by the server"] != true {
@@ -275,10 +275,10 @@ impl<'r> Watch<'r> {
     /// Whether the watch delivered the recorded events, and no others.
     async fn fits(self, marks: &mut Marks) -> Result<(), String> {
         let want = self.recorded["events"].as_array().cloned().unwrap_or_default();
-        let deadline = tokio::time::Instant::now() + PATIENCE;
+        let deadline = tokio::time::Instant::now() + TIMEOUT;
         let ends = self.recorded["ended by the server"] == true;
         while tokio::time::Instant::now() < deadline
-            && (events_of(&self.heard).len() < want.len() || (ends && !self.reader.is_finished()))
+            && (events_of(&self.received).len() < want.len() || (ends && !self.reader.is_finished()))
         {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
@@ -287,7 +287,7 @@ impl<'r> Watch<'r> {
             return Err("the server did not end the watch".to_owned());
         }
         self.reader.abort();
-        let got = events_of(&self.heard);
+        let got = events_of(&self.received);
         let kinds = |events: &[Value]| {
             events
                 .iter()
@@ -304,9 +304,9 @@ impl<'r> Watch<'r> {
     }
 }
 
-/// The events of a watch without bookmarks, whose timing is up to the server.
-fn events_of(heard: &Mutex<Vec<Value>>) -> Vec<Value> {
-    let events = heard.lock().unwrap().clone();
+/// The events of a watch without bookmarks, whose timing depends on the server.
+fn events_of(received: &Mutex<Vec<Value>>) -> Vec<Value> {
+    let events = received.lock().unwrap().clone();
     events.into_iter().filter_map(compared).collect()
 }
 

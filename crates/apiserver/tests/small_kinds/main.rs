@@ -1,4 +1,5 @@
-//! CertificateSigningRequests, IngressClasses, IPAddresses, RuntimeClasses and ServiceCIDRs: requests and what Kubernetes 1.37 answered.
+//! CertificateSigningRequests, IngressClasses, IPAddresses, RuntimeClasses and ServiceCIDRs: requests and the responses
+//! of Kubernetes 1.37.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -8,9 +9,9 @@ mod harness;
 use gantry_json::{Value, json};
 use http::Method;
 
-use harness::{ask, call, server};
+use harness::{call, round_trip, server};
 
-/// Recordings, each of a cluster of its own.
+/// Recordings, each of a separate cluster.
 const RECORDED: [&str; 6] = [
     include_str!("bundles.jsonl"),
     include_str!("recorded.jsonl"),
@@ -20,24 +21,24 @@ const RECORDED: [&str; 6] = [
     include_str!("slices.jsonl"),
 ];
 
-/// Replaces what differs between two clusters, as in the recording.
-fn masked(answer: &mut Value) {
+/// Replaces values that differ between two clusters, as in the recording.
+fn masked(response: &mut Value) {
     for (path, mask) in [
         ("/metadata/uid", "UID"),
         ("/details/uid", "UID"),
         ("/metadata/resourceVersion", "RV"),
         ("/metadata/creationTimestamp", "TIME"),
     ] {
-        if let Some(value) = answer.pointer_mut(path) {
+        if let Some(value) = response.pointer_mut(path) {
             *value = json!(mask);
         }
     }
-    if let Some(metadata) = answer["metadata"].as_object_mut() {
+    if let Some(metadata) = response["metadata"].as_object_mut() {
         metadata.remove("managedFields");
     }
-    // The users of the two clusters are different ones.
-    if answer["kind"] == "CertificateSigningRequest"
-        && let Some(spec) = answer["spec"].as_object_mut()
+    // The two clusters have different users.
+    if response["kind"] == "CertificateSigningRequest"
+        && let Some(spec) = response["spec"].as_object_mut()
     {
         for requestor in ["username", "uid", "groups", "extra"] {
             spec.remove(requestor);
@@ -45,34 +46,34 @@ fn masked(answer: &mut Value) {
     }
 }
 
-/// The part of an answer that is recorded.
-fn recorded_part(mut answer: Value, code: u16) -> Value {
-    if answer["kind"] == "Table" {
+/// The part of a response that is recorded.
+fn recorded_part(mut response: Value, code: u16) -> Value {
+    if response["kind"] == "Table" {
         let column = |column: &Value| column["name"].clone();
-        let columns: Vec<_> = answer["columnDefinitions"].as_array().unwrap().iter().map(column).collect();
+        let columns: Vec<_> = response["columnDefinitions"].as_array().unwrap().iter().map(column).collect();
         let row = |row: &Value| row["cells"].clone();
-        let rows: Vec<_> = answer["rows"].as_array().unwrap().iter().map(row).collect();
+        let rows: Vec<_> = response["rows"].as_array().unwrap().iter().map(row).collect();
         return json!({"columns": columns, "rows": rows});
     }
     if code >= 400 {
-        let mut part = json!({"message": answer["message"], "reason": answer["reason"]});
-        if !answer["details"]["causes"].is_null() {
-            part["causes"] = answer["details"]["causes"].clone();
+        let mut part = json!({"message": response["message"], "reason": response["reason"]});
+        if !response["details"]["causes"].is_null() {
+            part["causes"] = response["details"]["causes"].clone();
         }
         return part;
     }
-    masked(&mut answer);
-    answer
+    masked(&mut response);
+    response
 }
 
 /// Masks ages and users in tables; rows may have more cells than there are columns.
-fn comparable(answer: &Value) -> Value {
-    let mut answer = answer.clone();
-    if answer["kind"].is_string() {
-        masked(&mut answer);
+fn comparable(response: &Value) -> Value {
+    let mut response = response.clone();
+    if response["kind"].is_string() {
+        masked(&mut response);
     }
-    let columns = answer["columns"].as_array().cloned().unwrap_or_default();
-    for row in answer["rows"].as_array_mut().into_iter().flatten().filter_map(Value::as_array_mut) {
+    let columns = response["columns"].as_array().cloned().unwrap_or_default();
+    for row in response["rows"].as_array_mut().into_iter().flatten().filter_map(Value::as_array_mut) {
         row.truncate(columns.len());
         for (cell, column) in row.iter_mut().zip(&columns) {
             if column == "Age" || column == "Requestor" {
@@ -80,7 +81,7 @@ fn comparable(answer: &Value) -> Value {
             }
         }
     }
-    answer
+    response
 }
 
 #[tokio::test]
@@ -101,10 +102,10 @@ async fn replay(recording: &str) {
             ("accept", text("accept").unwrap_or("application/json")),
         ];
         let body = if recorded["body"].is_null() { String::new() } else { recorded["body"].to_string() };
-        let response = ask(&server, method, text("path").unwrap(), &headers, body).await;
-        let answer = recorded_part(response.json(), response.status);
-        assert_eq!(json!(response.status), recorded["code"], "{line}\n{answer}");
-        assert_eq!(comparable(&answer), comparable(&recorded["answer"]), "{line}");
+        let response = round_trip(&server, method, text("path").unwrap(), &headers, body).await;
+        let part = recorded_part(response.json(), response.status);
+        assert_eq!(json!(response.status), recorded["code"], "{line}\n{part}");
+        assert_eq!(comparable(&part), comparable(&recorded["answer"]), "{line}");
     }
 }
 
@@ -122,7 +123,7 @@ async fn the_range_of_services_is_an_object_that_is_ready() {
     assert!(ready["lastTransitionTime"].is_string());
 }
 
-/// The class of a pod decides on its overhead and its nodes.
+/// The class of a pod determines its overhead and its nodes.
 #[tokio::test]
 async fn a_pod_gets_what_its_runtime_class_says() {
     let server = server().await;
@@ -132,8 +133,8 @@ async fn a_pod_gets_what_its_runtime_class_says() {
     });
     let account = json!({"metadata": {"name": "default"}});
     call(&server, Method::POST, "/api/v1/namespaces/default/serviceaccounts", account).await;
-    let (status, answer) = call(&server, Method::POST, "/apis/node.k8s.io/v1/runtimeclasses", class).await;
-    assert_eq!(status, 201, "{answer}");
+    let (status, response) = call(&server, Method::POST, "/apis/node.k8s.io/v1/runtimeclasses", class).await;
+    assert_eq!(status, 201, "{response}");
     let pod = |class: &str| {
         let containers = json!([{"name": "web", "image": "nginx"}]);
         json!({"metadata": {"name": "web"}, "spec": {"runtimeClassName": class, "containers": containers}})
@@ -177,7 +178,7 @@ async fn the_address_of_a_service_is_an_object() {
     assert_eq!(call(&server, Method::GET, &path, Value::Null).await.0, 404);
 }
 
-/// What is stored and not enforced is said to be so.
+/// Objects that are stored and not enforced get a warning.
 #[tokio::test]
 async fn webhooks_and_policies_come_with_a_warning() {
     let server = server().await;
@@ -199,7 +200,7 @@ async fn webhooks_and_policies_come_with_a_warning() {
         ("validatingadmissionpolicybindings", binding, "this server evaluates no admission policies"),
     ] {
         let path = format!("{group}/{resource}");
-        let response = ask(&server, Method::POST, &path, &headers, object.to_string()).await;
+        let response = round_trip(&server, Method::POST, &path, &headers, object.to_string()).await;
         assert_eq!(response.status, 201, "{}", response.text());
         assert!(response.header("warning").contains(warning), "{}", response.header("warning"));
         assert!(response.header("warning").contains("not enforced"));

@@ -148,7 +148,7 @@ mod tests {
     use super::*;
     use crate::ApiTransport;
 
-    /// A server that counts the requests it gets, and answers each.
+    /// A server that counts the requests it receives, and responds to each.
     async fn counting_server() -> (String, Arc<AtomicU64>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());

@@ -18,7 +18,7 @@ pub enum RequestCredentials {
     Anonymous,
     /// A token, or a user name and password.
     Header(HeaderValue),
-    /// A token in a file that is replaced from time to time, as that of a pod's service account.
+    /// A token in a file that is replaced from time to time, such as the token of a pod's service account.
     TokenFile(Arc<TokenFile>),
     /// A token of an exec plugin.
     Exec(Arc<ExecCredentials>),

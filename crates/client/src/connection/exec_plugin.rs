@@ -21,13 +21,13 @@ pub struct ExecPlugin {
     pub command: String,
     /// Its arguments.
     pub args: Vec<String>,
-    /// Variables in addition to those of this process.
+    /// Variables in addition to the environment of this process.
     pub env: Vec<(String, String)>,
     /// The version of the `ExecCredential`.
     pub api_version: String,
     /// How the program is installed, for error messages.
     pub install_hint: Option<String>,
-    /// Whether it may ask the user.
+    /// Whether the program may prompt the user.
     pub is_interactive: bool,
     /// The cluster, if the program needs to know it.
     pub cluster: Option<Value>,

@@ -20,8 +20,8 @@ where
 
 /// Sends a request over a new connection, and returns the response.
 ///
-/// After `101 Switching Protocols`, the client whose request it is and the server are connected with each other; the extensions of
-/// the request must be those of the client's.
+/// After `101 Switching Protocols`, the client whose request it is and the server are connected with each other; the
+/// request must have the extensions of the client's request.
 pub async fn forward_with_body<S, B>(
     stream: S,
     mut request: Request<B>,

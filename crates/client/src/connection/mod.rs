@@ -67,7 +67,7 @@ impl Connection {
     }
 }
 
-/// The URI of a path on a server, whose own path comes first.
+/// The URI of a path on a server. The path of the server's own URI is a prefix of it.
 fn absolute(server: &Uri, path: &Uri) -> Result<Uri, RequestError> {
     let mut parts = server.clone().into_parts();
     let prefix = server.path().trim_end_matches('/');

@@ -80,7 +80,7 @@ fn system_authorities() -> RootCertStore {
     roots
 }
 
-/// Accepts every certificate, as `insecure-skip-tls-verify` asks for.
+/// Accepts every certificate, for `insecure-skip-tls-verify`.
 #[derive(Debug)]
 struct Unverified(Arc<CryptoProvider>);
 

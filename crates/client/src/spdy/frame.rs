@@ -1,18 +1,18 @@
 //! The frames of SPDY/3.1, as far as a client of streams needs them. Pure.
 //!
-//! Header blocks are sent in a zlib stream without compression, with the dictionary of SPDY announced but not used; those of the
-//! server are skipped: they say nothing that a client of `exec`, `attach` or `portforward` has to know.
+//! Header blocks are sent in a zlib stream without compression, with the dictionary of SPDY announced but not used.
+//! Header blocks of the server are skipped: a client of `exec`, `attach` or `portforward` does not need them.
 
 /// A frame of the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Frame {
-    /// Data of a stream; whether they are the last.
+    /// Data of a stream, and whether the stream ends with it.
     Data { stream: u32, is_last: bool, data: Vec<u8> },
-    /// The server accepts a stream; whether it sends nothing on it.
+    /// The server accepts a stream, and whether it sends nothing on it.
     Reply { stream: u32, is_last: bool },
     /// A stream is aborted.
     Reset { stream: u32 },
-    /// A ping, to be answered with the same.
+    /// A ping, which must be sent back.
     Ping(u32),
     /// The server accepts no more streams.
     GoAway,
@@ -31,14 +31,14 @@ const GO_AWAY: u16 = 7;
 const HEAD_BYTES: usize = 8;
 /// The most bytes in a frame.
 pub(crate) const LENGTH_MAX: usize = (1 << 24) - 1;
-/// The status of a stream that its opener does not want any more.
+/// The status with which the side that opened a stream cancels it.
 const CANCEL: u32 = 5;
 /// The header of a zlib stream with a dictionary, and the checksum of the dictionary of SPDY/3.
 const ZLIB_HEADER: [u8; 6] = [0x78, 0x20, 0xe3, 0xc6, 0xa7, 0xc2];
-/// An empty block, after which the receiver has all that came before.
+/// An empty block, after which the receiver has everything that was sent before.
 const ZLIB_FLUSH: [u8; 5] = [0, 0, 0, 0xff, 0xff];
 
-/// Encodes frames; what is sent depends on what was sent before.
+/// Encodes frames; the encoding depends on the frames before.
 #[derive(Debug, Default)]
 pub(crate) struct FrameEncoder {
     has_sent_headers: bool,
@@ -72,7 +72,7 @@ impl FrameEncoder {
     }
 }
 
-/// Data of a stream; whether they are the last.
+/// Data of a stream; `is_last` ends the stream.
 pub(crate) fn data(stream: u32, is_last: bool, data: &[u8]) -> Vec<u8> {
     let mut frame = (stream & 0x7fff_ffff).to_be_bytes().to_vec();
     frame.extend(flags_and_length(if is_last { LAST } else { 0 }, data.len()));
@@ -85,12 +85,12 @@ pub(crate) fn reset(stream: u32) -> Vec<u8> {
     control(RST_STREAM, &[stream.to_be_bytes(), CANCEL.to_be_bytes()].concat())
 }
 
-/// Answers a ping.
+/// The response to a ping.
 pub(crate) fn ping(id: u32) -> Vec<u8> {
     control(PING, &id.to_be_bytes())
 }
 
-/// The length of the frame that begins with these bytes; `None` if more have to arrive to know it.
+/// The length of the frame that begins with these bytes; `None` if it is not known yet.
 pub(crate) fn frame_length(bytes: &[u8]) -> Option<usize> {
     let head: &[u8; HEAD_BYTES] = bytes.first_chunk()?;
     let length = u32::from_be_bytes([0, head[5], head[6], head[7]]);
@@ -137,7 +137,8 @@ fn flags_and_length(flags: u8, length: usize) -> [u8; 4] {
 mod tests {
     use super::*;
 
-    /// What spdystream, the implementation of Kubernetes, sends for the same stream, but for the compression of the headers.
+    /// The frame equals what spdystream, the implementation of Kubernetes, sends for the same stream, except for the
+    /// compression of headers.
     #[test]
     fn a_stream_is_opened_with_its_headers() {
         let mut encoder = FrameEncoder::default();

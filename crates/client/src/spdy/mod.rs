@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, watch};
 
 use frame::{Frame, FrameEncoder};
 
-/// How many chunks of a stream wait to be read. Then the connection waits, with all its streams.
+/// The maximum number of unread chunks of a stream. Beyond it reading pauses on the connection, for all its streams.
 const CHUNKS_MAX: usize = 64;
 /// The most bytes that are sent in a frame.
 const CHUNK_BYTES: usize = 32 << 10;
@@ -34,15 +34,15 @@ struct Shared {
 struct State {
     encoder: FrameEncoder,
     opened: u32,
-    /// Where the data of each stream go that the server has not finished.
+    /// The readers of the streams that the server has not finished.
     readers: BTreeMap<u32, mpsc::Sender<Bytes>>,
 }
 
-/// One stream. What arrives after its reader is dropped is discarded.
+/// One stream. Data that arrive after its reader is dropped are discarded.
 pub struct ByteStream {
-    /// What the other side sends.
+    /// The data that the other side sends.
     pub reader: ByteReader,
-    /// What is sent to the other side.
+    /// The data that are sent to the other side.
     pub writer: ByteWriter,
 }
 
@@ -59,7 +59,7 @@ pub struct ByteWriter {
 }
 
 impl StreamConnection {
-    /// Begins to speak SPDY on a connection that was upgraded.
+    /// Starts SPDY on a connection that was upgraded.
     pub(crate) fn new(io: impl AsyncRead + AsyncWrite + Send + 'static) -> Self {
         let (frames, outgoing) = mpsc::channel(CHUNKS_MAX);
         let (closing, is_closed) = watch::channel(false);
@@ -71,7 +71,7 @@ impl StreamConnection {
         tokio::spawn(async move {
             let read = read_frames(read_half, &reader, &mut gone);
             let _ = read.await;
-            // First, so that a stream that ends with the connection is known to.
+            // Before the readers are dropped, so that a stream that ends with the connection can be distinguished.
             let _ = closing.send(true);
             if let Some(shared) = reader.upgrade() {
                 shared.lock().readers.clear();
@@ -103,7 +103,7 @@ impl StreamConnection {
     /// Returns when the connection has ended.
     pub async fn closed(&self) {
         let mut is_closed = self.shared.is_closed.clone();
-        // An error means that the reading task is gone, and the connection with it.
+        // An error means that the reading task has ended, and the connection with it.
         let _ = is_closed.wait_for(|is_closed| *is_closed).await;
     }
 }
@@ -133,7 +133,7 @@ impl ByteWriter {
         Ok(())
     }
 
-    /// Says that nothing more is sent.
+    /// Ends the outgoing half: nothing more is sent.
     pub async fn finish(&mut self) -> io::Result<()> {
         if std::mem::replace(&mut self.is_finished, true) {
             return Ok(());
@@ -160,7 +160,7 @@ impl Shared {
     }
 }
 
-/// Writes frames until the last sender is gone.
+/// Writes frames until the last sender is dropped.
 async fn write_frames(mut io: impl AsyncWrite + Unpin, mut frames: mpsc::Receiver<Vec<u8>>) {
     while let Some(frame) = frames.recv().await {
         if io.write_all(&frame).await.is_err() || (frames.is_empty() && io.flush().await.is_err()) {
@@ -191,7 +191,7 @@ async fn read_frames(
             Frame::Reply { stream, is_last: true } | Frame::Reset { stream } => {
                 pass_on(shared, stream, true, Vec::new()).await;
             }
-            // Even ones are the server's; an odd one would be an answer to ours.
+            // Even ids are pings of the server; an odd one would be the response to a ping of ours.
             Frame::Ping(id) if id % 2 == 0 => {
                 if let Some(frames) = frames.upgrade() {
                     let _ = frames.send(frame::ping(id)).await;
@@ -211,7 +211,7 @@ async fn pass_on(shared: &std::sync::Weak<Shared>, stream: u32, is_last: bool, d
     };
     drop(shared);
     if let Some(reader) = reader.filter(|_| !data.is_empty()) {
-        // A reader that is gone does not want them.
+        // Data whose reader was dropped are discarded.
         let _ = reader.send(data.into()).await;
     }
 }

@@ -1,6 +1,7 @@
-//! The hollow kubelet: nodes that run nothing. It binds pods, reports them ready at once, and lets terminating ones go.
+//! The hollow kubelet: nodes that run nothing. It binds pods, reports them ready at once, and completes the deletion of
+//! terminating ones.
 //!
-//! It is a process of its own, so that its work is not counted as the server's. [`pod_stages`] decides, this file sends.
+//! It is a separate process, so that its work is not counted as the server's. [`pod_stages`] decides, this file sends.
 
 mod pod_stages;
 
@@ -20,18 +21,18 @@ use crate::objects::{
 };
 use pod_stages::{PodAction, PodStages};
 
-/// What it prints when its nodes exist.
+/// The line that is printed when its nodes exist.
 pub(crate) const READY: &str = "hollow nodes are ready";
 
-/// How many requests are in flight at most.
+/// The maximum number of requests in flight.
 const REQUESTS_MAX: usize = 32;
 /// The interval of the nodes' heartbeats: a quarter of the time after which a node counts as lost.
 const HEARTBEAT: Duration = Duration::from_secs(10);
-/// How often, and how long after each other, a request is sent that the server is too busy for.
+/// The number of tries, and the delay between them, of a request that the server is too busy for.
 const ATTEMPTS: u32 = 100;
 const RETRY: Duration = Duration::from_millis(100);
 
-/// Runs until the server is gone.
+/// Runs until the server has stopped.
 pub(crate) async fn run(kubeconfig: &Path, nodes: usize) -> Result<(), String> {
     let endpoint = Endpoint::of_kubeconfig(kubeconfig).await?;
     let connection = endpoint.connect().await?;
@@ -54,7 +55,7 @@ pub(crate) async fn run(kubeconfig: &Path, nodes: usize) -> Result<(), String> {
             Some(WatchEvent::Bookmark) => continue,
             ended => {
                 if let Some(WatchEvent::Failed(reason)) = ended {
-                    crate::complain(&format!("the watch of the pods begins again: {reason}"));
+                    crate::complain(&format!("the watch of the pods is restarted: {reason}"));
                 }
                 watch = watching.watch("/api/v1/pods").await?;
                 continue;
@@ -73,7 +74,8 @@ pub(crate) async fn run(kubeconfig: &Path, nodes: usize) -> Result<(), String> {
     }
 }
 
-/// Sends a request about a pod, again if the server is too busy. That the pod is gone or about to be deleted is no failure.
+/// Sends a request about a pod, again if the server is too busy. It is no failure if the pod does not exist or is being
+/// deleted.
 async fn send(connection: &Connection, request: &ApiRequest) -> Result<(), String> {
     for _ in 0..ATTEMPTS {
         let response = connection.send(request).await?;

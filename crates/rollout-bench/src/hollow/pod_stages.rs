@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::objects::Pod;
 
-/// What to do about a pod.
+/// The action for a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum PodAction {
     /// Bind it to a node.
@@ -22,7 +22,7 @@ pub(super) struct PodStages {
 }
 
 impl PodStages {
-    /// Returns the action that an event calls for; every action is returned once per pod.
+    /// Returns the action that an event requires; every action is returned once per pod.
     pub(super) fn observe(&mut self, is_deleted: bool, pod: &Pod) -> Option<PodAction> {
         let uid = &pod.metadata.uid;
         if is_deleted {
@@ -80,6 +80,6 @@ mod tests {
             assert_eq!(stages.observe(false, &pod), expected, "{pod:?}");
         }
         assert_eq!(stages.observe(true, &pod("n", "Running")), None);
-        assert!(stages.last.is_empty(), "deleted pods are forgotten");
+        assert!(stages.last.is_empty(), "deleted pods are removed");
     }
 }

@@ -43,7 +43,7 @@ struct CertificateDirectory<'a>(&'a Path);
 
 impl CertificateDirectory<'_> {
     fn authority(&self, now: Seconds) -> Result<Authority, PkiError> {
-        // The certificate is written last: without one, the CA has never signed anything.
+        // The certificate is written last: without one, the CA has not signed anything yet.
         let Some(certificate) = self.read("ca.crt")? else {
             let authority = Authority::new(now).map_err(PkiError::Issue)?;
             self.keep("ca", Certified { certificate: authority.certificate.clone(), key: authority.key() })?;

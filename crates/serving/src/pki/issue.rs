@@ -1,4 +1,4 @@
-//! Creates certificates: a CA, and what it signs.
+//! Creates certificates: a CA, and the certificates that it signs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,10 +18,10 @@ pub(super) struct Authority {
 }
 
 const DAY: Seconds = 24 * 3600;
-/// The CA lives long: replacing it means replacing every kubeconfig.
+/// The CA is valid for a long time: replacing it means replacing every kubeconfig.
 const CA_LIFETIME: Seconds = 3650 * DAY;
 const LIFETIME: Seconds = 365 * DAY;
-/// A new certificate must be valid for a client whose clock is behind.
+/// A new certificate must be valid for a client whose clock is slow.
 const CLOCK_SKEW: Seconds = 3600;
 
 impl Authority {
@@ -47,7 +47,7 @@ impl Authority {
         self.issuer.key().serialize_pem()
     }
 
-    /// The CA as one that signs the requests of others.
+    /// The CA as the signer of certificate requests.
     pub(super) fn request_signer(&self) -> Result<Arc<RequestSigner>, PkiError> {
         RequestSigner::new(&self.certificate, &self.key()).map(Arc::new).map_err(PkiError::Signer)
     }

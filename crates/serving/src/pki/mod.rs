@@ -1,7 +1,7 @@
 //! The certificates of a server and of its administrator, created at the first start and stored.
 //!
 //! One CA signs both: `ca`, `apiserver` and `admin`, each a certificate and a key, as files in a directory or in
-//! memory. The CA stays as long as it is valid, because clients have it in their kubeconfigs; the other two are
+//! memory. The CA is kept while it is valid, because clients have it in their kubeconfigs; the other two are
 //! replaced when they are about to expire, are signed by another CA, or do not cover the server's addresses.
 
 mod directory;
@@ -32,7 +32,7 @@ pub struct Pki {
     pub server: Certified,
     /// The administrator's certificate: `kubernetes-admin`, with all rights.
     pub admin: Certified,
-    /// The CA as one that signs the requests of others.
+    /// The CA as the signer of certificate requests.
     pub signer: Arc<RequestSigner>,
 }
 
@@ -50,18 +50,18 @@ pub struct Certified {
 pub enum PkiError {
     /// The operating system refused.
     Io {
-        /// What was attempted.
+        /// The attempted operation.
         doing: String,
-        /// What it said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// A file is not what was written.
+    /// A file has unexpected content.
     Damaged {
         /// The file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The unexpected content.
         found: String,
-        /// What to do.
+        /// The advice to the user.
         fix: String,
     },
     /// A certificate could not be made.
@@ -104,7 +104,7 @@ impl fmt::Debug for Pki {
 }
 
 impl fmt::Debug for Certified {
-    /// Keys stay out of logs.
+    /// Keys are not formatted, so that they are never logged.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Certified").field("certificate", &self.certificate).finish_non_exhaustive()
     }

@@ -12,7 +12,7 @@ use super::{RENEW_BEFORE, Seconds, ServerNames};
 pub(super) struct ParsedCertificate(Pem);
 
 impl ParsedCertificate {
-    /// Parses a certificate; the error says what is wrong with it.
+    /// Parses a certificate; the error is the reason why it cannot be parsed.
     pub(super) fn read(text: &str) -> Result<Self, String> {
         let (_, pem) = parse_x509_pem(text.as_bytes()).map_err(|_| "holds no PEM".to_owned())?;
         pem.parse_x509().map_err(|_| "holds no certificate".to_owned())?;

@@ -56,7 +56,7 @@ fn keys_are_for_their_owner_alone() {
 
     fs::set_permissions(scratch.0.join("ca.key"), fs::Permissions::from_mode(0o644)).unwrap();
     open_at(&scratch.0, now()).unwrap();
-    assert_eq!(mode("ca.key"), 0o600, "a key that was readable by others no longer is");
+    assert_eq!(mode("ca.key"), 0o600, "the key is no longer readable by others");
 }
 
 /// A0.2: the certificate covers the address that clients use.
@@ -71,7 +71,10 @@ fn a_new_address_gets_a_new_certificate_of_the_same_authority() {
     assert!(parsed_certificate::ParsedCertificate::read(&second.server.certificate).unwrap().covers(&names));
     assert!(!parsed_certificate::ParsedCertificate::read(&first.server.certificate).unwrap().covers(&names));
     let fewer = open_at(&scratch.0, now()).unwrap();
-    assert_eq!(fewer.server.certificate, second.server.certificate, "more than enough is enough");
+    assert_eq!(
+        fewer.server.certificate, second.server.certificate,
+        "a certificate that covers more names is kept"
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A server on a free loopback port, and clients that speak to it byte by byte or request by request.
+//! A server on a free loopback port, and clients that send bytes or whole requests.
 
 #![allow(dead_code, reason = "each test file uses its part of this")]
 
@@ -129,12 +129,12 @@ pub(crate) fn request(method: &str, path: &str, body: impl Into<Bytes>) -> http:
     request.header("content-type", "application/json").body(Full::new(body.into())).unwrap()
 }
 
-/// The body of an answer.
+/// The body of a response.
 pub(crate) async fn body(response: http::Response<Incoming>) -> Bytes {
     http_body_util::BodyExt::collect(response.into_body()).await.unwrap().to_bytes()
 }
 
-/// The body of an answer, as JSON.
+/// The body of a response, as JSON.
 pub(crate) async fn json(response: http::Response<Incoming>) -> gantry_json::Value {
     gantry_json::from_slice(&body(response).await).unwrap()
 }

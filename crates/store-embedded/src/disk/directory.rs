@@ -27,7 +27,7 @@ impl Directory {
         Ok(Self::existing(path))
     }
 
-    /// Takes the permissions of other users from the files that are selected by name.
+    /// Removes the permissions of other users from the files that are selected by name.
     pub(crate) fn restrict_files(&self, is_selected: impl Fn(&str) -> bool) -> io::Result<()> {
         for name in self.names()?.into_iter().filter(|name| is_selected(name)) {
             restrict_to_owner(&self.path(&name))?;
@@ -35,7 +35,7 @@ impl Directory {
         Ok(())
     }
 
-    /// The directory, which must exist by the time it is used.
+    /// The directory, which must exist when it is used.
     pub fn existing(path: impl AsRef<Path>) -> Self {
         Self { path: path.as_ref().to_owned() }
     }
@@ -46,7 +46,7 @@ impl Directory {
     }
 }
 
-/// Takes the permissions of other users from a file or directory; refuses directories that are meant to be shared.
+/// Removes the permissions of other users from a file or directory; refuses directories that are meant to be shared.
 fn restrict_to_owner(path: &Path) -> io::Result<()> {
     const OTHERS: u32 = 0o077;
     const STICKY: u32 = 0o1000;
@@ -73,7 +73,7 @@ impl Disk for Directory {
     fn open(&self, name: &str) -> io::Result<Box<dyn DiskFile>> {
         let path = self.path(name);
         match OpenOptions::new().read(true).write(true).open(&path) {
-            // Reading a directory without write permission, as a check or a backup does, needs no more than that.
+            // The directory is read without write permission, as by a check or a backup: reading the file is enough.
             Err(error)
                 if matches!(
                     error.kind(),
@@ -90,7 +90,7 @@ impl Disk for Directory {
         let path = self.path(name);
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create(true).truncate(true).mode(0o600).open(&path)?;
-        // It may have been there with other permissions.
+        // The file may have existed with other permissions.
         restrict_to_owner(&path)?;
         Ok(Box::new(file))
     }

@@ -13,7 +13,7 @@ pub use directory::Directory;
 /// The files of one directory.
 ///
 /// Crash semantics are those of POSIX: written bytes are safe after [`DiskFile::sync`], and a created, renamed or
-/// removed name after [`Disk::sync_names`]; before that, each may be there, or not, or in part.
+/// removed name after [`Disk::sync_names`]; before that, each change may be kept, lost, or kept in part.
 pub trait Disk: Debug + Send + Sync {
     /// The names of all files.
     fn names(&self) -> io::Result<Vec<String>>;
@@ -21,10 +21,10 @@ pub trait Disk: Debug + Send + Sync {
     /// Opens a file that exists.
     fn open(&self, name: &str) -> io::Result<Box<dyn DiskFile>>;
 
-    /// Creates an empty file, in place of one of that name.
+    /// Creates an empty file, replacing one of that name.
     fn create(&self, name: &str) -> io::Result<Box<dyn DiskFile>>;
 
-    /// Gives a file another name, in place of one of that name.
+    /// Renames a file, replacing one of that name.
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;
 
     /// Removes a file.
@@ -38,7 +38,7 @@ pub trait Disk: Debug + Send + Sync {
 }
 
 /// One open file.
-#[allow(clippy::len_without_is_empty, reason = "the question is never asked")]
+#[allow(clippy::len_without_is_empty, reason = "no caller needs it")]
 pub trait DiskFile: Debug + Send + Sync {
     /// Its length in bytes.
     fn len(&self) -> io::Result<u64>;
@@ -53,7 +53,7 @@ pub trait DiskFile: Debug + Send + Sync {
     fn sync(&self) -> io::Result<()>;
 }
 
-/// Reads a whole file into a buffer, in place of what was there.
+/// Reads a whole file into a buffer, replacing its content.
 pub(crate) fn read_into(disk: &dyn Disk, name: &str, bytes: &mut Vec<u8>) -> io::Result<()> {
     let file = disk.open(name)?;
     let length = usize::try_from(file.len()?).map_err(|_| io::ErrorKind::FileTooLarge)?;

@@ -25,7 +25,7 @@ struct DiskState {
     names: BTreeMap<String, usize>,
     /// The directory that is safe.
     safe_names: BTreeMap<String, usize>,
-    /// Changes of names that are not safe yet, each whole or not at all.
+    /// Changes of names that are not safe yet, each kept or lost as a whole.
     name_changes: Vec<Vec<(String, Option<usize>)>>,
     operations: u64,
     faults: Faults,
@@ -34,9 +34,9 @@ struct DiskState {
 /// The injected faults.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Faults {
-    /// The operation at which the process dies; every later one fails.
-    pub(crate) dies_at: Option<u64>,
-    /// The operation from which on a sync fails once, and how.
+    /// The operation at which the process crashes; every later one fails.
+    pub(crate) crashes_at: Option<u64>,
+    /// The operation from which on one sync fails, and the error.
     pub(crate) sync_fails_at: Option<(u64, io::ErrorKind)>,
     /// The size of the disk.
     pub(crate) room: Option<u64>,
@@ -60,7 +60,7 @@ struct SimulatedFile {
 pub(crate) enum CrashKind {
     /// It is killed; the cache survives.
     Killed,
-    /// The power fails; only what is safe survives, and of the rest a random part.
+    /// The power fails; only safe content and a random part of the rest survive.
     PowerFailure,
 }
 
@@ -141,11 +141,13 @@ impl SimulatedDisk {
 }
 
 impl DiskState {
-    /// Counts an operation; fails if the process is dead.
+    /// Counts an operation; fails if the process has crashed.
     fn operate(&mut self) -> io::Result<()> {
         self.operations += 1;
-        match self.faults.dies_at {
-            Some(dies_at) if self.operations >= dies_at => Err(io::Error::other("the process is gone")),
+        match self.faults.crashes_at {
+            Some(crashes_at) if self.operations >= crashes_at => {
+                Err(io::Error::other("the process has crashed"))
+            }
             _ => Ok(()),
         }
     }
@@ -301,7 +303,7 @@ impl DiskFile for SimulatedFile {
 
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         let mut platter = self.disk.lock();
-        let died = platter.operate();
+        let operated = platter.operate();
         let offset = usize::try_from(offset).unwrap_or(usize::MAX);
         let used = platter.used();
         let room = platter.faults.room;
@@ -309,12 +311,12 @@ impl DiskFile for SimulatedFile {
         let content = &mut files[self.file];
         let growth = (offset + bytes.len()).saturating_sub(content.cached.len()) as u64;
         let full = room.is_some_and(|room| growth > 0 && used + growth > room);
-        // A failed write may have been done in part.
-        let done = if died.is_err() || full { rng.index(bytes.len() + 1) } else { bytes.len() };
+        // A failed write may have been carried out in part.
+        let done = if operated.is_err() || full { rng.index(bytes.len() + 1) } else { bytes.len() };
         let done = if full { done.min(content.cached.len().saturating_sub(offset)) } else { done };
         overwrite(&mut content.cached, offset, &bytes[..done]);
         content.unsynced.push((offset, bytes[..done].to_vec()));
-        died?;
+        operated?;
         if full { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
     }
 

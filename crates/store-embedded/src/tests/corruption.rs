@@ -1,4 +1,4 @@
-//! Damage is distinguished from the effects of crashes, and reported precisely.
+//! Damage is distinguished from the effects of crashes, and reported with its location.
 
 use std::time::Duration;
 
@@ -15,14 +15,14 @@ use crate::options::Options;
 use crate::segment;
 
 /// Enough history for several segments after the snapshot.
-fn roomy() -> Options {
+fn with_long_history() -> Options {
     Options { history: HistoryLimits { age: Duration::from_hours(1), bytes: 16_000 }, ..small() }
 }
 
 /// A store with a snapshot and several segments, closed gracefully.
 fn filled() -> SimulatedDisk {
     let disk = SimulatedDisk::new(5);
-    let mut engine = open(&disk, roomy()).unwrap();
+    let mut engine = open(&disk, with_long_history()).unwrap();
     for number in 0..200 {
         put(&mut engine, &format!("/{}", number % 9), &"v".repeat(number)).unwrap();
         if engine.maintenance().is_snapshot_due() {
@@ -34,9 +34,9 @@ fn filled() -> SimulatedDisk {
 }
 
 fn damage_in(disk: &SimulatedDisk) -> Corruption {
-    match open(disk, roomy()) {
+    match open(disk, with_long_history()) {
         Err(OpenError::Corrupt(corruption)) => corruption,
-        other => unreachable!("the damage was not noticed: {other:?}"),
+        other => unreachable!("the damage was not detected: {other:?}"),
     }
 }
 
@@ -47,7 +47,7 @@ fn segments(disk: &SimulatedDisk) -> Vec<String> {
 }
 
 fn snapshot(disk: &SimulatedDisk) -> String {
-    disk.names().unwrap().into_iter().find(|name| name.ends_with(".snapshot")).expect("there is a snapshot")
+    disk.names().unwrap().into_iter().find(|name| name.ends_with(".snapshot")).expect("a snapshot exists")
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn a_damaged_frame_is_named_by_file_and_offset() {
     let corruption = damage_in(&disk);
     assert_eq!(corruption.file, disk.path(&name));
     assert_eq!(corruption.offset, segment::FIRST_FRAME as u64);
-    assert_eq!(corruption.found, "a checksum that does not match, and valid changes behind it");
+    assert_eq!(corruption.found, "a checksum that does not match, and valid changes after it");
     assert!(corruption.advice.contains("gantry store restore"), "{corruption}");
 }
 
@@ -108,13 +108,13 @@ fn every_damaged_byte_of_a_snapshot_is_noticed() {
 #[test]
 fn a_damaged_byte_of_the_log_is_noticed_or_does_not_matter() {
     let disk = filled();
-    let expected = everything(&open(&disk, roomy()).unwrap());
+    let expected = everything(&open(&disk, with_long_history()).unwrap());
     let step = if is_long_run() { 1 } else { 13 };
     for name in segments(&disk) {
         let used = read_all(&disk, &name).unwrap().iter().rposition(|byte| *byte != 0).unwrap();
         for offset in (0..=used).step_by(step) {
             disk.damage(&name, offset);
-            match open(&disk.after(CrashKind::Killed), roomy()) {
+            match open(&disk.after(CrashKind::Killed), with_long_history()) {
                 Err(OpenError::Corrupt(corruption)) => assert_eq!(corruption.file, disk.path(&name)),
                 Err(error) => unreachable!("byte {offset} of {name}: {error}"),
                 // Padding between frames, or the record of the clean shutdown.
@@ -143,5 +143,5 @@ fn a_check_reports_what_is_there_and_changes_nothing() {
     assert_eq!((report.keys, report.torn_bytes), (9, 0));
     assert!(report.segments.iter().all(|segment| segment.frames > 0), "{report:?}");
     // The floor may differ: a check drops no history.
-    assert_eq!(report.bounds.current, open(&disk, roomy()).unwrap().live().bounds().current);
+    assert_eq!(report.bounds.current, open(&disk, with_long_history()).unwrap().live().bounds().current);
 }

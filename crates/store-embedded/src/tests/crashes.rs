@@ -1,4 +1,4 @@
-//! Thousands of crashes: acknowledged writes are there, others are there completely or not at all.
+//! Thousands of crashes: acknowledged writes exist afterwards, others exist completely or not at all.
 
 use std::collections::BTreeMap;
 
@@ -17,14 +17,14 @@ struct Acknowledged {
     keys: BTreeMap<Key, Versioned>,
     current: Option<Revision>,
     /// Transactions of the batch without a response, in order.
-    unanswered: Vec<Transaction>,
+    unacknowledged: Vec<Transaction>,
 }
 
 /// Many processes on one disk, each ended by a crash.
 #[test]
 fn acknowledged_writes_survive_every_crash() {
     for seed in seeds(150, 10_000) {
-        live_through(seed, 4, small, death);
+        run_and_crash(seed, 4, small, crash_only);
     }
 }
 
@@ -32,7 +32,7 @@ fn acknowledged_writes_survive_every_crash() {
 #[test]
 fn history_survives_every_crash() {
     for seed in seeds(50, 2_000) {
-        live_through(seed, 3, small_with_all_history, death);
+        run_and_crash(seed, 3, small_with_all_history, crash_only);
     }
 }
 
@@ -42,11 +42,11 @@ fn a_crash_during_the_repair_of_a_crash_loses_nothing() {
     for killed_at in 30..150 {
         let mut acknowledged = Acknowledged::default();
         let disk = SimulatedDisk::new(killed_at);
-        disk.set_faults(Faults { dies_at: Some(killed_at), ..Faults::default() });
+        disk.set_faults(Faults { crashes_at: Some(killed_at), ..Faults::default() });
         run_maintenance(&disk, &mut acknowledged);
         for starts_for in 1..12 {
             let disk = disk.after(CrashKind::Killed);
-            disk.set_faults(Faults { dies_at: Some(disk.operations() + starts_for), ..Faults::default() });
+            disk.set_faults(Faults { crashes_at: Some(disk.operations() + starts_for), ..Faults::default() });
             drop(open(&disk, small()));
             let engine = open(&disk.after(CrashKind::PowerFailure), small()).unwrap_or_else(|error| {
                 unreachable!("killed at {killed_at}, power lost {starts_for} operations later: {error}");
@@ -65,7 +65,7 @@ fn run_maintenance(disk: &SimulatedDisk, acknowledged: &mut Acknowledged) {
     loop {
         let batch = [some_transaction(&engine, &mut rng)];
         let outcome = engine.commit(batch.clone());
-        if !acknowledged.note(&batch, &outcome.answers) || engine.maintenance().prepare_spare().is_err() {
+        if !acknowledged.record(&batch, &outcome.answers) || engine.maintenance().prepare_spare().is_err() {
             return;
         }
         let floor = engine.live().bounds().current.before();
@@ -76,12 +76,12 @@ fn run_maintenance(disk: &SimulatedDisk, acknowledged: &mut Acknowledged) {
 }
 
 /// A crash and no other fault.
-fn death(rng: &mut Rng, operations: u64) -> Faults {
-    Faults { dies_at: Some(operations + 1 + rng.below(120)), ..Faults::default() }
+fn crash_only(rng: &mut Rng, operations: u64) -> Faults {
+    Faults { crashes_at: Some(operations + 1 + rng.below(120)), ..Faults::default() }
 }
 
 /// Several processes on one disk, each ended by a crash.
-pub(super) fn live_through(
+pub(super) fn run_and_crash(
     seed: u64,
     crashes: u64,
     options: fn() -> Options,
@@ -92,7 +92,7 @@ pub(super) fn live_through(
     let mut acknowledged = Acknowledged::default();
     for crash in 0..crashes {
         disk.set_faults(faults(&mut rng, disk.operations()));
-        live(&disk, &mut rng, &mut acknowledged, options);
+        run_process(&disk, &mut rng, &mut acknowledged, options);
         let end = if rng.one_in(4) { CrashKind::Killed } else { CrashKind::PowerFailure };
         disk = disk.after(end);
         let engine = open(&disk, options()).unwrap_or_else(|error| {
@@ -109,8 +109,13 @@ pub(super) fn live_through(
     }
 }
 
-/// One process: opens, writes batches and runs maintenance until it dies.
-fn live(disk: &SimulatedDisk, rng: &mut Rng, acknowledged: &mut Acknowledged, options: fn() -> Options) {
+/// One process: opens, writes batches and runs maintenance until it crashes.
+fn run_process(
+    disk: &SimulatedDisk,
+    rng: &mut Rng,
+    acknowledged: &mut Acknowledged,
+    options: fn() -> Options,
+) {
     let Ok(mut engine) = open(disk, options()) else { return };
     for _ in 0..200 {
         match rng.below(12) {
@@ -130,7 +135,7 @@ fn live(disk: &SimulatedDisk, rng: &mut Rng, acknowledged: &mut Acknowledged, op
             _ => {
                 let batch: Vec<_> = (0..=rng.below(4)).map(|_| some_transaction(&engine, rng)).collect();
                 let outcome = engine.commit(batch.clone());
-                if !acknowledged.note(&batch, &outcome.answers) {
+                if !acknowledged.record(&batch, &outcome.answers) {
                     return;
                 }
             }
@@ -163,16 +168,16 @@ fn some_transaction(engine: &Engine, rng: &mut Rng) -> Transaction {
 }
 
 impl Acknowledged {
-    /// Records the responses; false when the process is dying.
-    fn note(&mut self, batch: &[Transaction], answers: &[Result<Revision, Error>]) -> bool {
-        for (transaction, answer) in batch.iter().zip(answers) {
-            match answer {
+    /// Records the results; false when the process is crashing.
+    fn record(&mut self, batch: &[Transaction], results: &[Result<Revision, Error>]) -> bool {
+        for (transaction, result) in batch.iter().zip(results) {
+            match result {
                 Ok(revision) => self.apply(transaction, *revision),
                 Err(Error::Conflict { .. } | Error::Unavailable { .. } | Error::OutOfSpace { .. }) => {}
-                Err(_) => self.unanswered.push(transaction.clone()),
+                Err(_) => self.unacknowledged.push(transaction.clone()),
             }
         }
-        self.unanswered.is_empty()
+        self.unacknowledged.is_empty()
     }
 
     /// Applies a transaction whose last revision is this one.
@@ -189,16 +194,16 @@ impl Acknowledged {
         self.current = Some(revision);
     }
 
-    /// Whether a reopened store has all acknowledged writes; its state counts as acknowledged from here on.
+    /// Whether a reopened store has all acknowledged writes; its state counts as acknowledged from now on.
     fn holds(&mut self, engine: &Engine) -> Result<(), String> {
         let current = engine.live().bounds().current;
         let acknowledged = self.current.unwrap_or(Revision::EMPTY);
         if current < acknowledged {
             return Err(format!("revision {acknowledged} was acknowledged, but the store is at {current}"));
         }
-        // Beyond that there can only be the unacknowledged batch, as a whole: it is one frame.
+        // Beyond that only the unacknowledged batch is possible, as a whole: it is one frame.
         if current > acknowledged {
-            for transaction in std::mem::take(&mut self.unanswered) {
+            for transaction in std::mem::take(&mut self.unacknowledged) {
                 if self.allows(&transaction) {
                     let next = self.current.unwrap_or(Revision::EMPTY).next();
                     let has_deletion = transaction.following_deletion(next).is_some();
@@ -206,7 +211,7 @@ impl Acknowledged {
                 }
             }
         }
-        self.unanswered.clear();
+        self.unacknowledged.clear();
         if self.current.unwrap_or(Revision::EMPTY) != current {
             return Err(format!("the store is at {current}, which was never written"));
         }
@@ -215,7 +220,7 @@ impl Acknowledged {
         let found: BTreeMap<_, _> =
             found.map(|item| (item.key, Versioned { value: item.value, revision: item.revision })).collect();
         if found != self.keys {
-            return Err(format!("found {:?}, promised {:?}", revisions(&found), revisions(&self.keys)));
+            return Err(format!("found {:?}, acknowledged {:?}", revisions(&found), revisions(&self.keys)));
         }
         history_is_whole(engine)
     }

@@ -1,4 +1,4 @@
-//! Random damage to any file: the store is refused, or every acknowledged write is there. Never a third outcome.
+//! Random damage to any file: either the store is refused, or every acknowledged write exists.
 
 use gantry_store::suite::{Rng, seeds};
 use gantry_store::{Corruption, Revision};
@@ -12,7 +12,7 @@ use crate::high_water_mark::Slot;
 use crate::repair::{RepairReport, repair_disk};
 use crate::segment::{self, FIRST_FRAME};
 
-/// A store as its last process left it, and what it acknowledged.
+/// A store after its last process ended, and its acknowledged state.
 struct StoppedStore {
     disk: SimulatedDisk,
     acknowledged: Vec<String>,
@@ -23,7 +23,7 @@ struct StoppedStore {
 enum Ending {
     Closed,
     Killed,
-    /// The power failed in an idle moment.
+    /// The power failed while the store was idle.
     PowerFailure,
 }
 
@@ -63,9 +63,9 @@ fn refusal(disk: &SimulatedDisk) -> Corruption {
     let Err(OpenError::Corrupt(found)) = check_disk(disk) else { unreachable!("the check found nothing") };
     match open(disk, small()) {
         Err(OpenError::Corrupt(corruption)) => {
-            assert_eq!(corruption, found, "a check says what a start says");
+            assert_eq!(corruption, found, "a check and a start report the same");
         }
-        other => unreachable!("the damage was not noticed: {other:?}"),
+        other => unreachable!("the damage was not detected: {other:?}"),
     }
     found
 }
@@ -85,21 +85,21 @@ fn damaged_files_are_refused_or_every_acknowledged_write_is_there() {
         let mut bytes = read_all(&copy, name).unwrap();
         let what = damage(&mut bytes, &mut rng);
         copy.replace(name, bytes);
-        let told = format!("GANTRY_SEED={seed}: {what} of {name}");
+        let case = format!("GANTRY_SEED={seed}: {what} of {name}");
         let checked = check_disk(&copy);
         match open(&copy, small()) {
             Ok(engine) => {
-                assert!(checked.is_ok(), "{told}: opened, but the check says {checked:?}");
-                assert_eq!(engine.live().bounds().current, *current, "{told}");
-                assert_eq!(everything(&engine), *acknowledged, "{told}");
+                assert!(checked.is_ok(), "{case}: opened, but the check reports {checked:?}");
+                assert_eq!(engine.live().bounds().current, *current, "{case}");
+                assert_eq!(everything(&engine), *acknowledged, "{case}");
                 opened += 1;
             }
             Err(OpenError::Corrupt(corruption)) => {
-                assert!(corruption.advice.contains("gantry store restore"), "{told}: {corruption}");
-                assert!(checked.is_err(), "{told}: refused, but the check finds nothing");
+                assert!(corruption.advice.contains("gantry store restore"), "{case}: {corruption}");
+                assert!(checked.is_err(), "{case}: refused, but the check finds nothing");
                 refused += 1;
             }
-            Err(error) => unreachable!("{told}: {error}"),
+            Err(error) => unreachable!("{case}: {error}"),
         }
     }
     assert!(
@@ -108,7 +108,7 @@ fn damaged_files_are_refused_or_every_acknowledged_write_is_there() {
     );
 }
 
-/// Truncates, zeroes, flips or reorders some of the bytes; returns what it did.
+/// Truncates, zeroes, flips or reorders some of the bytes; returns a description of the damage.
 fn damage(bytes: &mut Vec<u8>, rng: &mut Rng) -> String {
     let (one, two) = (rng.index(bytes.len() + 1), rng.index(bytes.len() + 1));
     let (from, to) = (one.min(two), one.max(two));
@@ -218,19 +218,19 @@ fn a_repair_keeps_what_can_be_read_and_gives_out_no_revision_twice() {
     assert!(damage.advice.contains("`gantry store repair --accept-loss /simulated`"), "{damage}");
 
     let before = disk.operations();
-    let asked = repair_disk(&disk, false, &small()).unwrap();
-    assert_eq!((asked.damage.as_ref(), asked.continues_at), (Some(&damage), None));
-    assert_eq!(disk.operations(), before, "nothing is changed without consent");
+    let report = repair_disk(&disk, false, &small()).unwrap();
+    assert_eq!((report.damage.as_ref(), report.continues_at), (Some(&damage), None));
+    assert_eq!(disk.operations(), before, "nothing is changed without `accept_loss`");
 
     let RepairReport { revision, keys, continues_at, .. } = repair_disk(&disk, true, &small()).unwrap();
-    assert!(revision < current, "something is lost");
+    assert!(revision < current, "some changes are lost");
     let mut engine = open(&disk.after(CrashKind::PowerFailure), small()).unwrap();
     assert_eq!(everything(&engine).len(), keys);
     assert_eq!(Some(engine.live().bounds().current), continues_at);
     assert!(continues_at > Some(current));
     put(&mut engine, "/new", "value").unwrap();
     assert!(disk.names().unwrap().contains(&format!("{name}.damaged")), "the damaged file is kept");
-    assert_eq!(repair_disk(&disk, true, &small()).unwrap().damage, None, "nothing is left to repair");
+    assert_eq!(repair_disk(&disk, true, &small()).unwrap().damage, None, "nothing remains to repair");
 }
 
 #[test]
@@ -244,8 +244,8 @@ fn a_repair_can_be_interrupted_anywhere_and_done_again() {
     for operations in 1..20 {
         for crash in [CrashKind::Killed, CrashKind::PowerFailure] {
             let disk = disk.after(CrashKind::Killed);
-            let dies_at = Some(disk.operations() + operations);
-            disk.set_faults(crate::disk::simulated::Faults { dies_at, ..Default::default() });
+            let crashes_at = Some(disk.operations() + operations);
+            disk.set_faults(crate::disk::simulated::Faults { crashes_at, ..Default::default() });
             let _ = repair_disk(&disk, true, &small());
             let disk = disk.after(crash);
             repair_disk(&disk, true, &small()).unwrap();
@@ -269,7 +269,7 @@ fn a_damaged_snapshot_cannot_be_repaired() {
     assert!(damage.found.contains("missing") && !damage.advice.contains("store repair"), "{damage}");
 }
 
-/// A file of version 1 does not say how long it was, but a frame and a seal always had room in it.
+/// A file of version 1 does not contain its size, but it always had space for a frame and a seal.
 #[test]
 fn a_log_of_version_1_is_read_continued_and_refused_if_it_is_cut_short() {
     for (ending, files) in RECORDED {
@@ -296,7 +296,7 @@ fn a_log_of_version_1_is_read_continued_and_refused_if_it_is_cut_short() {
         assert_eq!(everything(&open(&next, small()).unwrap()), acknowledged, "{ending}");
         let (name, _) = last_segment(&next);
         let header = segment::Header::decode(&read_all(&next, &name).unwrap()).unwrap();
-        assert!(header.bytes.is_some(), "{ending}: the log goes on in a segment of today's version");
+        assert!(header.bytes.is_some(), "{ending}: the log continues in a segment of the current version");
     }
 }
 
@@ -309,7 +309,7 @@ macro_rules! recorded {
 /// A directory: how its process ended, and its files.
 type Recorded = (&'static str, &'static [(&'static str, &'static [u8])]);
 
-/// What the first version of the format left behind.
+/// The files of the first version of the format.
 const RECORDED: &[Recorded] = &[
     recorded!("closed": "00000000000000000106.snapshot", "000000000003.log", "000000000004.log", "000000000005.log"),
     recorded!("killed": "00000000000000000106.snapshot", "000000000003.log", "000000000004.log", "000000000005.log"),

@@ -31,7 +31,7 @@ fn random_bytes_are_decoded_to_something_or_refused() {
         let mut rng = Rng::new(seed);
         let length = rng.index(200);
         let mut bytes = rng.bytes(length);
-        // Small numbers make lengths plausible, which is where decoders fail.
+        // Small numbers make lengths plausible, where decoders are most likely to fail.
         for byte in &mut bytes {
             if rng.one_in(2) {
                 *byte = rng.number().to_le_bytes()[0] % 4;

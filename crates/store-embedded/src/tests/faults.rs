@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use gantry_store::Error;
 use gantry_store::suite::{Rng, seeds};
 
-use super::crashes::live_through;
+use super::crashes::run_and_crash;
 use super::{open, put, small, value};
 use crate::disk::simulated::{CrashKind, Faults, SimulatedDisk};
 
@@ -24,7 +24,7 @@ fn after_a_failed_sync_nothing_is_written_until_a_restart() {
     let refused = put(&mut engine, "/b", "one").unwrap_err();
     assert!(matches!(refused, Error::Unavailable { .. }), "{refused:?}");
     assert!(engine.failure().unwrap().to_string().contains("restart"));
-    assert_eq!(value(&engine, "/a").as_deref(), Some("one"), "reads go on, from what is safe");
+    assert_eq!(value(&engine, "/a").as_deref(), Some("one"), "reads continue with the durable state");
 
     // The restart finds the write in the cache, where it may be the only copy, and makes it durable first.
     let mut engine = open(&disk.after(CrashKind::Killed), small()).unwrap();
@@ -46,13 +46,13 @@ fn what_a_restart_found_in_the_cache_is_safe_from_then_on() {
         put(&mut engine, "/a", "two").unwrap_err();
         let disk = disk.after(CrashKind::Killed);
         let found = value(&open(&disk, small()).unwrap(), "/a");
-        assert_eq!(found.as_deref(), Some("two"), "the cache had it");
+        assert_eq!(found.as_deref(), Some("two"), "the cache had the write");
         let again = open(&disk.after(CrashKind::PowerFailure), small()).unwrap();
         assert_eq!(value(&again, "/a"), found, "GANTRY_SEED={seed}");
     }
 }
 
-/// Some file systems notice only at the sync that they are full.
+/// Some file systems report only at the sync that they are full.
 #[test]
 fn a_write_refused_for_want_of_room_at_the_sync_does_not_come_back() {
     for end in [CrashKind::Killed, CrashKind::PowerFailure] {
@@ -67,7 +67,7 @@ fn a_write_refused_for_want_of_room_at_the_sync_does_not_come_back() {
         assert!(matches!(refused, Error::OutOfSpace { .. }), "{refused:?}");
         let reopened = open(&disk.after(end), small()).unwrap();
         assert_eq!(value(&reopened, "/a").as_deref(), Some("one"), "{end:?}");
-        assert_eq!(put(&mut engine, "/a", "three"), Ok(first.next()), "and with room, writing goes on");
+        assert_eq!(put(&mut engine, "/a", "three"), Ok(first.next()), "and with space, writes succeed again");
     }
 }
 
@@ -76,20 +76,20 @@ fn acknowledged_writes_survive_failing_syncs_and_crashes() {
     fn failing_sync(rng: &mut Rng, operations: u64) -> Faults {
         let kind = if rng.one_in(2) { ErrorKind::Other } else { ErrorKind::StorageFull };
         let sync_fails_at = Some((operations + rng.below(80), kind));
-        Faults { dies_at: Some(operations + 1 + rng.below(160)), sync_fails_at, room: None }
+        Faults { crashes_at: Some(operations + 1 + rng.below(160)), sync_fails_at, room: None }
     }
     for seed in seeds(70, 5_000) {
-        live_through(seed, 4, small, failing_sync);
+        run_and_crash(seed, 4, small, failing_sync);
     }
 }
 
 #[test]
 fn acknowledged_writes_survive_a_full_disk_and_crashes() {
     fn little_room(rng: &mut Rng, operations: u64) -> Faults {
-        let dies_at = Some(operations + 1 + rng.below(160));
-        Faults { dies_at, sync_fails_at: None, room: Some(10_000 + rng.below(20_000)) }
+        let crashes_at = Some(operations + 1 + rng.below(160));
+        Faults { crashes_at, sync_fails_at: None, room: Some(10_000 + rng.below(20_000)) }
     }
     for seed in seeds(70, 5_000) {
-        live_through(seed, 4, small, little_room);
+        run_and_crash(seed, 4, small, little_room);
     }
 }

@@ -24,11 +24,11 @@ fn a_watch_resumes_across_a_restart_as_if_there_had_been_none() {
     }
     let seen = engine.live().get(&key("/w/a")).found.unwrap().revision;
     engine.commit([Transaction::delete(key("/w/a"), seen)]).answers.remove(0).unwrap();
-    let told = told_after(&engine, start);
-    assert_eq!(told.len(), 60);
+    let events = events_after(&engine, start);
+    assert_eq!(events.len(), 60);
 
     let engine = open(&disk.after(CrashKind::PowerFailure), small_with_all_history()).unwrap();
-    assert_eq!(told_after(&engine, start), told, "the same changes with the same previous values");
+    assert_eq!(events_after(&engine, start), events, "the same changes with the same previous values");
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn the_past_can_be_listed_after_a_restart_and_a_snapshot() {
         }
     }
     let Bounds { floor, current } = engine.live().bounds();
-    assert!(floor > Revision::EMPTY, "something has been forgotten");
+    assert!(floor > Revision::EMPTY, "some history has been dropped");
     let states = |engine: &Engine| -> Vec<_> {
         let revisions = (floor.get()..=current.get()).filter_map(Revision::new);
         revisions.map(|at| engine.live().list(&ListRequest::all(Prefix::ALL).at(at)).unwrap()).collect()
@@ -76,11 +76,11 @@ fn what_is_too_old_is_forgotten() {
     }
     let Bounds { floor, current } = engine.live().bounds();
     // The clock of these tests advances by a millisecond with each write.
-    let remembered = current.get() - floor.get();
-    assert!((40..=60).contains(&remembered), "{remembered} changes remembered");
+    let kept = current.get() - floor.get();
+    assert!((40..=60).contains(&kept), "{kept} changes kept");
 }
 
-/// A quiet cluster writes a lease now and then, which is too rarely to drop a little each time.
+/// A quiet cluster renews a lease from time to time, which is too rare to drop a little history with each write.
 #[test]
 fn what_many_writes_left_is_forgotten_although_few_follow() {
     let disk = SimulatedDisk::new(3);
@@ -100,13 +100,13 @@ fn what_many_writes_left_is_forgotten_although_few_follow() {
     assert!((200..500).contains(&changes), "{changes}: a sixteenth of the memory");
 }
 
-fn told_after(engine: &Engine, after: Revision) -> Vec<Arc<Event>> {
+fn events_after(engine: &Engine, after: Revision) -> Vec<Arc<Event>> {
     let mut watch = engine.live().watch(prefix("/w/"), after).unwrap();
     watch.request_progress();
-    let mut told = Vec::new();
+    let mut events = Vec::new();
     let mut context = Context::from_waker(Waker::noop());
     while let Poll::Ready(Some(Ok(Notice::Change(event)))) = std::pin::pin!(watch.next()).poll(&mut context) {
-        told.push(event);
+        events.push(event);
     }
-    told
+    events
 }

@@ -1,4 +1,4 @@
-//! Many clients, many crashes, one history: the checker over the whole store with its threads.
+//! Many clients, many crashes, one history: the checker on the whole store with its threads.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,8 +20,8 @@ async fn clients_see_one_history_through_crashes() {
         for life in 0..3 {
             let store =
                 Arc::new(EmbeddedStore::start(Arc::new(disk.clone()), small_with_all_history()).unwrap());
-            let dies_at = Some(disk.operations() + 50 + rng.below(150));
-            disk.set_faults(Faults { dies_at, ..Faults::default() });
+            let crashes_at = Some(disk.operations() + 50 + rng.below(150));
+            disk.set_faults(Faults { crashes_at, ..Faults::default() });
             let load = Load { seed: seed * 10 + life, writers: 4, readers: 2, watchers: 3, steps: 40 };
             load.run(Recorded::new(store.clone(), &recorder), Revision::EMPTY).await;
             store.close();
@@ -29,7 +29,7 @@ async fn clients_see_one_history_through_crashes() {
         }
         let store = EmbeddedStore::start(Arc::new(disk), small_with_all_history()).unwrap();
         assert_eq!(recorder.verdict(&store, Revision::EMPTY).await, Ok(()), "GANTRY_SEED={seed}");
-        assert!(store.usage().changes > 0, "something was written");
+        assert!(store.usage().changes > 0, "the store was written to");
     }
 }
 
@@ -41,7 +41,7 @@ async fn a_stopped_log_says_so_and_watches_end_when_the_store_is_closed() {
     let mut watch = store.watch(gantry_store::Prefix::ALL, revision).await.unwrap();
     assert_eq!((store.last_failure(), store.health().await), (None, Ok(())));
 
-    disk.set_faults(Faults { dies_at: Some(0), ..Faults::default() });
+    disk.set_faults(Faults { crashes_at: Some(0), ..Faults::default() });
     let unknown = store.commit(Transaction::create(key("/b"), "one")).await.unwrap_err();
     assert!(matches!(unknown, Error::OutcomeUnknown { .. }), "{unknown:?}");
     assert!(store.last_failure().is_some());
@@ -71,13 +71,13 @@ async fn a_full_disk_is_unhealthy_until_it_has_room_again() {
     };
     assert!(matches!(refused, Error::OutOfSpace { .. }), "{refused:?}");
     assert_eq!(store.health().await, Err(refused));
-    assert!(matches!(store.get(&key("/1")).await, Ok(fetched) if fetched.found.is_some()), "reads go on");
+    assert!(matches!(store.get(&key("/1")).await, Ok(fetched) if fetched.found.is_some()), "reads continue");
     let healthy = async {
         while store.health().await.is_err() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    // Without a write: the maintenance thread notices.
+    // Without a write: the maintenance thread detects it.
     disk.set_faults(Faults::default());
     soon("the recovery", healthy).await;
 }

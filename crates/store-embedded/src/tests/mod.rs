@@ -46,7 +46,7 @@ fn open(disk: &SimulatedDisk, options: Options) -> Result<Engine, OpenError> {
     Engine::open(Arc::new(disk.clone()), options)
 }
 
-/// Writes one key whatever its value.
+/// Writes one key, whatever its current value.
 fn put(engine: &mut Engine, name: &str, value: &str) -> Result<Revision, Error> {
     let found = engine.live().get(&key(name)).found;
     let transaction = match found {

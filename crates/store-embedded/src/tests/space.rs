@@ -21,12 +21,12 @@ fn a_full_disk_refuses_writes_serves_reads_and_recovers() {
         }
     };
     assert!(matches!(refused, Error::OutOfSpace { .. }), "{refused:?}");
-    assert!(written.len() > 2, "what room there was has been used");
+    assert!(written.len() > 2, "the remaining space has been used");
     let current = engine.live().bounds().current;
     assert_eq!(Some(current), written.last().map(|(_, revision)| *revision));
     assert_eq!(value(&engine, "/a").as_deref(), Some("one"));
     let again = put(&mut engine, "/a", &"x".repeat(100));
-    assert!(matches!(again, Err(Error::OutOfSpace { .. })), "still full");
+    assert!(matches!(again, Err(Error::OutOfSpace { .. })), "the disk is still full");
 
     disk.set_faults(Faults::default());
     let next = put(&mut engine, "/a", &"y".repeat(500)).unwrap();

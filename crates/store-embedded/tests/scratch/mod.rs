@@ -1,4 +1,4 @@
-//! A directory of its own for each test, removed afterwards.
+//! A separate directory for each test, removed afterwards.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,18 +8,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
-    /// A path where nothing is yet.
+    /// A path that does not exist yet.
     pub(crate) fn new(name: &str) -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("gantry-{name}-{}-{number}", std::process::id());
         let path = std::env::temp_dir().join(name);
-        // Of a process with the same number that was killed.
+        // Left by a process with the same id that was killed.
         let _ = std::fs::remove_dir_all(&path);
         Self(path)
     }
 
-    /// Where it is.
+    /// The path of the directory.
     pub(crate) fn path(&self) -> &Path {
         &self.0
     }

@@ -10,10 +10,10 @@ use crate::etcd::{Etcd, open};
 use crate::proxy::Proxy;
 
 const INTERVAL: Duration = Duration::from_millis(200);
-/// How long anything may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// The timeout of each step on a busy machine.
+const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Three processes, one compaction per interval, each to where the store was an interval before.
+/// Three processes, one compaction per interval, each to the store's revision an interval before.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_several_processes_one_compacts_each_interval() {
     let etcd = Etcd::quick();
@@ -24,12 +24,12 @@ async fn of_several_processes_one_compacts_each_interval() {
     let start = seen;
     let mut floor = start;
     while floor <= start.advanced(5) {
-        assert!(began.elapsed() < PATIENCE, "no process compacts");
+        assert!(began.elapsed() < TIMEOUT, "no process compacts");
         seen = stores[1].commit(Transaction::update(key("/a"), "v", seen)).await.unwrap();
         floor = stores[2].bounds().await.unwrap().floor;
         assert!(floor < seen, "the last interval is kept");
     }
-    // The version of the key counts the turns.
+    // The version of the key is the number of turns.
     let turns = etcd.ctl(&["get", "compact_rev_key", "--write-out=json"]);
     let turns: gantry_json::Value = gantry_json::from_str(&turns).unwrap();
     let turns = turns["kvs"][0]["version"].as_u64().unwrap();
@@ -37,7 +37,7 @@ async fn of_several_processes_one_compacts_each_interval() {
     assert!(turns <= intervals + 1, "{turns} turns in {intervals} intervals");
 }
 
-/// Our key holds what a kube-apiserver expects there: the revision compacted to next.
+/// Our key has the value that a kube-apiserver expects: the revision to compact to next.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_process_that_stops_compacts_no_more() {
     let etcd = Etcd::quick();
@@ -47,7 +47,7 @@ async fn a_process_that_stops_compacts_no_more() {
     let value = || etcd.ctl(&["get", "compact_rev_key", "--print-value-only"]);
     let began = Instant::now();
     while value().is_empty() {
-        assert!(began.elapsed() < PATIENCE, "it never compacts");
+        assert!(began.elapsed() < TIMEOUT, "the store never compacts");
         tokio::time::sleep(INTERVAL).await;
     }
     drop(store);

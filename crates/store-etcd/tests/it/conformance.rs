@@ -1,4 +1,4 @@
-//! The whole conformance suite, each story on an etcd of its own.
+//! The whole conformance suite, each story on its own etcd.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ async fn on_etcd() -> (Arc<dyn Store>, Etcd) {
 
 gantry_store::conformance!(on_etcd);
 
-/// etcd cuts a history of megabytes into pieces; put together again it is the history, in order.
+/// etcd fragments a history of megabytes; the watch returns it completely and in order.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_large_history_arrives_whole() {
     let etcd = Etcd::quick();
@@ -35,7 +35,7 @@ async fn a_large_history_arrives_whole() {
     }
 }
 
-/// Debian's etcd may be too old for its own progress answers to be trusted, and then this path is used by nothing else.
+/// Debian's etcd may be too old for its own progress responses to be used. Then this is the only test of this path.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn progress_can_come_from_etcd_itself() {
     let etcd = Etcd::quick();
@@ -43,7 +43,7 @@ async fn progress_can_come_from_etcd_itself() {
     gantry_store::suite::progress_is_marked_where_nothing_happened(store).await;
 }
 
-/// And on a newer one this is the path that nothing else uses.
+/// With a newer etcd, this is the only test of this path.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn progress_can_come_from_changes_alone() {
     let etcd = Etcd::quick();

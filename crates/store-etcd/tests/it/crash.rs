@@ -17,7 +17,7 @@ fn load(seed: u64) -> Load {
     Load { seed, writers: 6, readers: 2, watchers: 3, steps }
 }
 
-/// Runs the load and, after random numbers of writes until it is over, the fault. Then the history is checked.
+/// Runs the load and, after random numbers of writes until it is over, injects the fault. Then the history is checked.
 pub(crate) async fn check_histories(
     seed: u64,
     etcd: &mut Etcd,
@@ -40,15 +40,15 @@ pub(crate) async fn check_histories(
         faults += 1;
     }
     load.running.await.unwrap();
-    assert!(recorder.len() > 300, "the load did something");
+    assert!(recorder.len() > 300, "the load sent requests");
     println!("GANTRY_SEED={seed}: {} requests, {faults} faults", recorder.len());
-    assert!(faults > 0, "and something happened to etcd meanwhile");
+    assert!(faults > 0, "a fault was injected");
     let verdict = tokio::time::timeout(Duration::from_mins(1), recorder.verdict(&*store, start)).await;
     assert_eq!(verdict.expect("the log can be read"), Ok(()), "GANTRY_SEED={seed}");
     assert!(store.bounds().await.unwrap().current > Revision::EMPTY);
 }
 
-/// A load under way.
+/// A running load.
 pub(crate) struct RunningLoad {
     store: Arc<dyn Store>,
     running: JoinHandle<()>,
@@ -59,7 +59,7 @@ impl RunningLoad {
     pub(crate) async fn wait_for_writes(&self, count: u64) {
         let mut enough = None;
         while !self.running.is_finished() {
-            // Without etcd there is an error, after a while.
+            // Without etcd this returns an error, after a while.
             if let Ok(bounds) = self.store.bounds().await
                 && bounds.current >= *enough.get_or_insert(bounds.current.advanced(count))
             {

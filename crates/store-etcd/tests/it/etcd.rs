@@ -1,6 +1,6 @@
 //! etcd for tests: processes on free ports with their data in a temporary directory, and etcdctl.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test judges by panicking")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::fs::{self, File};
 use std::net::TcpListener;
@@ -34,18 +34,18 @@ impl Etcd {
         Self::start(1, &["--unsafe-no-fsync"])
     }
 
-    /// That many members, as durable as etcd is.
+    /// This many members, as durable as etcd is.
     pub(crate) fn start(members: usize, arguments: &[&str]) -> Self {
         Self::start_in(&std::env::temp_dir(), members, arguments)
     }
 
-    /// That many members with their data below this directory.
+    /// This many members with their data below this directory.
     pub(crate) fn start_in(parent: &Path, members: usize, arguments: &[&str]) -> Self {
         let arguments = |_: &Path| arguments.iter().map(|&argument| argument.to_owned()).collect();
         Self::start_with("http", parent, members, arguments)
     }
 
-    /// That many members whose clients use this scheme, with arguments that may name files in the directory.
+    /// This many members whose clients use this scheme, with arguments that may name files in the directory.
     pub(crate) fn start_with(
         scheme: &str,
         parent: &Path,
@@ -134,7 +134,7 @@ impl Etcd {
         open(&self.settings()).await
     }
 
-    /// Runs etcdctl and returns what it prints.
+    /// Runs etcdctl and returns its output.
     pub(crate) fn ctl(&self, arguments: &[&str]) -> String {
         let result = Command::new("etcdctl")
             .env("ETCDCTL_API", "3")
@@ -147,7 +147,7 @@ impl Etcd {
         text(&result.stdout)
     }
 
-    /// Waits until a member takes part in its cluster: until it answers a linearizable read.
+    /// Waits until a member takes part in its cluster: until it serves a linearizable read.
     pub(crate) async fn becomes_healthy(&mut self, member: usize) {
         let deadline = Instant::now() + Duration::from_secs(120);
         let endpoint = format!("--endpoints={}", self.members[member].url);
@@ -170,12 +170,12 @@ impl Etcd {
         let address = url.split("://").nth(1).expect("the URL has a scheme").to_owned();
         while std::net::TcpStream::connect(&address).is_err() {
             let ended = process.as_mut().and_then(|process| process.try_wait().unwrap());
-            let words = || fs::read_to_string(&*log).unwrap_or_default();
-            if ended.is_some() && words().contains("address already in use") {
+            let output = || fs::read_to_string(&*log).unwrap_or_default();
+            if ended.is_some() && output().contains("address already in use") {
                 return false;
             }
-            assert!(ended.is_none(), "etcd ended with {ended:?}: {}", words());
-            assert!(Instant::now() < deadline, "etcd does not listen on {url}: {}", words());
+            assert!(ended.is_none(), "etcd ended with {ended:?}: {}", output());
+            assert!(Instant::now() < deadline, "etcd does not listen on {url}: {}", output());
             std::thread::sleep(Duration::from_millis(10));
         }
         true
@@ -193,20 +193,20 @@ impl Drop for Etcd {
     }
 }
 
-/// A store with these settings, once etcd answers; however impatient they are, a busy machine gets the time it needs.
+/// A store with these settings, once etcd responds; even with short timeouts, a busy machine has enough time.
 pub(crate) async fn open(settings: &Settings) -> Arc<dyn Store> {
     let store = EtcdStore::new(settings).expect("the settings are right");
     let deadline = Instant::now() + Duration::from_secs(120);
     while let Err(error) = store.ready().await {
-        assert!(Instant::now() < deadline, "etcd does not answer: {error}");
+        assert!(Instant::now() < deadline, "etcd does not respond: {error}");
     }
     Arc::new(store)
 }
 
-/// How often members are started on other ports because one was taken.
+/// How often members are restarted on other ports because one was taken.
 const START_ATTEMPTS: usize = 10;
 
-/// What to do when etcd is not there.
+/// The hint if etcd is not installed.
 const MISSING: &str = "`cargo xtask test` installs it (Debian packages etcd-server and etcd-client)";
 
 fn new_directory(parent: &Path) -> PathBuf {
@@ -217,7 +217,7 @@ fn new_directory(parent: &Path) -> PathBuf {
     directory
 }
 
-/// A port below those the system hands out, so that a member that is down keeps its own.
+/// A port below those that the system assigns, so that a stopped member keeps its own.
 pub(crate) fn free_port() -> u16 {
     static PORTS: AtomicU32 = AtomicU32::new(0);
     loop {

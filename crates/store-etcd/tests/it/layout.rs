@@ -1,4 +1,4 @@
-//! What lies in etcd is what a kube-apiserver would write and read there.
+//! The content of etcd is what a kube-apiserver would write and read.
 
 use bytes::Bytes;
 use gantry_store::suite::{key, prefix};
@@ -9,7 +9,7 @@ use crate::etcd::Etcd;
 const POD: &str = r#"{"kind":"Pod","apiVersion":"v1","metadata":{"name":"web","namespace":"default"}}"#;
 const POD_KEY: &str = "/registry/pods/default/web";
 
-/// The key as it was given, the value byte for byte, no lease, and etcd's own revision.
+/// The key is unchanged, the value is stored byte for byte, without a lease, and at etcd's own revision.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_object_lies_under_its_registry_key_as_plain_json() {
     let etcd = Etcd::quick();
@@ -23,7 +23,7 @@ async fn an_object_lies_under_its_registry_key_as_plain_json() {
     assert_eq!(
         etcd.ctl(&["get", "--prefix", "/registry/", "--keys-only"]).trim(),
         POD_KEY,
-        "nothing else is there"
+        "etcd has no other key"
     );
 }
 
@@ -40,7 +40,7 @@ async fn what_a_kube_apiserver_wrote_is_read() {
     assert_eq!(etcd.ctl(&["get", POD_KEY]), "");
 }
 
-/// Everything means everything of the caller's.
+/// A list of all keys has all of the caller's keys only.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn our_bookkeeping_is_not_shown() {
     let etcd = Etcd::quick();

@@ -3,7 +3,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
-    reason = "a test judges by panicking and prints its seed"
+    reason = "a test fails by panicking and prints its seed"
 )]
 
 mod cluster;

@@ -1,7 +1,7 @@
 //! A faulty connection between a store and etcd: requests can be held back, responses dropped, and connections cut.
 //!
-//! The proxy reads the HTTP/2 frames that it forwards, so that a test can wait for a request or a response instead of for
-//! a time.
+//! The proxy reads the HTTP/2 frames that it forwards, so that a test can wait for a request or a response instead of
+//! for a duration.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,7 +30,7 @@ struct Switches {
     drop_responses: watch::Sender<bool>,
     /// Changes when all connections are cut.
     cut: watch::Sender<()>,
-    /// The number of requests that were held back and that etcd has not answered.
+    /// The number of requests that were held back and have no response from etcd yet.
     held_back: watch::Sender<usize>,
     /// The number of complete responses that were dropped.
     dropped: watch::Sender<usize>,
@@ -59,7 +59,7 @@ impl Proxy {
         &self.url
     }
 
-    /// Holds back what is sent from now on over existing connections; new connections are not affected.
+    /// Holds back all data that is sent from now on over existing connections; new connections are not affected.
     pub(crate) fn freeze(&self) {
         self.switches.frozen_below.send_replace(self.switches.connections.load(Ordering::SeqCst));
     }
@@ -70,14 +70,15 @@ impl Proxy {
         soon("a request", held_back.wait_for(|requests| *requests > 0)).await.unwrap();
     }
 
-    /// Sends what was held back, also of connections that were cut since, and waits until etcd has answered all of it.
+    /// Sends all held back data, also of connections that were cut since, and waits until etcd has responded to all of
+    /// it.
     pub(crate) async fn thaw(&self) {
         self.switches.frozen_below.send_replace(0);
         let mut held_back = self.switches.held_back.subscribe();
         soon("the responses to late requests", held_back.wait_for(|requests| *requests == 0)).await.unwrap();
     }
 
-    /// Sets whether responses are dropped. A connection that has lost some is closed afterwards: none has gaps.
+    /// Sets whether responses are dropped. A connection that has lost some is closed afterwards, so that none has gaps.
     pub(crate) fn drop_responses(&self, drop: bool) {
         self.switches.drop_responses.send_replace(drop);
     }
@@ -105,7 +106,7 @@ impl Proxy {
     }
 }
 
-/// The streams of a connection whose requests were held back and not answered.
+/// The streams of a connection whose requests were held back and have no response.
 type HeldStreams = Mutex<BTreeSet<u32>>;
 
 fn connect(client: TcpStream, server: TcpStream, switches: Arc<Switches>) {
@@ -123,7 +124,7 @@ fn connect(client: TcpStream, server: TcpStream, switches: Arc<Switches>) {
     });
 }
 
-/// Forwards responses until the connection is cut. Then it still reads those to requests that were held back.
+/// Forwards responses until the connection is cut. Then it still reads the responses to requests that were held back.
 async fn carry_responses(
     mut from: OwnedReadHalf,
     to: OwnedWriteHalf,
@@ -159,8 +160,8 @@ async fn carry_responses(
         }
     }
     // etcd has closed the connection.
-    let unanswered = std::mem::take(&mut *held.lock().unwrap()).len();
-    switches.held_back.send_modify(|requests| *requests -= unanswered);
+    let remaining = std::mem::take(&mut *held.lock().unwrap()).len();
+    switches.held_back.send_modify(|requests| *requests -= remaining);
 }
 
 /// Forwards requests until the connection is cut, and those that were held back once it is thawed.
@@ -189,7 +190,7 @@ async fn carry_requests(
             }
             continue;
         }
-        // etcd does not answer a request that is cancelled.
+        // etcd does not respond to a request that is cancelled.
         for frame in complete.into_iter().filter(|frame| !frame.is_cancellation()) {
             if frame.ends_stream() && held.lock().unwrap().insert(frame.stream()) {
                 switches.held_back.send_modify(|requests| *requests += 1);
@@ -243,7 +244,7 @@ impl Frame {
 /// Cuts the bytes of a connection into frames.
 #[derive(Default)]
 struct Frames {
-    /// What is left of the preface of a client.
+    /// The remaining bytes of a client's preface.
     preface: usize,
     incomplete: Vec<u8>,
 }

@@ -7,7 +7,7 @@ use gantry_store_etcd::{LostAnswers, Settings};
 
 use crate::etcd::{Etcd, open};
 
-/// Writes fail with a clear error and are not stored, reads and deletes succeed, and so do writes once there is room.
+/// Writes fail with a clear error and are not stored, reads and deletes succeed, and so do writes once there is space.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn out_of_quota_writes_are_refused_reads_and_deletes_go_on_and_it_recovers() {
     // etcd compares the size of its file, which grows when it commits a batch of writes.
@@ -21,15 +21,15 @@ async fn out_of_quota_writes_are_refused_reads_and_deletes_go_on_and_it_recovers
             Ok(revision) => written.push((name, revision)),
             Err(error) => break error,
         }
-        assert!(written.len() < 100, "the quota is never used up");
+        assert!(written.len() < 100, "the quota is never exceeded");
     };
     assert!(matches!(&error, Error::OutOfSpace { why } if why.contains("NOSPACE")), "{error:?}");
     let page = store.list(ListRequest::all(prefix("/q/"))).await.unwrap();
     let found: Vec<_> = page.items.into_iter().map(|item| (item.key, item.revision)).collect();
     written.sort();
-    assert_eq!(found, written, "what was acknowledged is there, and nothing else");
+    assert_eq!(found, written, "only acknowledged writes are stored");
 
-    let (name, seen) = written.pop().expect("something was written");
+    let (name, seen) = written.pop().expect("at least one write succeeded");
     let deleted = store.commit(Transaction::delete(name, seen)).await.unwrap();
     let again = store.commit(Transaction::create(key("/q/new"), "v")).await;
     assert!(matches!(again, Err(Error::OutOfSpace { .. })), "{again:?}");

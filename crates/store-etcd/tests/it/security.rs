@@ -40,7 +40,7 @@ impl Authority {
     }
 }
 
-/// An etcd that speaks TLS only, and only with those who have a certificate.
+/// An etcd that accepts TLS only, and only clients with a certificate.
 fn with_tls(authority: &Authority) -> Etcd {
     Etcd::start_with("https", &std::env::temp_dir(), 1, |directory| {
         let (certificate, key) = authority.sign();
@@ -89,7 +89,7 @@ async fn both_sides_verify_certificates_and_unknown_ones_are_refused() {
     assert!(why.contains("UnknownIssuer") || why.contains("certificate"), "{why}");
 }
 
-/// A user with a role may do what the role says; a token that etcd has forgotten is renewed without anyone noticing.
+/// A user with a role may do what the role permits; a token that etcd has lost is renewed without an error.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_user_logs_in_and_again_when_etcd_has_forgotten_the_token() {
     let authority = Authority::new();

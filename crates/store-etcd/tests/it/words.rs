@@ -1,4 +1,4 @@
-//! What is said when etcd is down, silent or not etcd.
+//! Messages of errors when etcd is down, does not respond, or is not etcd.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use tokio::io::AsyncWriteExt;
 use crate::etcd::{Etcd, free_port, open};
 use crate::proxy::Proxy;
 
-fn impatient(url: &str) -> Settings {
+fn with_short_timeouts(url: &str) -> Settings {
     let second = Duration::from_secs(1);
     Settings { request_timeout: second, connect_timeout: second, compact_every: None, ..Settings::new([url]) }
 }
@@ -23,11 +23,11 @@ fn why(error: Error) -> String {
     }
 }
 
-/// A write to an etcd that is down was never sent, and is told so at once, not as unknown.
+/// A write to an etcd that is down was never sent: the error is returned at once, and is not an unknown outcome.
 #[tokio::test]
 async fn etcd_that_is_down_is_said_to_be_out_of_reach() {
     let url = format!("http://127.0.0.1:{}", free_port());
-    let store = EtcdStore::new(&impatient(&url)).unwrap();
+    let store = EtcdStore::new(&with_short_timeouts(&url)).unwrap();
     for error in [
         store.get(&key("/a")).await.unwrap_err(),
         store.commit(Transaction::create(key("/a"), "v")).await.unwrap_err(),
@@ -39,12 +39,12 @@ async fn etcd_that_is_down_is_said_to_be_out_of_reach() {
     }
 }
 
-/// Every request has a deadline, and the words say how long we waited for whom.
+/// Every request has a deadline, and the message names the timeout and the member.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn etcd_that_does_not_answer_in_time_is_said_to_be_slow() {
     let etcd = Etcd::quick();
     let proxy = Proxy::to(&etcd.urls()[0]).await;
-    let store = open(&impatient(proxy.url())).await;
+    let store = open(&with_short_timeouts(proxy.url())).await;
     proxy.drop_responses(true);
     let why = why(store.get(&key("/a")).await.unwrap_err());
     assert!(why.contains("no answer within") && why.contains(proxy.url()), "{why}");
@@ -59,7 +59,7 @@ async fn what_is_not_etcd_is_said_not_to_be() {
             let _ = client.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
         }
     });
-    let store = EtcdStore::new(&impatient(&url)).unwrap();
+    let store = EtcdStore::new(&with_short_timeouts(&url)).unwrap();
     let why = why(store.ready().await.unwrap_err());
     assert!(why.contains(&url), "{why}");
 }

@@ -7,10 +7,10 @@ use std::time::Duration;
 use crate::suite::{Rng, key, prefix};
 use crate::{Error, ListRequest, Notice, Op, Revision, Store, Transaction};
 
-/// How much is done at once, and how often.
+/// The size of a load.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
-    /// What chance decides is decided by this.
+    /// The seed of all random choices.
     pub seed: u64,
     /// Clients that write.
     pub writers: u64,
@@ -121,7 +121,7 @@ async fn follow(store: Arc<dyn Store>, mut rng: Rng, start: Revision, done: Arc<
     }
 }
 
-/// One connection: that many notices, or until a revision is reached, or a short pause.
+/// One connection: until this number of notices, or a revision, is reached, or a short pause passes.
 async fn follow_for(
     store: &Arc<dyn Store>,
     under: &str,
@@ -133,7 +133,7 @@ async fn follow_for(
     let mut reached = after;
     let mut last = after;
     for _ in 0..notices {
-        // A store in memory always has an answer; without this the watchers would occupy all threads.
+        // A store in memory is always ready; without this the watchers would occupy all threads.
         tokio::task::yield_now().await;
         watch.request_progress();
         let Ok(notice) = tokio::time::timeout(Duration::from_millis(200), watch.next()).await else { break };

@@ -7,7 +7,7 @@
 //!
 //! It depends on the port only, so it checks all backends, through crashes and reconnects.
 
-#![allow(clippy::missing_panics_doc, reason = "a checker judges by panicking")]
+#![allow(clippy::missing_panics_doc, reason = "a checker fails by panicking")]
 
 mod load;
 mod recorded;
@@ -36,7 +36,7 @@ pub struct HistoryRecorder {
 pub(crate) struct Entry {
     /// The tick before the request was made.
     pub(crate) began: u64,
-    /// The tick after the answer was there.
+    /// The tick after the response was received.
     pub(crate) ended: u64,
     pub(crate) seen: Observation,
 }

@@ -1,4 +1,4 @@
-//! A store wrapper that records what clients see.
+//! A store wrapper that records the observations of clients.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -26,7 +26,7 @@ struct RecordedWatch {
 }
 
 impl Recorded {
-    /// Records what clients of the store see.
+    /// Records the observations of clients of the store.
     pub fn new(store: Arc<dyn Store>, recorder: &Arc<HistoryRecorder>) -> Arc<Self> {
         Arc::new(Self { store, recorder: Arc::clone(recorder) })
     }

@@ -14,7 +14,7 @@ use crate::{Error, Event, Notice, Op, Prefix, Revision, Transaction};
 pub enum Violation {
     /// The log of changes could not be read.
     Unreadable(Error),
-    /// The log itself goes back or repeats.
+    /// The log itself has an event that is not after the previous one.
     LogOutOfOrder(Arc<Event>),
     /// The previous value of a change is wrong.
     WrongPrevious(Arc<Event>),
@@ -33,17 +33,17 @@ pub enum Violation {
         /// The revision that a client had already seen.
         known: Revision,
     },
-    /// A read shows a value that was not there at its revision.
+    /// A read returned a value that the key did not have at its revision.
     WrongRead(String),
     /// A reported conflict did not exist.
     WrongConflict(String),
     /// A watch missed, repeated, reordered or invented a change.
     WrongWatch {
-        /// What was watched.
+        /// The watched prefix.
         prefix: Prefix,
-        /// From where.
+        /// The revision after which it was watched.
         after: Revision,
-        /// The notice.
+        /// The wrong notice.
         item_texts: Notice,
         /// The expected event, if any.
         expected: Option<Arc<Event>>,

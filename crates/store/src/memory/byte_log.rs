@@ -1,11 +1,11 @@
 //! Bytes that are dropped in the order in which they were added.
 //!
-//! They are in large chunks: what stays for minutes between values that come and go would otherwise keep the memory around it from being
-//! given back.
+//! They are stored in large chunks: small allocations that stay for minutes among short-lived ones would otherwise
+//! prevent the memory around them from being returned to the system.
 
 use std::collections::VecDeque;
 
-/// A chunk has pages of its own, which are given back after it is dropped; see decision 0062. What is not written of it takes no memory.
+/// A chunk has its own pages, which are returned after it is dropped; see decision 0062. The part that is not written takes no memory.
 const CHUNK_BYTES: usize = 2 << 20;
 
 #[derive(Debug, Default)]
@@ -15,7 +15,7 @@ pub(crate) struct ByteLog {
     first: usize,
 }
 
-/// Where some bytes are.
+/// The position of some bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
     chunk: usize,
@@ -32,7 +32,7 @@ impl ByteLog {
             self.chunks.push_back(Vec::with_capacity(CHUNK_BYTES));
         }
         let number = self.first + self.chunks.len() - 1;
-        let chunk = self.chunks.back_mut().expect("there is a chunk with room");
+        let chunk = self.chunks.back_mut().expect("the last chunk has space");
         let start = chunk.len();
         chunk.extend_from_slice(bytes);
         let position = |bytes: usize| u32::try_from(bytes).expect("a chunk is small");
@@ -44,7 +44,7 @@ impl ByteLog {
         &self.chunks[span.chunk - self.first][start..start + span.len()]
     }
 
-    /// Drops what was added before these bytes; everything if there are none.
+    /// Drops the chunks before these bytes; all chunks if there are none.
     pub(crate) fn drop_before(&mut self, span: Option<Span>) {
         let chunks = span.map_or(self.chunks.len(), |span| span.chunk - self.first);
         self.chunks.drain(..chunks);

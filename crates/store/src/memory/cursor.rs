@@ -1,7 +1,7 @@
 //! Reading a past revision in steps, while writes continue.
 //!
-//! The state at a revision is the current state with every later change undone. A cursor collects those undone values
-//! once and then only what was added since its last step, so a long read costs what it reads plus what changes
+//! The state at a revision is the current state with every later change undone. A cursor collects the older values
+//! once, and then only those of changes since its last step. So a long read costs the items it reads and the changes
 //! meanwhile, and holds the lock for one step at a time.
 
 use std::collections::BTreeMap;
@@ -95,7 +95,7 @@ impl Cursor {
     }
 }
 
-/// The current items merged with the past ones, which win.
+/// The current items merged with the past ones, which take precedence.
 struct MergedItems<P: Iterator, Q: Iterator> {
     present: Peekable<P>,
     past: Peekable<Q>,

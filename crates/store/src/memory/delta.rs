@@ -1,7 +1,8 @@
-//! Values as differences from others that are alike.
+//! Values as differences from similar ones.
 //!
-//! A new state of an object mostly differs in a few members from the one before. The difference is a sequence of literals and
-//! copies from the base, found by hashes of its blocks: a few microseconds for an object of some kilobytes.
+//! A new state of an object mostly differs from the previous one in a few members. The difference is a sequence of
+//! literals and copies from the base, found by hashes of its blocks: a few microseconds for an object of some
+//! kilobytes.
 
 use bytes::Bytes;
 
@@ -9,7 +10,7 @@ use bytes::Bytes;
 pub(crate) const VALUE_MAX: usize = 1 << 16;
 /// The length of the blocks by which equal parts are found.
 const BLOCK: usize = 16;
-/// The number of bits of a hash. Blocks of a large base share places; the last one is found.
+/// The number of bits of a hash. Blocks of a large base may share a slot of the table, which then has the last one.
 const HASH_BITS: u32 = 10;
 
 /// The difference from a base to a value, if it is worth it: at most half as long as the value.
@@ -48,7 +49,7 @@ struct DeltaWriter<'a> {
 }
 
 impl DeltaWriter<'_> {
-    /// Copies what is equal between a part of the base and the value up to `end`.
+    /// Writes copies for what a part of the base and the value up to `end` have in common.
     fn find_copies(&mut self, base: &[u8], part: std::ops::Range<usize>, end: usize) {
         let table = block_table(base, part.clone());
         let mut at = self.written;
@@ -66,7 +67,7 @@ impl DeltaWriter<'_> {
         }
     }
 
-    /// Writes what is before `at` as a literal, and then a copy.
+    /// Writes the bytes before `at` as a literal, and then a copy.
     fn copy(&mut self, from: usize, at: usize, length: usize) {
         if length == 0 {
             return;
@@ -78,7 +79,7 @@ impl DeltaWriter<'_> {
         self.written = at + length;
     }
 
-    /// Writes what is left before `end` as a literal.
+    /// Writes the remaining bytes before `end` as a literal.
     fn literal(&mut self, end: usize) {
         if self.written < end {
             write_number(&mut self.out, end - self.written);
@@ -89,7 +90,7 @@ impl DeltaWriter<'_> {
     }
 }
 
-/// Where blocks of a part of the base are, by their hash.
+/// The positions of the blocks of a part of the base, by their hash.
 fn block_table(base: &[u8], part: std::ops::Range<usize>) -> [u16; 1 << HASH_BITS] {
     let mut table = [u16::MAX; 1 << HASH_BITS];
     for (number, block) in base[part.clone()].chunks_exact(BLOCK).enumerate() {

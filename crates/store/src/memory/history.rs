@@ -1,15 +1,15 @@
 //! The recent changes, in order, limited by age and size.
 //!
-//! A record holds the value it replaced, as its difference from the value that it wrote. The latter is the one in the live map, or
-//! that which the next record of the key has replaced:
+//! A record holds the value it replaced, as its difference from the value that it wrote. The written value is in the
+//! live map, or was replaced by the next record of the key:
 //!
 //! ```text
 //! records   a@1 created    a@5: a@1 is a@5 and a difference    a@9: a@5 is a@9 and a difference
 //! live                                                         a@9
 //! ```
 //!
-//! So history costs what was changed, not copies of what was not. The last value of a deleted key is a difference from that of
-//! another one, which is most likely alike.
+//! So history takes memory for differences only. The last value of a deleted key is stored as a difference from the
+//! last value of another deleted key, which is probably similar.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -23,8 +23,10 @@ use crate::{Change, Event, Key, Revision, Versioned};
 
 /// The limits of history; records beyond either of them are dropped.
 ///
-/// A tenth of the age is enough for a watcher to come back. With records that are older, history has only a quarter of the memory, and a
-/// sixteenth if most of them are. So much is kept while much changes, and little of it afterwards. The replaced values may have four times that size as a whole, as they are in a log on disk.
+/// If the oldest record is older than a tenth of the age, which is enough for a watcher to resume, history may have
+/// only a quarter of the memory; if half of the records are, a sixteenth. So much is kept while much changes, and
+/// little of it afterwards. The replaced values may have four times that size as whole values, which they are in a log
+/// on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HistoryLimits {
     /// The maximum age of a record.
@@ -44,7 +46,7 @@ pub(crate) struct Record {
     previous: Option<Replaced>,
 }
 
-/// Where the value is that a record wrote.
+/// Where the value is stored that a record wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Written {
     /// In the live map.
@@ -62,7 +64,7 @@ struct Replaced {
     kept: Kept,
     /// The size of the value.
     length: usize,
-    /// How many differences have to be applied at most, one after the other, to the value that the record wrote or any later one.
+    /// The maximum number of differences to apply, one after the other, to the value that the record wrote or any later one.
     links: u8,
 }
 
@@ -84,32 +86,34 @@ pub(crate) struct History {
     /// The keys and values of the records.
     contents: ByteLog,
     bytes: usize,
-    /// What the records would take with whole values.
+    /// The size that the records would have with whole values.
     whole_bytes: usize,
     /// The last revision whose records are dropped.
     forgotten: Revision,
     siblings: Siblings,
 }
 
-/// Last values of deleted keys, from which those of their siblings are differences.
+/// Last values of deleted keys, which are the bases of differences for their siblings.
 #[derive(Debug, Default)]
 struct Siblings(VecDeque<Sibling>);
 
 #[derive(Debug)]
 struct Sibling {
-    /// What its key has in common with those of its siblings.
+    /// The part of the key that siblings have in common.
     parent: Box<[u8]>,
     value: Arc<[u8]>,
 }
 
-/// The live values, in which histories find the last ones that they need.
+/// The live values, to which the last record of each key refers.
 pub(crate) type LiveValues = BTreeMap<Key, Versioned>;
 
-/// The cost of a record beside its key and replaced value: the record itself, and its share of what the queue has spare.
+/// The size of a record without its key and replaced value: the record itself, and its share of the queue's unused
+/// capacity.
 const RECORD_BYTES: usize = 160;
 /// The maximum number of differences between a value and one that is kept whole, so that reading one record is never expensive.
 const LINKS_MAX: u8 = 16;
-/// The number of deleted values that others may be differences from: kinds times namespaces in which much is deleted at a time.
+/// The maximum number of deleted values that are bases of differences: kinds times namespaces in which much is deleted
+/// at a time.
 const SIBLINGS_MAX: usize = 64;
 /// The maximum size of these values; they are not counted after their records are dropped.
 const SIBLING_BYTES_MAX: usize = 16 << 10;
@@ -120,7 +124,7 @@ impl HistoryLimits {
 }
 
 impl Default for HistoryLimits {
-    /// Five minutes, as in Kubernetes, and at most 32 MiB: some sixty thousand changes of pods.
+    /// Five minutes, as in Kubernetes, and at most 32 MiB: about sixty thousand changes of pods.
     fn default() -> Self {
         Self { age: Duration::from_mins(5), bytes: 32 << 20 }
     }
@@ -173,7 +177,8 @@ impl History {
         self.records.push_back(record);
     }
 
-    /// What is kept of a value that is replaced at this revision. The record that wrote it finds it there from now on.
+    /// The stored form of a value that is replaced at this revision. The record that wrote the value refers to it from
+    /// now on.
     fn replaced(
         &mut self,
         key: &Key,
@@ -213,7 +218,7 @@ impl History {
         Kept::Whole(self.contents.push(value))
     }
 
-    /// The place of the record of a key at a revision.
+    /// The index of the record of a key at a revision.
     fn position(&self, revision: Revision, key: &[u8]) -> Option<usize> {
         let start = self.records.partition_point(|record| record.revision < revision);
         let records = self.records.range(start..).take_while(|record| record.revision == revision);
@@ -289,7 +294,8 @@ impl History {
         if self.records.is_empty() {
             self.siblings = Siblings::default();
         }
-        // It grows to twice its capacity, so that it is at least a quarter away from both growing and shrinking again.
+        // The capacity doubles when the queue is full. With this bound at least a quarter of the records are added or
+        // removed before it changes again.
         if self.records.len() < self.records.capacity() / 8 * 3 {
             self.records.shrink_to(self.records.capacity() / 2);
         }
@@ -305,12 +311,12 @@ impl History {
 }
 
 impl Siblings {
-    /// The value that the last value of this key is most likely like.
+    /// The base for the last value of this key, which is probably similar.
     fn of(&self, key: &Key) -> Option<Arc<[u8]>> {
         self.0.iter().find(|sibling| *sibling.parent == *parent(key)).map(|sibling| sibling.value.clone())
     }
 
-    /// From now on, last values of such keys are differences from this one.
+    /// Makes this the base for the last values of later deleted siblings.
     fn replace(&mut self, key: &Key, value: &[u8]) {
         if value.len() <= SIBLING_BYTES_MAX {
             self.0.retain(|sibling| *sibling.parent != *parent(key));
@@ -320,7 +326,7 @@ impl Siblings {
     }
 }
 
-/// A key up to its last slash. What follows is a name among values of one kind.
+/// A key up to its last slash. The rest is a name among values of one kind.
 fn parent(key: &Key) -> &[u8] {
     let key = key.as_bytes();
     let end = key.iter().rposition(|byte| *byte == b'/').unwrap_or_default();
@@ -367,7 +373,7 @@ mod tests {
         state.history().after(Revision::EMPTY).map(|record| state.event(record)).collect()
     }
 
-    /// What was written, deleted and written again is read back as it was, whatever was kept of it.
+    /// Values that were written, deleted and written again are read back unchanged, whatever form they were stored in.
     #[test]
     fn every_record_has_the_values_that_were_written() {
         let mut rng = Rng::new(3);
@@ -439,13 +445,13 @@ mod tests {
             write(&mut state, &format!("/pods/{number}"), Some(b"v".to_vec()));
         }
         state.forget(9_000);
-        assert_eq!(state.usage().changes, 100, "a watcher may come back for them");
+        assert_eq!(state.usage().changes, 100, "recent changes are kept for watchers that resume");
         for number in 0..40 {
             write_at(&mut state, &format!("/others/{number}"), 8_000);
         }
         state.forget(11_000);
         let bytes = state.usage().history_bytes;
-        assert!((9_000..=10_000).contains(&bytes), "{bytes}: much still changes");
+        assert!((9_000..=10_000).contains(&bytes), "{bytes}: a quarter of the limit");
         state.forget(19_000);
         let bytes = state.usage().history_bytes;
         assert!((2_000..=2_500).contains(&bytes), "{bytes}");

@@ -21,7 +21,7 @@ use crate::{Bounds, Error, Fetched, Item, Key, ListRequest, Page, Prefix, Revisi
 pub struct Live {
     watch_hub: Mutex<WatchHub>,
     state: RwLock<State>,
-    /// Everything up to here is queued for its watchers.
+    /// All changes up to this revision are in the queues of their watchers.
     published: AtomicU64,
 }
 
@@ -37,7 +37,7 @@ pub struct SteppedRead<'a> {
     cursor: Cursor,
 }
 
-/// Items read under the lock at once: some hundred microseconds.
+/// The maximum number of items that are read under the lock at once, which takes some hundred microseconds.
 const STEP: usize = 4096;
 
 impl Live {
@@ -157,7 +157,7 @@ impl Live {
         self.state_mut().compact(through)
     }
 
-    /// Drops history beyond its limits, which writes do otherwise.
+    /// Drops history beyond its limits, as writes do. For a store without writes.
     pub fn forget(&self, now_millis: u64) {
         let mut before = usize::MAX;
         while before > self.usage().changes {
@@ -166,12 +166,12 @@ impl Live {
         }
     }
 
-    /// Ends every watch, now and later, with this reason.
+    /// Ends all current and future watches, with this reason.
     pub fn close(&self, why: &str) -> Wakes {
         Wakes(self.watch_hub().close(why))
     }
 
-    /// Everything up to here is queued for its watchers.
+    /// All changes up to this revision are in the queues of their watchers.
     pub(crate) fn published(&self) -> Revision {
         Revision::new(self.published.load(Ordering::Acquire)).unwrap_or(Revision::EMPTY)
     }
@@ -276,10 +276,10 @@ mod tests {
         items.extend(reading.take(1000).unwrap());
         assert_eq!(items.len(), 100);
         assert!(items.iter().all(|item| item.value == "old"));
-        assert!(live.usage().history_bytes > 500, "kept for the reader");
+        assert!(live.usage().history_bytes > 500, "history is kept for the reader");
         drop(reading);
         put(&live, "/000", "newer");
-        assert!(live.usage().history_bytes <= 500, "and given back after it");
+        assert!(live.usage().history_bytes <= 500, "history is dropped after the read");
     }
 
     #[test]
@@ -306,10 +306,10 @@ mod tests {
         live.publish(staged, 0).wake();
         let mut context = std::task::Context::from_waker(Waker::noop());
         for _ in 0..100 {
-            let item_texts = std::pin::pin!(watch.next()).poll(&mut context);
-            assert!(matches!(item_texts, std::task::Poll::Ready(Some(Ok(_)))), "{item_texts:?}");
+            let notice = std::pin::pin!(watch.next()).poll(&mut context);
+            assert!(matches!(notice, std::task::Poll::Ready(Some(Ok(_)))), "{notice:?}");
         }
-        assert!(live.bounds().floor > Revision::EMPTY, "and then it was forgotten");
+        assert!(live.bounds().floor > Revision::EMPTY, "history is dropped after delivery");
     }
 
     #[test]

@@ -23,7 +23,7 @@ impl Staged {
         self.transactions.is_empty()
     }
 
-    /// The transactions, taken out.
+    /// Returns the transactions.
     pub fn into_transactions(self) -> Vec<Transaction> {
         self.transactions
     }

@@ -48,14 +48,14 @@ impl State {
         Self::at(Revision::EMPTY, BTreeMap::new(), limits)
     }
 
-    /// A store that knows its keys at one revision, and nothing before it.
+    /// A store with its keys at one revision, and no history before it.
     pub fn at(revision: Revision, live: BTreeMap<Key, Versioned>, limits: HistoryLimits) -> Self {
         let live_bytes = live.iter().map(|(key, version)| key.as_bytes().len() + version.value.len()).sum();
         let (history, pins) = (History::after_revision(revision), BTreeMap::new());
         Self { live, live_bytes, history, limits, current: revision, floor: revision, pins }
     }
 
-    /// From which revision to which the store remembers.
+    /// The oldest readable and the current revision.
     pub fn bounds(&self) -> Bounds {
         Bounds { floor: self.floor, current: self.current }
     }
@@ -80,7 +80,7 @@ impl State {
         Fetched { revision: self.current, found: self.live.get(key).cloned() }
     }
 
-    /// Whether that state can be read.
+    /// Whether the state at this revision can be read.
     pub fn readable(&self, at: Revision) -> Result<(), Error> {
         if at > self.current {
             Err(Error::FutureRevision { current: self.current })
@@ -108,8 +108,8 @@ impl State {
         Ok(())
     }
 
-    /// Makes a staged transaction part of the state, and adds its events if there is anyone to see them. Nothing is forgotten yet: its
-    /// watchers have not been notified.
+    /// Makes a staged transaction part of the state, and adds its events if there are watchers. No history is dropped
+    /// yet: the watchers have not been notified.
     pub(crate) fn apply(
         &mut self,
         transaction: Transaction,

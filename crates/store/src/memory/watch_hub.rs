@@ -34,7 +34,7 @@ pub(crate) struct Slot {
 
 #[derive(Debug)]
 pub(crate) struct SlotInner {
-    /// Changes up to here are not for this watcher.
+    /// The watcher has the changes up to here already.
     pub(crate) after: Revision,
     pub(crate) queue: Queue,
     /// The size of the values in the queue.
@@ -100,7 +100,7 @@ impl WatchHub {
         }
     }
 
-    /// Ends every watch, now and later.
+    /// Ends all current and future watches.
     pub(crate) fn close(&mut self, why: &str) -> Vec<Waker> {
         self.closed = Some(why.to_owned());
         let slots = std::mem::take(&mut self.by_prefix).into_values().flat_map(BTreeMap::into_values);

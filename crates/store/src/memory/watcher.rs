@@ -26,11 +26,11 @@ enum Phase {
     CatchingUp { after: Revision },
     /// From the hub.
     Following { slot: Arc<Slot>, ticket: Ticket, after: Revision },
-    /// Nowhere.
+    /// The watch has ended.
     Ended,
 }
 
-/// Records of history read under the lock at once, and the size of their values.
+/// The maximum number of records of history that are read under the lock at once, and the maximum size of their values.
 const STEP: usize = 4096;
 const STEP_BYTES: usize = 4 << 20;
 
@@ -50,7 +50,8 @@ impl Watcher {
             self.phase = Phase::CatchingUp { after: reached };
             return Ok(());
         }
-        // While the hub is locked no change is published: what is read now plus what the hub queues is everything.
+        // While the hub is locked no change is published: the records read now and the events queued by the hub are
+        // complete.
         let live = Arc::clone(&self.live);
         let mut watch_hub = live.watch_hub();
         let reached = self.read_step(&live.state(), reached)?;
@@ -64,7 +65,7 @@ impl Watcher {
         Ok(())
     }
 
-    /// Reads whole revisions after `after`, and returns through which.
+    /// Reads whole revisions after `after`, and returns the last one that was read.
     fn read_step(&mut self, state: &State, after: Revision) -> Result<Revision, Error> {
         let bounds = state.bounds();
         if after < bounds.floor {
@@ -151,8 +152,8 @@ impl Watching for Watcher {
     }
 
     fn request_progress(&mut self) {
-        // A writer holds the hub between making a change visible and queueing it. What readers have seen has to be
-        // covered.
+        // A writer holds the hub between making a change visible and queueing it. Every change that readers have seen
+        // must be queued.
         drop(self.live.watch_hub());
         self.progress_wanted = true;
     }
@@ -181,8 +182,8 @@ mod tests {
         }
     }
 
-    /// A progress request after a read returns at least the revision of that read, however busy writers are.
-    /// Otherwise waiting for it would have no end.
+    /// A progress request after a read returns at least the revision of that read, however busy writers are. Otherwise
+    /// a client could wait for it without end.
     #[test]
     fn progress_is_never_behind_what_readers_see() {
         const WRITES: usize = 20_000;
@@ -198,10 +199,10 @@ mod tests {
         loop {
             let seen = live.bounds().current;
             watch.request_progress();
-            let item_texts = progress(&mut watch);
+            let reported = progress(&mut watch);
             assert!(
-                item_texts.is_some_and(|item_texts| item_texts >= seen),
-                "{seen:?} was seen, {item_texts:?} was delivered"
+                reported.is_some_and(|reported| reported >= seen),
+                "{seen:?} was read, {reported:?} was reported"
             );
             if writer.is_finished() {
                 break;
@@ -210,7 +211,7 @@ mod tests {
         writer.join().unwrap();
     }
 
-    /// A watcher that does not read keeps few large values alive, and misses none of the changes when it goes on.
+    /// A watcher that does not read keeps few large values in memory, and misses no change when it reads again.
     #[test]
     fn a_queue_of_large_values_is_given_up_and_read_from_history() {
         const WRITES: usize = 12;
@@ -223,12 +224,12 @@ mod tests {
         let Phase::Following { slot, .. } = &watcher.phase else { panic!("it has read all of history") };
         assert!(matches!(slot.lock().queue, Queue::Behind { .. }));
         let mut context = Context::from_waker(Waker::noop());
-        let mut seen = Vec::new();
+        let mut received = Vec::new();
         while let Poll::Ready(Some(Ok(Notice::Change(event)))) = watcher.poll_notice(&mut context) {
-            assert!(watcher.ready.len() <= 8, "few of them at a time");
-            seen.push(event.key.to_string());
+            assert!(watcher.ready.len() <= 8, "history is read in small steps");
+            received.push(event.key.to_string());
         }
         let all: Vec<String> = (0..WRITES).map(|number| format!("/large/{number}")).collect();
-        assert_eq!(seen, all);
+        assert_eq!(received, all);
     }
 }

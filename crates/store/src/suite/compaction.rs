@@ -32,7 +32,7 @@ pub async fn the_floor_itself_can_be_read_and_watched_from(store: StoreUnderTest
     assert_eq!(event.previous().map(|previous| previous.revision), Some(other));
 }
 
-/// Two compactors do not disturb each other.
+/// Compacting through a revision that is compacted already changes nothing.
 pub async fn compacting_the_forgotten_again_is_no_error(store: StoreUnderTest) {
     let first = create(&store, "/c/a", "one").await;
     let second = update(&store, "/c/a", "two", first).await;
@@ -43,7 +43,7 @@ pub async fn compacting_the_forgotten_again_is_no_error(store: StoreUnderTest) {
     assert_eq!(listed(&store, ListRequest::all(prefix("/c/"))).await, ["/c/a=two"]);
 }
 
-/// What has not happened cannot be forgotten.
+/// A revision that the store has not reached cannot be compacted.
 pub async fn compacting_the_future_is_refused(store: StoreUnderTest) {
     let current = create(&store, "/c/a", "one").await;
     let error = store.compact(current.next()).await.unwrap_err();

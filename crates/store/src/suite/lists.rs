@@ -55,7 +55,7 @@ pub async fn a_page_that_starts_behind_the_prefix_is_empty(store: StoreUnderTest
     assert_eq!(listed(&store, before).await, ["/l/a=v"]);
 }
 
-/// Created, updated and deleted keys are as they were.
+/// Created, updated and deleted keys are listed as they were at that revision.
 pub async fn a_list_of_the_past_shows_the_past(store: StoreUnderTest) {
     let at = async |revision| listed(&store, ListRequest::all(prefix("/l/")).at(revision)).await;
     let created = create(&store, "/l/a", "one").await;

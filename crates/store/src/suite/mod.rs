@@ -4,8 +4,8 @@
 //! becomes a test of its own. A story needs a store without other users (compaction is global), but it may have been
 //! used before: revisions are compared, never spelled out.
 
-#![allow(clippy::missing_panics_doc, reason = "a suite judges by panicking")]
-#![expect(clippy::unwrap_used, reason = "a suite judges by panicking")]
+#![allow(clippy::missing_panics_doc, reason = "a suite fails by panicking")]
+#![expect(clippy::unwrap_used, reason = "a suite fails by panicking")]
 
 mod compaction;
 mod lists;
@@ -92,7 +92,7 @@ macro_rules! conformance {
 /// The store under test.
 pub type StoreUnderTest = Arc<dyn Store>;
 
-/// The timeout for what must come: long enough for a slow disk and a busy machine.
+/// The timeout of everything that a story awaits: long enough for a slow disk and a busy machine.
 const SOON: Duration = Duration::from_secs(120);
 
 /// The key of this name.
@@ -105,10 +105,10 @@ pub fn prefix(name: impl Into<String>) -> Prefix {
     Prefix::new(name.into())
 }
 
-/// Waits for what must come.
+/// Waits for a future that must complete in time.
 pub async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
     let waited = tokio::time::timeout(SOON, future).await;
-    waited.unwrap_or_else(|_| unreachable!("{what} did not come within {SOON:?}"))
+    waited.unwrap_or_else(|_| unreachable!("timed out waiting for {what} after {SOON:?}"))
 }
 
 async fn create(store: &StoreUnderTest, name: &str, value: &str) -> Revision {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::suite::{Rng, StoreUnderTest, create, current, key, next_change, prefix, soon, watch};
 use crate::{Error, Event, ListRequest, Revision, Transaction, Watch};
 
-/// Of many who create one key exactly one succeeds, and the others get its value.
+/// If many clients create one key, exactly one succeeds, and the others get its value.
 pub async fn one_of_many_creators_wins(store: StoreUnderTest) {
     let creators = (0..32).map(|number| {
         let store = Arc::clone(&store);
@@ -19,14 +19,14 @@ pub async fn one_of_many_creators_wins(store: StoreUnderTest) {
         match creator.await.unwrap() {
             Ok(revision) => winners.push(revision),
             Err(Error::Conflict { current: Some(_), .. }) => {}
-            other => unreachable!("neither won nor lost: {other:?}"),
+            other => unreachable!("neither created nor a conflict: {other:?}"),
         }
     }
     assert_eq!(winners.len(), 1);
     assert_eq!(store.get(&key("/r/one")).await.unwrap().found.unwrap().revision, winners[0]);
 }
 
-/// Read, add one, write back unless there is a conflict: no increment is lost.
+/// Clients read a counter, add one and write it back, again after a conflict: no increment is lost.
 pub async fn no_increment_is_lost(store: StoreUnderTest) {
     create(&store, "/r/counter", "0").await;
     let tasks = (0..8).map(|_| tokio::spawn(increment(Arc::clone(&store), 20)));
@@ -37,10 +37,10 @@ pub async fn no_increment_is_lost(store: StoreUnderTest) {
     assert_eq!(counter.value, "160");
 }
 
-/// Watchers that reconnect all the time end with exactly what a list shows.
+/// Watchers that reconnect repeatedly end with exactly the state that a list returns.
 pub async fn watchers_agree_with_the_list_after_a_storm(store: StoreUnderTest) {
     let start = current(&store).await;
-    let writers = (0..4).map(|seed| tokio::spawn(scribble(Arc::clone(&store), Rng::new(seed), 100)));
+    let writers = (0..4).map(|seed| tokio::spawn(write_randomly(Arc::clone(&store), Rng::new(seed), 100)));
     let writers: Vec<_> = writers.collect();
     let watchers: Vec<_> = (0..4).map(|seed| tokio::spawn(follow(Arc::clone(&store), start, seed))).collect();
     for writer in writers {
@@ -70,7 +70,7 @@ async fn increment(store: StoreUnderTest, times: usize) {
     }
 }
 
-async fn scribble(store: StoreUnderTest, mut rng: Rng, times: usize) {
+async fn write_randomly(store: StoreUnderTest, mut rng: Rng, times: usize) {
     for number in 0..times {
         let key = key(format!("/r/{}", rng.below(10)));
         let transaction = match store.get(&key).await.unwrap().found {
@@ -85,7 +85,7 @@ async fn scribble(store: StoreUnderTest, mut rng: Rng, times: usize) {
     }
 }
 
-/// Keeps a copy of the prefix up to date until its end, reconnecting its watch now and then.
+/// Keeps a copy of the prefix up to date until its end, reconnecting its watch from time to time.
 async fn follow(store: StoreUnderTest, start: Revision, seed: u64) -> BTreeMap<crate::Key, Revision> {
     let mut rng = Rng::new(seed);
     let mut copy = BTreeMap::new();

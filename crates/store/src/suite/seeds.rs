@@ -1,6 +1,6 @@
 //! The seeds of randomized tests.
 
-/// Whether the long version of a test was asked for, with `GANTRY_LONG=1`.
+/// Whether the long version of a test was requested, with `GANTRY_LONG=1`.
 pub fn is_long_run() -> bool {
     std::env::var_os("GANTRY_LONG").is_some_and(|value| value != "0")
 }

@@ -11,7 +11,7 @@ fn version(value: &'static str, revision: Revision) -> Versioned {
     Versioned { value: value.into(), revision }
 }
 
-/// Each change comes with the value before it.
+/// Each change includes the previous value.
 pub async fn a_watch_tells_what_happened_and_what_was_before(store: StoreUnderTest) {
     let mut watch = watch(&store, "/t/", current(&store).await).await;
     let created = create(&store, "/t/a", "one").await;
@@ -59,7 +59,7 @@ pub async fn a_watch_tells_only_its_prefix(store: StoreUnderTest) {
     assert_no_more_changes(&store, &mut single).await;
 }
 
-/// The changes of one revision come in key order, without waiting in between.
+/// The changes of one revision are returned in key order, without waiting in between.
 pub async fn a_watch_tells_all_of_a_transaction_at_once(store: StoreUnderTest) {
     let mut watch = watch(&store, "/t/", current(&store).await).await;
     let transaction = Transaction::create(key("/t/b"), "v")
@@ -74,23 +74,23 @@ pub async fn a_watch_tells_all_of_a_transaction_at_once(store: StoreUnderTest) {
     assert_eq!(revisions(&events), [revision; 3]);
 }
 
-/// A client that resumes after the last revision it saw gets the rest, once.
+/// A client that resumes after the last revision it received gets the rest, once.
 pub async fn a_watch_resumes_where_it_stopped(store: StoreUnderTest) {
     let start = current(&store).await;
     let mut expected = Vec::new();
     for number in 0..20 {
         expected.push(create(&store, &format!("/t/{number}"), "v").await);
     }
-    let mut item_texts = Vec::new();
+    let mut received = Vec::new();
     let mut after = start;
-    while item_texts.len() < expected.len() {
+    while received.len() < expected.len() {
         let mut watch = watch(&store, "/t/", after).await;
         for event in next_changes(&mut watch, 4).await {
             after = event.revision;
-            item_texts.push(after);
+            received.push(after);
         }
     }
-    assert_eq!(item_texts, expected);
+    assert_eq!(received, expected);
 }
 
 /// A start in the future is no error; changes before it are not returned.
@@ -104,7 +104,7 @@ pub async fn a_watch_of_the_future_stays_silent_until_then(store: StoreUnderTest
     assert_no_more_changes(&store, &mut watch).await;
 }
 
-/// A slow reader gets everything, in order.
+/// A slow reader receives all changes, in order.
 pub async fn a_watch_that_is_not_read_loses_nothing(store: StoreUnderTest) {
     const CHANGES: usize = 6000;
     let mut watch = watch(&store, "/t/", current(&store).await).await;
@@ -123,7 +123,7 @@ pub async fn a_watch_that_is_not_read_loses_nothing(store: StoreUnderTest) {
     assert_eq!(revisions(&next_changes(&mut watch, expected.len()).await), expected);
 }
 
-/// All watchers get the same changes in the same order.
+/// All watchers receive the same changes in the same order.
 pub async fn many_watchers_receive_the_same(store: StoreUnderTest) {
     let start = current(&store).await;
     let mut watches = Vec::new();
@@ -153,18 +153,18 @@ pub async fn progress_never_overtakes_a_change(store: StoreUnderTest) {
         let first = create(&store, &format!("/t/{round}/a"), "v").await;
         watch.request_progress();
         let second = create(&store, &format!("/t/{round}/b"), "v").await;
-        let mut item_texts = Vec::new();
+        let mut received = Vec::new();
         let mut reached = Revision::EMPTY;
-        while item_texts.len() < 2 || reached < first {
+        while received.len() < 2 || reached < first {
             match soon("a notice", watch.next()).await.unwrap().unwrap() {
                 Notice::Change(event) => {
                     assert!(event.revision > reached, "{event:?} was delivered after progress at {reached}");
-                    item_texts.push(event.revision);
+                    received.push(event.revision);
                 }
                 Notice::Progress(revision) => reached = reached.max(revision),
             }
         }
-        assert_eq!(item_texts, [first, second]);
+        assert_eq!(received, [first, second]);
     }
     assert_eq!(store.list(crate::ListRequest::all(prefix("/t/"))).await.unwrap().items.len(), 40);
 }

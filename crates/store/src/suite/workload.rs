@@ -33,7 +33,7 @@ pub struct WatchLatencies {
     pub beyond: Vec<Duration>,
 }
 
-/// Runs writers that update a key of their own over and over, for a time.
+/// Runs writers that repeatedly update a separate key each, for a time.
 pub async fn durable_writes(store: &StoreUnderTest, writers: usize, bytes: usize, time: Duration) -> Writes {
     let value = Bytes::from(vec![b'x'; bytes]);
     let began = Instant::now();
@@ -70,7 +70,7 @@ pub async fn fill(store: &StoreUnderTest, objects: usize, bytes: usize) -> Durat
     began.elapsed()
 }
 
-/// Writes one key now and then while many watch it, and measures until the last of them has the event.
+/// Writes one key from time to time while many watch it, and measures until the last of them has the event.
 pub async fn write_to_watch(
     store: &StoreUnderTest,
     watchers: usize,
@@ -80,9 +80,9 @@ pub async fn write_to_watch(
     let name = key("/bench/watched");
     let mut seen = store.get(&name).await?.found.map(|found| found.revision);
     let after = store.bounds().await?.current;
-    let (item_texts, mut arrivals) = tokio::sync::mpsc::channel(watchers.max(1));
+    let (sender, mut arrivals) = tokio::sync::mpsc::channel(watchers.max(1));
     for _ in 0..watchers {
-        tokio::spawn(listen(Arc::clone(store), after, writes, item_texts.clone()));
+        tokio::spawn(listen(Arc::clone(store), after, writes, sender.clone()));
     }
     for _ in 0..watchers {
         arrivals.recv().await;
@@ -123,7 +123,7 @@ pub fn percentile(sorted: &[Duration], share: f64) -> Duration {
 
 impl Writes {
     /// Acknowledged writes per second.
-    #[expect(clippy::cast_precision_loss, reason = "for people")]
+    #[expect(clippy::cast_precision_loss, reason = "for display")]
     pub fn per_second(&self) -> f64 {
         self.acknowledged as f64 / self.took.as_secs_f64()
     }
@@ -149,7 +149,7 @@ async fn write_for(
                 seen = Some(revision);
                 latencies.push(began.elapsed());
             }
-            // A key of an earlier run.
+            // The key exists from an earlier run.
             Err(Error::Conflict { current, .. }) => seen = current.map(|current| current.revision),
             Err(_) => failed += 1,
         }
@@ -162,16 +162,16 @@ async fn listen(
     store: StoreUnderTest,
     after: Revision,
     changes: usize,
-    item_texts: tokio::sync::mpsc::Sender<Instant>,
+    sender: tokio::sync::mpsc::Sender<Instant>,
 ) {
     let Ok(mut watch) = store.watch(prefix("/bench/watched"), after).await else { return };
-    let _ = item_texts.send(Instant::now()).await;
-    let mut heard = 0;
-    while heard < changes {
+    let _ = sender.send(Instant::now()).await;
+    let mut received = 0;
+    while received < changes {
         match watch.next().await {
             Some(Ok(Notice::Change(_))) => {
-                heard += 1;
-                let _ = item_texts.send(Instant::now()).await;
+                received += 1;
+                let _ = sender.send(Instant::now()).await;
             }
             Some(Ok(Notice::Progress(_))) => {}
             _ => return,

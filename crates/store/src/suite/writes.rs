@@ -126,12 +126,12 @@ pub async fn a_condition_on_another_key_holds_or_stops_the_write(store: StoreUnd
     let built = store.commit(on_ground("/w/a")).await.unwrap();
     assert_eq!(store.get(&key("/w/ground")).await.unwrap().found.map(|found| found.revision), Some(seen));
     let moved = store.commit(Transaction::update(key("/w/ground"), "moved", seen)).await.unwrap();
-    let there = Some(Versioned { value: "moved".into(), revision: moved });
-    let conflict = Err(Error::Conflict { key: key("/w/ground"), current: there });
+    let found = Some(Versioned { value: "moved".into(), revision: moved });
+    let conflict = Err(Error::Conflict { key: key("/w/ground"), current: found });
     assert_eq!(store.commit(on_ground("/w/b")).await, conflict);
     delete(&store, "/w/ground", moved).await;
-    let gone = Err(Error::Conflict { key: key("/w/ground"), current: None });
-    assert_eq!(store.commit(on_ground("/w/b")).await, gone);
+    let absent = Err(Error::Conflict { key: key("/w/ground"), current: None });
+    assert_eq!(store.commit(on_ground("/w/b")).await, absent);
     assert_eq!(store.get(&key("/w/a")).await.unwrap().found.map(|found| found.revision), Some(built));
     assert_eq!(store.get(&key("/w/b")).await.unwrap().found, None);
 }
@@ -148,7 +148,7 @@ pub async fn a_transaction_as_large_as_promised_is_taken(store: StoreUnderTest) 
     assert_eq!(last.found.map(|version| version.revision), Some(revision));
 }
 
-/// Keys and values are bytes, not text.
+/// Keys and values are bytes, not text, and are read back unchanged.
 pub async fn any_bytes_come_back_as_they_were(store: StoreUnderTest) {
     let all: Vec<u8> = (0..=u8::MAX).collect();
     let large = vec![0xa5; 1 << 20];
@@ -172,7 +172,7 @@ pub async fn what_is_too_large_is_refused_and_nothing_breaks(store: StoreUnderTe
     create(&store, "/w/small", "fits").await;
 }
 
-/// A working store says so, also after it has refused a write.
+/// A working store reports that it is healthy, also after it has refused a write.
 pub async fn a_store_that_works_is_healthy(store: StoreUnderTest) {
     assert_eq!(store.health().await, Ok(()));
     let seen = create(&store, "/w/a", "one").await;

@@ -10,7 +10,7 @@ fn millis(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// Lets a request arrive and wait if it has to; `None` if it was rejected.
+/// Makes a request arrive and wait if it has to; `None` if it was rejected.
 fn arrives<W>(
     set: &mut QueueSet<W>,
     flow: u64,
@@ -48,7 +48,7 @@ fn a_level_without_queues_rejects() {
     assert_eq!(arrives(&mut set, 2, 1, "b", millis(0)).unwrap_err(), RejectionReason::ConcurrencyLimit);
 }
 
-/// One flow fills the queues of its hand; it is rejected then, and another flow is not.
+/// One flow fills the queues of its hand; then its requests are rejected, and requests of another flow are not.
 #[test]
 fn a_full_queue_rejects_only_its_flows() {
     let mut set = QueueSet::new(Some(QUEUING), 1, millis(0));
@@ -96,7 +96,7 @@ fn a_small_request_does_not_wait_for_wide_ones() {
             started.or_else(|| dispatched.into_iter().next().map(|(_, executing)| executing))
         })
         .collect();
-    assert_eq!(small.len(), 4, "those that are reserved");
+    assert_eq!(small.len(), 4, "the reserved seats");
     let mut next = Vec::new();
     for list in lists {
         next.extend(set.finish(list, millis(500)));
@@ -118,7 +118,7 @@ fn a_cancelled_request_leaves_its_queue() {
     let Arrival::Waits { queue } = set.arrive(1, 1, millis(0)) else { panic!("it has to wait") };
     let (place, _) = set.enqueue(queue, 1, "b", millis(0));
     assert!(set.cancel(place, millis(1)).is_some());
-    assert!(set.cancel(place, millis(1)).is_none(), "it is gone");
+    assert!(set.cancel(place, millis(1)).is_none(), "it no longer waits");
     assert!(set.finish(first, millis(2)).is_empty());
     assert!(set.queues.is_empty());
     assert_eq!((set.executing, set.waiting), (0, 0));
@@ -165,8 +165,8 @@ fn flows_share_the_seats_equally() {
     assert!(served[0].abs_diff(served[1]) <= 20, "{served:?}");
 }
 
-/// In any history: seats in use keep to the limit, no request is lost or started twice, and if a request waits the next
-/// one does not fit.
+/// In any history: seats in use are within the limit, no request is lost or started twice, and if a request waits the
+/// next one does not fit.
 #[test]
 fn random_histories_keep_the_invariants() {
     for seed in 0..200 {

@@ -17,7 +17,7 @@ use crate::node_connector::{NodeEndpoint, NodeError, NodeTarget};
 use crate::objects::ObjectRef;
 use crate::response::{ApiResponse, Body};
 
-/// The parameters of a client, and what they are called by a kubelet.
+/// The parameters of a client, and their names in requests to a kubelet.
 const STREAM_PARAMETERS: [(&str, &str); 6] = [
     ("stdin", "input"),
     ("stdout", "output"),
@@ -58,7 +58,7 @@ impl Call<'_> {
         Ok(ApiResponse::forwarded(parts.status, parts.headers, body))
     }
 
-    /// The client's request as the agent gets it, with the client's connection but without its credentials.
+    /// The client's request as it is sent to the agent, with the client's connection but without its credentials.
     fn stream_request(&self, path: &str) -> Result<Request<()>, ApiError> {
         let renamed =
             |name: &str| STREAM_PARAMETERS.iter().find(|(ours, _)| *ours == name).map(|(_, theirs)| *theirs);
@@ -76,7 +76,7 @@ impl Call<'_> {
         Ok(request)
     }
 
-    /// Returns where the agent of a node serves, if it has one. Returns 404 if the node does not exist.
+    /// Returns the endpoint of a node's agent, if it has one. Returns 404 if the node does not exist.
     pub(super) async fn node_endpoint(&self, name: &str) -> Result<Option<NodeEndpoint>, ApiError> {
         let kind = kinds().resource("", "v1", "nodes").ok_or(ApiError::ResourceNotFound)?;
         let node = self.server.objects.get(ObjectRef { kind, namespace: None, name }).await?;
@@ -99,7 +99,7 @@ impl Call<'_> {
     }
 }
 
-/// Kubelets expect `1` where clients of the API send `true`.
+/// Kubelets expect `1` instead of the `true` of API clients.
 fn flag_as_number<'a>(name: &str, value: &'a str) -> &'a str {
     match (name, value) {
         ("stdin" | "stdout" | "stderr" | "tty", "true") => "1",

@@ -16,7 +16,7 @@ use crate::objects::{Change, ObjectRef, Objects};
 use crate::response::ApiResponse;
 use crate::storage_codec;
 
-/// The most attempts on concurrent changes of the pod.
+/// The maximum number of attempts on concurrent changes of the pod.
 const ATTEMPTS_MAX: usize = 20;
 
 impl Call<'_> {

@@ -96,7 +96,7 @@ impl Call<'_> {
     }
 }
 
-/// The Status of a POST; ignored fields are warned of in either case.
+/// The Status of a POST; ignored fields produce warnings in either case.
 fn created_status(
     outcome: Result<(), ApiError>,
     options: &WriteOptions,
@@ -111,7 +111,7 @@ fn created_status(
     }
 }
 
-/// Returns 400 if the name in the body is not that of the path.
+/// Returns 400 if the name in the body is not the name in the path.
 fn check_posted_name(url_name: &str, object: &Value, kind: &str) -> Result<(), ApiError> {
     if Metadata::of(object).name() == url_name {
         return Ok(());

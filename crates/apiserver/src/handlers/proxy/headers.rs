@@ -1,4 +1,4 @@
-//! Headers of proxied requests and responses: credentials of the client, and what is about one connection only, is not passed on.
+//! Headers of proxied requests and responses: credentials of the client, and headers about one connection, are not passed on.
 
 use http::header::{
     AUTHORIZATION, CONNECTION, HOST, HeaderName, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION,
@@ -20,7 +20,7 @@ const HOP_BY_HOP: [HeaderName; 9] = [
     TRANSFER_ENCODING,
     UPGRADE,
 ];
-/// Headers that say which other origins may read a response: the API server decides that for itself.
+/// Headers with the other origins that may read a response: the API server sets them itself.
 const CROSS_ORIGIN: [&str; 4] = [
     "access-control-allow-credentials",
     "access-control-allow-headers",
@@ -28,10 +28,10 @@ const CROSS_ORIGIN: [&str; 4] = [
     "access-control-allow-origin",
 ];
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
-/// What a token as WebSocket protocol begins with.
+/// The prefix of a token as WebSocket protocol.
 const TOKEN_PROTOCOL: &str = "base64url.bearer.authorization.k8s.io.";
 
-/// The headers of a client without those that say who it is.
+/// The headers of a client without its credentials.
 pub(crate) fn without_credentials(headers: &HeaderMap) -> HeaderMap {
     let is_identity = |name: &str| {
         name.starts_with("impersonate-")
@@ -51,7 +51,7 @@ pub(crate) fn without_credentials(headers: &HeaderMap) -> HeaderMap {
     kept
 }
 
-/// WebSocket protocols without a token; `None` if that was all.
+/// WebSocket protocols without a token; `None` if none remains.
 fn without_token(protocols: &HeaderValue) -> Option<HeaderValue> {
     let text = protocols.to_str().ok()?;
     if !text.contains(TOKEN_PROTOCOL) {
@@ -95,7 +95,7 @@ pub(super) fn of_response(headers: &HeaderMap) -> HeaderMap {
     headers
 }
 
-/// Removes headers about the connection, those that `Connection` names included.
+/// Removes headers about the connection, including those that `Connection` names.
 fn without_hops(headers: &HeaderMap) -> HeaderMap {
     let named = headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
     let named: Vec<String> =

@@ -12,16 +12,16 @@ use http_body::Body as _;
 use super::links::Links;
 use crate::response::{Body, Chunks};
 
-/// How a body is coded.
+/// The encoding of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Coding {
     Identity,
     Gzip,
 }
 
-/// A longer tag is passed on as it is.
+/// A longer tag is passed on unchanged.
 const TAG_BYTES_MAX: usize = 64 << 10;
-/// What is decoded at a time: the result may be a thousand times larger.
+/// The number of bytes that are decoded at a time: the result may be a thousand times larger.
 const PIECE_BYTES: usize = 4 << 10;
 
 /// The attributes of tags that are links.
@@ -59,7 +59,7 @@ const TEXT_ELEMENTS: [&str; 9] =
 /// A page whose links are changed.
 pub(super) struct HtmlBody {
     body: Body,
-    /// What has arrived and is not decoded yet.
+    /// Bytes that have arrived and are not decoded yet.
     arrived: Bytes,
     gzip: Option<Gzip>,
     page: PageRewriter,
@@ -67,7 +67,7 @@ pub(super) struct HtmlBody {
     is_broken_off: bool,
 }
 
-/// Decodes what arrives, and encodes what is sent.
+/// Decodes received bytes, and encodes bytes to send.
 struct Gzip {
     decoder: GzDecoder<Vec<u8>>,
     encoder: GzEncoder<Vec<u8>>,
@@ -93,7 +93,7 @@ impl HtmlBody {
         decoder.write_all(piece)?;
         let rewritten = self.page.push(&std::mem::take(decoder.get_mut()));
         encoder.write_all(&rewritten)?;
-        // What has arrived is sent, even if the rest takes long.
+        // All received bytes are passed on, even if the rest takes long.
         encoder.flush()?;
         Ok(std::mem::take(encoder.get_mut()))
     }
@@ -146,12 +146,12 @@ impl Chunks for HtmlBody {
 /// Changes links in a page that arrives in pieces.
 struct PageRewriter {
     links: Links,
-    /// What has arrived and may be the beginning of an element.
+    /// Bytes that have arrived and may be the beginning of an element.
     pending: Vec<u8>,
     inside: Inside,
 }
 
-/// What the next bytes are part of.
+/// The context of the next bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Inside {
     Page,
@@ -159,13 +159,13 @@ enum Inside {
     TextElement(&'static str),
 }
 
-/// What is at the beginning of the bytes that have arrived.
+/// The token at the beginning of the bytes that have arrived.
 enum Token {
-    /// Something of this length that stays as it is.
+    /// Bytes of this length that are not changed.
     Plain(usize),
     /// A start tag of this length.
     StartTag(usize),
-    /// More has to arrive.
+    /// More bytes are needed.
     Unknown,
 }
 
@@ -206,7 +206,7 @@ impl PageRewriter {
         std::mem::take(&mut self.pending)
     }
 
-    /// The next token, and what follows it.
+    /// The next token, and the context after it.
     fn next_token(&self, rest: &[u8]) -> (Token, Inside) {
         match self.inside {
             Inside::Comment => match find(rest, b"-->") {
@@ -279,19 +279,19 @@ fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     haystack.windows(needle.len()).position(|window| window == needle)
 }
 
-/// Where the end tag of an element begins.
+/// The position at which the end tag of an element begins.
 fn find_end_tag(rest: &[u8], name: &str) -> Option<usize> {
     rest.windows(name.len() + 2)
         .position(|window| window.starts_with(b"</") && window[2..].eq_ignore_ascii_case(name.as_bytes()))
 }
 
-/// The length of a start tag with its `>`, which may stand in quotes before.
+/// The length of a start tag with its `>`; a `>` in quotes does not end it.
 fn tag_end(tag: &[u8]) -> Option<usize> {
     let mut quote = None;
     for (at, byte) in tag.iter().enumerate() {
         match (quote, byte) {
             (None, b'>') => return Some(at + 1),
-            // A quote counts at the beginning of a value.
+            // A quote opens a quoted value only at the beginning of the value.
             (None, b'"' | b'\'') if tag[..at].trim_ascii_end().ends_with(b"=") => quote = Some(*byte),
             (Some(open), byte) if open == *byte => quote = None,
             _ => {}

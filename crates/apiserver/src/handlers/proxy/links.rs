@@ -7,7 +7,7 @@ use gantry_formats::percent;
 pub(super) struct Links {
     /// The path of the proxy, escaped.
     prefix: String,
-    /// The hosts that are the destination: its own, and the one that the client named.
+    /// The hosts of the destination: the address, and the host in the client's request.
     destination: String,
     client_host: String,
 }
@@ -17,7 +17,8 @@ impl Links {
         Self { prefix: percent::encode_decoded_path(prefix).into_owned(), destination, client_host }
     }
 
-    /// Returns the link through the proxy; `None` if it stays as it is: links to other hosts, and relative ones.
+    /// Returns the link through the proxy; `None` for links that are not changed: links to other hosts, and relative
+    /// ones.
     pub(super) fn rewrite(&self, link: &str) -> Option<String> {
         let (origin, path) = split_origin(link);
         let origin = match host(origin) {
@@ -67,7 +68,7 @@ pub(super) fn check(link: &str) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    /// What kube-apiserver 1.37 makes of the `Location` of a pod.
+    /// The expected links are those that kube-apiserver 1.37 makes of the `Location` of a pod.
     #[test]
     fn links_to_the_destination_lead_through_the_proxy() {
         let links = Links::new("/pods/p/proxy", "10.0.0.7:80".to_owned(), "127.0.0.1:6443".to_owned());

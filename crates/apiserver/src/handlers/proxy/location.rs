@@ -1,4 +1,4 @@
-//! Where a proxied request goes: `NAME`, `NAME:PORT` or `SCHEME:NAME:PORT` of a pod, a service or a node.
+//! The destination of a proxied request: `NAME`, `NAME:PORT` or `SCHEME:NAME:PORT` of a pod, a service or a node.
 
 use std::net::IpAddr;
 
@@ -16,7 +16,7 @@ use crate::storage_codec;
 /// The label by which an EndpointSlice belongs to a service.
 const SERVICE_NAME: &str = "kubernetes.io/service-name";
 
-/// The target of a proxied request, as it stands in the path.
+/// The target of a proxied request, as in the path.
 #[derive(Debug, PartialEq, Eq)]
 struct ProxyTarget<'a> {
     scheme: &'a str,
@@ -66,7 +66,7 @@ fn parse_port(text: &str) -> Result<u16, ApiError> {
 }
 
 impl Call<'_> {
-    /// Returns where the request goes.
+    /// Returns the destination of the request.
     pub(super) async fn location(&self) -> Result<ProxyDestination, ApiError> {
         let id = self.object_ref().name;
         let target = ProxyTarget::parse(id).ok_or_else(|| {
@@ -110,7 +110,7 @@ impl Call<'_> {
             Err(_) => target.port.to_owned(),
         };
         for (host, port, endpoint) in self.ready_endpoints(name, &port_name).await? {
-            // Only addresses of pods are connected to, whatever a slice says.
+            // Only addresses of pods are connected to, regardless of the addresses in a slice.
             if let Some(pod) = self.pod_of_endpoint(&endpoint, &host).await?
                 && is_allowed(&host)
             {

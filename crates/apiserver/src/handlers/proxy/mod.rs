@@ -1,7 +1,9 @@
-//! Proxies of pods, services and nodes: a request is passed on as it is, to the address of a pod or to the agent of a node.
+//! Proxies of pods, services and nodes: a request is passed on unchanged, to the address of a pod or to the agent of a
+//! node.
 //!
-//! `location` says where it goes, `headers` which headers go with it, `links` how links in the response lead back through the
-//! proxy, `html` changes those of a page. Bodies are streamed in both directions, and upgraded connections are joined.
+//! `location` determines its destination, `headers` the headers that are passed on, `links` how links in the response
+//! lead back through the proxy, `html` changes the links of a page. Bodies are streamed in both directions, and
+//! upgraded connections are joined.
 
 mod headers;
 mod html;
@@ -52,12 +54,12 @@ pub(crate) async fn proxy(
 struct ProxiedPath {
     /// The path of the proxy itself, without a slash at the end.
     prefix: String,
-    /// The path as the destination gets it; empty if there is not even a slash.
+    /// The path in the request to the destination; empty if there is not even a slash.
     rest: String,
 }
 
 impl ProxiedPath {
-    /// Splits a whole path; `part` is its subresource with all that follows, without slashes at the end.
+    /// Splits a whole path; `part` is its subresource and the rest, without slashes at the end.
     fn of(path: &str, part: &str) -> Self {
         let rest = part.strip_prefix("proxy").unwrap_or_default();
         let trimmed = path.trim_end_matches('/');
@@ -110,7 +112,7 @@ impl Call<'_> {
         if is_upgrade { upgraded(response) } else { self.proxied_response(response, links) }
     }
 
-    /// The client's request as the destination gets it, with the client's connection but without its credentials.
+    /// The client's request as it is sent to the destination, with the client's connection but without its credentials.
     fn proxied_request(
         &self,
         path: &ProxiedPath,
@@ -136,8 +138,8 @@ impl Call<'_> {
         Ok(request)
     }
 
-    /// The destination's response as the client gets it: links lead through the proxy, and headers about the connection and
-    /// about other origins are left out.
+    /// The destination's response as it is sent to the client: links lead through the proxy, and headers about the
+    /// connection and about other origins are removed.
     fn proxied_response(&self, response: Response<Body>, links: Links) -> Result<ApiResponse, ApiError> {
         let (parts, body) = response.into_parts();
         let mut headers = headers::of_response(&parts.headers);
@@ -160,7 +162,7 @@ impl Call<'_> {
     }
 }
 
-/// The response to a request that upgrades the connection. One that was neither upgraded nor refused is an error.
+/// The response to a request that upgrades the connection. A response that neither upgrades nor refuses is an error.
 fn upgraded(response: Response<Body>) -> Result<ApiResponse, ApiError> {
     let (parts, body) = response.into_parts();
     match parts.status {
@@ -174,7 +176,7 @@ fn upgraded(response: Response<Body>) -> Result<ApiResponse, ApiError> {
     }
 }
 
-/// How the body is coded, if it is a page whose links can be changed.
+/// The encoding of the body, if it is a page whose links can be changed.
 fn html_coding(headers: &HeaderMap) -> Option<Coding> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let media = text(CONTENT_TYPE).split(';').next().unwrap_or_default().trim();
@@ -185,7 +187,7 @@ fn html_coding(headers: &HeaderMap) -> Option<Coding> {
     }
 }
 
-/// Host and port as they stand in a URL.
+/// Host and port in the notation of a URL.
 fn authority(destination: &ProxyDestination) -> String {
     let ProxyDestination { transport, host, port } = destination;
     let host = if host.contains(':') { format!("[{host}]") } else { host.clone() };
@@ -213,7 +215,7 @@ mod tests {
         (prefix, rest)
     }
 
-    /// What kube-apiserver 1.37 sends to the pod.
+    /// The paths are those that kube-apiserver 1.37 sends to the pod.
     #[test]
     fn the_path_after_the_proxy_is_passed_on_without_dots_and_empty_segments() {
         let prefix = "/pods/p/proxy";

@@ -71,8 +71,8 @@ impl WatchEncoder {
         }
     }
 
-    /// The event type under the watch's selection: an object that starts to match is added, one that ceases to is
-    /// deleted.
+    /// The event type according to the watch's selection: an object that starts to match is added, one that ceases to
+    /// is deleted.
     fn event_type(&self, encoded: &EncodedEvent, event: &Event) -> Result<Option<EventType>, ApiError> {
         if self.selection.is_everything() {
             return Ok(Some(match event.change {
