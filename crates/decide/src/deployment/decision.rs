@@ -115,7 +115,7 @@ pub enum SyncError {
     UnknownStrategy(String),
     /// Another ReplicaSet has the name that the new one would get.
     NameTaken(Name),
-    /// The API says there is a ReplicaSet of that name, and the cache does not have it yet.
+    /// The API reports that a ReplicaSet of that name exists, and the cache does not have it yet.
     NotYetSeen(Name),
     /// The new ReplicaSet could not be created.
     CreateFailed(String),

@@ -1,9 +1,9 @@
-//! The garbage collector: which objects have no owners left, and what to do about each, as pure code.
+//! The garbage collector: which objects have no owners any more, and what to do about each, as pure code.
 //!
 //! ```text
 //! watches ──GraphChange──► Graph::observe ──Effect──► queues ──QueueItem──► attempt::begin / orphan::begin
 //!                         ▲                        ▲                    │ AttemptStep: read, patch, delete, wait
-//!                         │ VerifiedAbsent         │ asked, retried     ▼
+//!                         │ VerifiedAbsent         │ enqueued, retried  ▼
 //!                         └────────────────────────┴──────────────── AttemptResult
 //! ```
 //!

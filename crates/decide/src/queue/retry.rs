@@ -18,7 +18,7 @@ pub enum RetryDecision {
     Forget,
     /// It is retried after a delay.
     Requeue,
-    /// It failed too often: as `Forget`, but to be logged.
+    /// It failed too often: as `Forget`, but logged.
     GiveUp,
 }
 

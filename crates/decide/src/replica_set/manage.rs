@@ -55,7 +55,7 @@ pub(super) fn manage(now: Timestamp, observed: &Observed<'_>) -> Action {
 impl Action {
     /// Sets the expectations of this action.
     ///
-    /// Has to come before the first request, because the cache may see a pod before the response arrives.
+    /// Has to be called before the first request, because the cache may see a pod before the response arrives.
     pub fn set_expectations(&self, now: Timestamp, set: &ObjectKey, expectations: &mut Expectations) {
         match self {
             // Expectations that timed out are left alone: there is nothing new to expect.

@@ -82,13 +82,13 @@ pub struct Decision {
 /// The end of a sync.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyncReport {
-    /// If the write fails finally, the sync fails with its error.
+    /// If the write finally fails, the sync fails with its error.
     pub status: StatusWrite,
     /// Whether the sync has failed.
     pub result: Result<(), ManageError>,
     /// What the set waits for.
     pub waiting_on: WaitingOn,
-    /// When the passing of time alone may change the status.
+    /// When the status may change without any event, because time has passed.
     pub next_look: Option<Timestamp>,
 }
 
@@ -151,7 +151,7 @@ impl<'a> Observed<'a> {
 }
 
 impl SyncReport {
-    /// When to requeue, by the time after the status was written.
+    /// When to requeue, given the time after the status was written.
     pub fn wake(&self, current: Timestamp) -> Wake {
         if self.result.is_err() {
             return Wake::Soon;

@@ -107,7 +107,7 @@ fn failure_reason(observed: &Observed<'_>) -> &'static str {
     match ReplicaDiff::of(observed.set, observed.active.len()) {
         ReplicaDiff::TooFew(_) => "FailedCreate",
         ReplicaDiff::TooMany(_) => "FailedDelete",
-        // There was nothing to do, so nothing can have failed.
+        // Nothing was to be done, so nothing can have failed.
         ReplicaDiff::None => "",
     }
 }

@@ -117,8 +117,8 @@ impl DeletionRun {
     }
 
     /// G4.8: the response to the delete request.
-    pub(super) fn answered(self, answer: DeleteResult) -> AttemptStep {
-        match answer {
+    pub(super) fn answered(self, response: DeleteResult) -> AttemptStep {
+        match response {
             DeleteResult::Accepted => {
                 let did = AttemptAction::Deleted(self.propagation());
                 AttemptStep::Done(AttemptResult::Settled { did, why: self.why })
@@ -152,12 +152,12 @@ impl DeletionRun {
 
 impl DeletionConflict {
     /// G4.8: the object was read again.
-    ///
     /// A change that left the owners alone, such as a status update, does not change the decision. The finalizers are
+    /// read again: they may imply another propagation policy now.
     /// read again: they may ask for another propagation policy now.
-    pub(super) fn found(self, answer: ReadResult) -> AttemptStep {
+    pub(super) fn found(self, response: ReadResult) -> AttemptStep {
         let Self(run) = self;
-        match answer {
+        match response {
             ReadResult::Found(live) if run.is_same_garbage(&live) => {
                 DeletionRun { live, tries: Tries::Last, ..run }.begin()
             }
