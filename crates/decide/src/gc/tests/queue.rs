@@ -52,7 +52,7 @@ fn an_observed_item_is_looked_at() {
 fn an_item_is_retried_after_transient_errors_and_forgotten_otherwise() {
     let p = pod("p");
     let identity = p.identity.clone();
-    let refusal = || Refusal::other("the server is on fire");
+    let refusal = || Refusal::other("internal error");
     let memory = Memory::of(&[&p]);
     for (outcome, expected) in [
         (AttemptResult::Absent(identity.clone()), ItemDisposition::Forget),
