@@ -70,7 +70,7 @@ struct Views {
     all: Vec<Box<dyn View>>,
     /// Whether the list was passed to all views, so that only changes follow.
     is_following: bool,
-    /// The encoding that the last request asked for.
+    /// The encoding that the last request preferred.
     encoding: Encoding,
     /// How much of the objects of the last request is decoded.
     extent: Extent,

@@ -160,7 +160,7 @@ async fn a_watch_is_taken_up_at_the_last_bookmark() {
     assert_eq!(informer.read().version().as_str(), "40");
 }
 
-/// The requests to a busy server have the delay that it asked for.
+/// The requests to a busy server have the delay that the server requests.
 #[tokio::test(start_paused = true)]
 async fn a_server_that_is_away_is_not_overrun() {
     let (informer, _, log) = minute(|_, nth| match nth {
