@@ -74,9 +74,9 @@ struct Source {
 /// Why volumes cannot be mounted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct MountProblems {
-    /// By volume, what is missing of its content.
+    /// By volume, the problem with its content.
     pub(super) contents: Vec<(String, String)>,
-    /// By volume, what is wrong with its claim.
+    /// By volume, the problem with its claim.
     pub(super) claims: Vec<(String, String)>,
 }
 

@@ -2,7 +2,7 @@
 //! behaviour.
 //!
 //! The results of its probes are known in advance, so that it is synced only when one of them changes something. A test
-//! checks that they are those of [`ProbeCounter`](super::probes::ProbeCounter), which counts the results of real probes.
+//! checks that they agree with [`ProbeCounter`](super::probes::ProbeCounter), which counts the results of real probes.
 
 use std::time::Duration;
 
