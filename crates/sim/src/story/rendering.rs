@@ -1,4 +1,4 @@
-//! The steps and the state, in a few lines.
+//! Renders the steps and the state, in a few lines.
 
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ use super::player::Player;
 struct Objects {
     now: Timestamp,
     deployments: Vec<Deployment>,
-    /// In the order in which they first appeared.
+    /// The sets in the order in which they first appeared.
     sets: Vec<ReplicaSet>,
     pods: Vec<Pod>,
 }
