@@ -102,6 +102,7 @@ pub fn release<'a>(object: &Uid, owners: impl IntoIterator<Item = &'a Uid>) -> V
 }
 
 /// Strategic merge patch that makes these references no longer block their owners' deletion.
+///
 /// The references are sent whole: one that was removed meanwhile is added again, and is collected again, whereas the
 /// API server would refuse a partial reference.
 pub fn unblock<'a>(object: &Uid, references: impl IntoIterator<Item = &'a OwnerReference>) -> Value {

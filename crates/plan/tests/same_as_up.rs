@@ -74,6 +74,7 @@ fn client(cluster: &Cluster) -> kube::Client {
     kube::Client::new(cluster.service(), "default")
 }
 
+/// Follows the sizes of the sets until the old one is empty and the new one complete.
 fn watch_sizes(client: kube::Client, old: String) -> tokio::task::JoinHandle<Vec<(i64, i64)>> {
     use futures::TryStreamExt as _;
     use kube::api::{WatchEvent, WatchParams};

@@ -94,9 +94,9 @@ impl SyncState<'_> {
 
     /// Removes up to `most` unavailable pods from old sets, oldest set first. Returns how many, or `None` if a status
     /// is stale.
+    ///
     /// Unavailable pods can be removed without waiting for new ones: the broken pods of a failed rollout must not block
     /// the next one.
-    /// next one.
     fn clean_up_unhealthy(&mut self, most: i64) -> Option<i64> {
         let mut down = 0;
         for index in self.old_indices() {

@@ -114,8 +114,7 @@ impl Transport {
         let info = info(self.component, &request);
         let call = self.service.clone().call(request.map(Full::new));
         let mut call = pin!(call);
-        let served =
-            poll_fn(|context| self.network.on_behalf_of(info, || call.as_mut().poll(context))).await;
+        let served = poll_fn(|context| self.network.on_behalf_of(info, || call.as_mut().poll(context))).await;
         let (parts, body) = served.unwrap_or_else(|never| match never {}).into_parts();
         Response::from_parts(parts, body.boxed_unsync())
     }

@@ -152,9 +152,9 @@ impl DeletionRun {
 
 impl DeletionConflict {
     /// G4.8: the object was read again.
+    ///
     /// A change that left the owners alone, such as a status update, does not change the decision. The finalizers are
     /// read again: they may imply another propagation policy now.
-    /// read again: they may ask for another propagation policy now.
     pub(super) fn found(self, response: ReadResult) -> AttemptStep {
         let Self(run) = self;
         match response {
