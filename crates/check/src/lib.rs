@@ -19,7 +19,7 @@ use std::fmt;
 pub struct Finding {
     /// The invariant, as a sentence.
     pub broken: &'static str,
-    /// What was found instead.
+    /// The violation that was found.
     pub found: String,
 }
 

@@ -41,7 +41,7 @@ pub struct StaleCache {
     pub written: ResourceVersion,
 }
 
-/// What was written for the object that has the name now.
+/// The versions that were written for the present object of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Written {
     uid: Uid,

@@ -334,7 +334,7 @@ impl State {
         }
     }
 
-    /// What a sync would still do although nothing is queued: nothing, if the state is at rest.
+    /// The remaining work of a sync although nothing is queued; `None` in a state at rest.
     pub(crate) fn unfinished(&self, world: &SmallWorld) -> Option<String> {
         let web = self.server.deployment.as_ref()?;
         let sets: Vec<&ReplicaSet> = self.server.owned_sets().map(|set| &**set).collect();

@@ -33,11 +33,11 @@ pub struct ReplicaSetStatus {
     pub observed_generation: i64,
     /// Pods that are neither terminated nor terminating.
     pub replicas: Replicas,
-    /// Those of them that have all labels of the template.
+    /// Pods of these that have all labels of the template.
     pub fully_labeled: Replicas,
-    /// Those of them that are ready.
+    /// Pods of these that are ready.
     pub ready: Replicas,
-    /// Those of them that have been ready long enough.
+    /// Pods of these that have been ready long enough.
     pub available: Replicas,
     /// Terminating pods; `None` if unknown.
     pub terminating: Option<Replicas>,

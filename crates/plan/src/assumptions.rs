@@ -9,7 +9,7 @@ use crate::import::ClusterObjects;
 /// The nodes beyond those that hold all pods, for pods that terminate.
 const SPARE_NODES: usize = 3;
 
-/// What is assumed about pods and nodes.
+/// The assumptions about pods and nodes.
 #[derive(Clone, Debug)]
 pub struct Assumptions {
     /// The behaviour of pods.
@@ -26,7 +26,7 @@ pub struct Assumptions {
     pub room: Option<u32>,
     /// The nodes of a running cluster, in place of those of the default capacity.
     pub templates: Vec<NodeTemplate>,
-    /// What is known about the cluster, as text.
+    /// Notes about the cluster, as text.
     pub notes: Vec<String>,
 }
 

@@ -15,7 +15,7 @@ use crate::warnings::{self, Warning};
 pub struct RolloutPlan {
     /// The Deployment.
     pub deployment: ObjectKey,
-    /// What distinguishes this plan from others of the same Deployment, such as `maxSurge=1`; empty for the only one.
+    /// The difference from other plans of the same Deployment, such as `maxSurge=1`; empty for the only one.
     pub variant: String,
     /// The changes, such as `image nginx:1 -> nginx:2`.
     pub changes: Vec<String>,
@@ -23,7 +23,7 @@ pub struct RolloutPlan {
     pub strategy: StrategyText,
     /// The progress deadline, if there is one.
     pub deadline: Option<Duration>,
-    /// What was assumed about pods and nodes, such as `start-seconds=20`.
+    /// The assumptions about pods and nodes, such as `start-seconds=20`.
     pub assumptions: Vec<String>,
     /// The recorded history.
     pub timeline: Timeline,

@@ -44,7 +44,7 @@ pub struct ReplayRequest {
     pub after: Vec<Manifest>,
     /// The namespace of objects without one.
     pub namespace: String,
-    /// What is assumed about pods and nodes.
+    /// The assumptions about pods and nodes.
     pub assumptions: Assumptions,
     /// How long rollouts are observed at most, in virtual time.
     pub horizon: Duration,

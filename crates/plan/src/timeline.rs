@@ -69,7 +69,7 @@ pub struct Counts {
     pub size: i64,
     /// Its pods that are not terminating.
     pub pods: i64,
-    /// Those of them that are available.
+    /// Pods of these that are available.
     pub available: i64,
     /// Its terminating pods.
     pub terminating: i64,

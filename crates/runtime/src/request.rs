@@ -46,7 +46,7 @@ pub struct ResourcePath {
 /// Delete options.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeleteParams {
-    /// What happens to its dependents; the kind's default if `None`.
+    /// The propagation policy; the kind's default if `None`.
     pub propagation: Option<Propagation>,
     /// Precondition: the object's uid.
     pub uid: Option<Uid>,

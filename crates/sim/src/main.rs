@@ -136,7 +136,7 @@ impl Progress {
         }
     }
 
-    /// What was played, how long it took, and the seed to continue from: all seeds before that one have been played.
+    /// The number of played seeds, the time, and the seed to continue from: all seeds before that one have been played.
     fn summary(&self) -> String {
         let Self { from, played, simulated, writes, broken, .. } = self;
         let (real, hours) = (self.began.elapsed().as_secs_f64(), simulated.as_secs_f64() / 3600.0);

@@ -29,7 +29,7 @@ pub struct TestNamespace {
     pub namespace: String,
     pub(crate) clock: Clock,
     names: Names,
-    /// What happens to terminating pods.
+    /// How terminating pods are deleted.
     pub terminations: Terminations,
     /// How long nothing may change while the status of an object is not up to date. On a real clock and a busy machine a
     /// controller may have to wait for the CPU.
@@ -38,7 +38,7 @@ pub struct TestNamespace {
     pub(crate) placed: usize,
 }
 
-/// What happens to terminating pods.
+/// How terminating pods are deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Terminations {
     /// They are deleted at the next poll.

@@ -43,7 +43,7 @@ struct Requests {
     task: Task,
 }
 
-/// What a controller does about requests.
+/// The task of a controller of requests.
 #[derive(Clone, Debug)]
 enum Task {
     Approve,

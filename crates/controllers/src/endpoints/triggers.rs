@@ -1,4 +1,4 @@
-//! What enqueues a Service: its changes, those of its pods, and the deletion of its Endpoints.
+//! The changes that enqueue a Service: its own, those of its pods, and the deletion of its Endpoints.
 
 use gantry_decide::endpoints::is_lock;
 use gantry_model::ObjectKey;

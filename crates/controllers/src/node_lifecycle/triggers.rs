@@ -1,4 +1,4 @@
-//! What triggers a check: a timer, and changed taints of nodes.
+//! The triggers of a check: a timer, and changed taints of nodes.
 
 use std::sync::Arc;
 use std::time::Duration;

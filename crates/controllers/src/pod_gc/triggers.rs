@@ -1,4 +1,4 @@
-//! What triggers a check: only a timer. A short absence of a node needs no reaction.
+//! The trigger of a check: only a timer. A short absence of a node needs no reaction.
 
 use std::time::Duration;
 

@@ -31,8 +31,8 @@ async fn the_roles_of_a_new_cluster_are_filled() {
         resources(&cluster, "admin").await,
     );
     assert_eq!(view[0], "configmaps");
-    assert!(edit.ends_with(&view), "system:aggregate-to-edit comes before view");
-    assert_eq!(admin[..edit.len()], edit, "edit comes before system:aggregate-to-admin");
+    assert!(edit.ends_with(&view), "system:aggregate-to-edit precedes view");
+    assert_eq!(admin[..edit.len()], edit, "edit precedes system:aggregate-to-admin");
 }
 
 /// A10.3: the rules are applied, so the controller owns the rules and nothing else.

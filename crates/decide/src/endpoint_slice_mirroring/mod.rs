@@ -28,7 +28,7 @@ const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 /// The most bytes of a name that is generated from that of a Service with a dash.
 const PREFIX_MAX_BYTES: usize = 253;
 
-/// What to do about the slices that mirror an Endpoints object.
+/// The decision about the slices that mirror an Endpoints object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mirroring {
     /// Slices to create.

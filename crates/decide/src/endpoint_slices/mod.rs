@@ -44,7 +44,7 @@ pub struct Observed<'a> {
     pub triggered: Option<Timestamp>,
 }
 
-/// What to do about the slices of a Service.
+/// The decision about the slices of a Service.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Decision {
     /// Slices to create.

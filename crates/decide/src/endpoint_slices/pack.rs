@@ -1,4 +1,4 @@
-//! Which endpoint goes into which slice, so that few slices change.
+//! Distributes endpoints over slices, so that few slices change.
 
 use std::collections::BTreeMap;
 

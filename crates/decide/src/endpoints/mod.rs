@@ -37,7 +37,7 @@ pub struct Observed<'a> {
     pub triggered: Option<Timestamp>,
 }
 
-/// What to do about the Endpoints of a Service.
+/// The decision about the Endpoints of a Service.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Decision {
     /// They are up to date.

@@ -52,7 +52,7 @@ pub struct EventRecord {
     pub last: Timestamp,
 }
 
-/// What to write for an event.
+/// The write for an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Recording {
     /// Create this object.

@@ -129,7 +129,7 @@ fn collectable(discovery: &Discovery) -> BTreeSet<Resource> {
     let mut chosen: BTreeMap<(&str, &str), &ServedResource> = BTreeMap::new();
     for offer in &discovery.resources {
         let resource = (offer.resource.group(), offer.resource.plural.as_str());
-        // A resource that the preferred version lacks is taken in the version that comes first.
+        // A resource that the preferred version lacks is watched in the version that is listed first.
         if offer.preference == VersionPreference::Preferred || !chosen.contains_key(&resource) {
             chosen.insert(resource, offer);
         }

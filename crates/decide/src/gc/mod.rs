@@ -43,7 +43,7 @@ pub use kinds::{KindLookup, Resource, ResourceScope, ServedKinds};
 /// How many attempts to delete run at a time; as many attempts to orphan run beside them.
 pub const WORKERS: usize = 20;
 
-/// What attempts read between their requests.
+/// The data that attempts read between their requests.
 pub struct AttemptContext<'a> {
     /// The owner graph.
     pub graph: &'a Graph,

@@ -19,7 +19,7 @@ pub const PODS: (&str, &str) = ("", "pods");
 /// How long to wait for objects with finalizers and others that take long.
 const FINALIZER_ESTIMATE: Duration = Duration::from_secs(15);
 
-/// What remains in a namespace after the deletion of everything in it was requested.
+/// The remaining content of a namespace after the deletion of everything in it was requested.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RemainingContent {
     /// Groups whose discovery failed, and why.

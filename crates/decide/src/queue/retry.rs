@@ -11,7 +11,7 @@ pub enum Outcome {
     Failure,
 }
 
-/// What happens to a key after its sync.
+/// The handling of a key after its sync.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetryDecision {
     /// It waits for the next change, and its failures are forgotten.

@@ -28,7 +28,7 @@ pub enum SyncStart<'a> {
 impl ControllerState {
     /// Begins a sync: checks the caches for staleness, looks up the set and its expectations.
     ///
-    /// This comes before the pods are listed; see [`Expectations::expectation_state`].
+    /// It is called before the pods are listed; see [`Expectations::expectation_state`].
     pub fn begin_sync<'a>(
         &mut self,
         now: Timestamp,

@@ -9,7 +9,7 @@ use super::{Observed, victims};
 /// The maximum number of pods that one sync creates or deletes.
 pub const BURST: usize = 500;
 
-/// What to do about the pods of a set.
+/// The action on the pods of a set.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// Leave them as they are.

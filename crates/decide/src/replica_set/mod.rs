@@ -10,7 +10,7 @@
 //!    [`PendingDeletions`]) and collects the results ([`ManageResult`]).
 //! 4. [`report`]: the status to write, whether the sync has failed, and when to requeue.
 //!
-//! What enqueues a set is in [`triggers`]. Every failed sync is retried, with backoff and without a limit.
+//! The changes that enqueue a set are in [`triggers`]. Every failed sync is retried, with backoff and without a limit.
 //!
 //! [`patch`]: gantry_model::patch
 //! [`may_adopt`]: crate::ownership::may_adopt
@@ -73,9 +73,9 @@ pub struct Observed<'a> {
 /// The decision about one ReplicaSet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
-    /// What to do about its pods.
+    /// The action on its pods.
     pub action: Action,
-    /// What the set waits for afterwards.
+    /// The reason why the set waits afterwards.
     pub waiting_on: WaitingOn,
 }
 
@@ -86,7 +86,7 @@ pub struct SyncReport {
     pub status: StatusWrite,
     /// Whether the sync has failed.
     pub result: Result<(), ManageError>,
-    /// What the set waits for.
+    /// The reason why the set waits.
     pub waiting_on: WaitingOn,
     /// When the status may change without any event, because time has passed.
     pub next_look: Option<Timestamp>,

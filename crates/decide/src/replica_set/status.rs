@@ -13,7 +13,7 @@ use super::manage_result::ManageError;
 /// How often a status write is tried before the sync fails with its error.
 pub const STATUS_WRITE_ATTEMPTS: u32 = 2;
 
-/// What to do about the status of a set.
+/// The write of the status of a set, if any.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StatusWrite {
     /// It is unchanged.
@@ -22,7 +22,7 @@ pub enum StatusWrite {
     Put(ReplicaSetStatus),
 }
 
-/// What to do after a status write that failed.
+/// The handling of a failed status write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterFailedWrite {
     /// Read the set live and write the same status with the version that was read. If the read fails, the sync fails

@@ -1,4 +1,4 @@
-//! What the controllers of Endpoints and of EndpointSlices have in common: which pods serve a Service, and where.
+//! The common part of the controllers of Endpoints and of EndpointSlices: which pods serve a Service, and where.
 
 mod go_hash;
 mod memory;

@@ -84,7 +84,7 @@ fn edit_of(decision: &Decision, name: &str) -> Option<ReplicaSetEdit> {
     })
 }
 
-/// What to do if the last write of a set is refused.
+/// The handling of a refusal of the last write of a set.
 fn refusal_of(decision: &Decision, name: &str) -> Option<IfRefused> {
     decision.steps.iter().rev().find_map(|step| match &step.action {
         Action::UpdateReplicaSet { set, .. } if set.as_str() == name => Some(step.if_refused),

@@ -30,7 +30,7 @@ pub(crate) enum Mode {
     LosingResponses,
 }
 
-/// What one sync did.
+/// The effects of one sync.
 #[derive(Debug)]
 pub(crate) struct Synced {
     /// The sizes of the batches of creations.

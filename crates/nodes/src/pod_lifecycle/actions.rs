@@ -204,7 +204,7 @@ pub struct PulledImage {
 /// A container that was started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StartedContainer {
-    /// What its status reports.
+    /// Its identity in the status.
     pub identity: ContainerIdentity,
     /// When it was started.
     pub since: Timestamp,

@@ -37,7 +37,7 @@ pub(super) struct ContainerRun {
     pub(super) startup_failures_reported: u32,
     /// The number of recorded failures of its liveness probe.
     pub(super) liveness_failures_reported: u32,
-    /// What the runtime reported, if it is a real container.
+    /// The reports of the runtime, if it is a real container.
     pub(super) observed: Option<Box<Observed>>,
 }
 
@@ -104,7 +104,7 @@ pub(super) enum CreateError {
     Runtime(String),
 }
 
-/// What was reported about an image that could not be pulled.
+/// The reported reason for an image that could not be pulled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PullReport {
     Error,

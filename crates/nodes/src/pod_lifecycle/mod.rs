@@ -53,7 +53,7 @@ use std::collections::BTreeSet;
 use gantry_model::{Event, Timestamp};
 use k8s_openapi::api::core::v1::PodStatus;
 
-/// What a node provides to a pod.
+/// The resources that a node provides to a pod.
 #[derive(Clone, Copy, Debug)]
 pub struct NodeContext<'a> {
     /// The node's own address.

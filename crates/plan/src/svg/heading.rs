@@ -10,7 +10,7 @@ const DETAIL_MAX: usize = 115;
 /// The distance of lines of the title, and of those below it.
 const TITLE_LINE: f64 = 24.0;
 const DETAIL_LINE: f64 = 20.0;
-/// Where the first line is.
+/// The position of the first line.
 const FIRST_LINE: f64 = 30.0;
 /// The space below the last line.
 const BELOW: f64 = 20.0;

@@ -175,7 +175,7 @@ mod tests {
         assert_eq!((lease.holder.as_str(), lease.transitions, lease.acquired), ("me", 4, at(1)));
     }
 
-    /// Whatever the clock of the holder: only the time counts in which the lease has not changed.
+    /// Only the time counts in which the lease has not changed, whatever the clock of the holder.
     #[test]
     fn a_lease_is_taken_over_when_nothing_has_changed_for_as_long_as_it_is_good() {
         let mut observed = ObservedLease::default();

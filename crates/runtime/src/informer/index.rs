@@ -1,6 +1,6 @@
 //! The indexes of a store: from names, uids, controllers and labels to the slots of the objects.
 //!
-//! They do not know the type of the objects, so that they are compiled once and not again for each type.
+//! They do not depend on the type of the objects, so that they are compiled once and not again for each type.
 
 use std::collections::BTreeMap;
 

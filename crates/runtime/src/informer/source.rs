@@ -57,7 +57,7 @@ pub(super) struct Decoder {
     keeps_managed_fields: bool,
 }
 
-/// What a source requests.
+/// The resource and the objects that a source requests.
 pub(super) struct Watched {
     pub(super) resource: Resource,
     pub(super) scope: InformerScope,
@@ -85,7 +85,7 @@ enum Extent {
     Observed,
 }
 
-/// What was received with a line of a watch, for the protocol.
+/// The meaning of a line of a watch for the protocol.
 pub(super) enum Received {
     /// Everything up to this version was passed to the informers.
     Reached(ResourceVersion),

@@ -26,7 +26,7 @@ pub struct SimOptions {
     pub resolution: Duration,
     /// How often nodes renew their leases.
     pub renew_every: Duration,
-    /// What is omitted because nothing in the simulation reads it.
+    /// The parts that are omitted because nothing in the simulation reads them.
     pub omissions: Omissions,
     /// The repairs of Kubernetes' defects that are on.
     pub repairs: Repairs,

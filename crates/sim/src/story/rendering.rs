@@ -84,7 +84,7 @@ impl Objects {
         }
     }
 
-    /// What would be decided about a Deployment if it were synced now.
+    /// The decision about a Deployment if it were synced now.
     fn next_decision(&self, deployment: &Deployment) -> Decision {
         let sets: Vec<&ReplicaSet> = self.owned_sets(deployment).collect();
         let pods: Vec<&Pod> = match deployment.strategy {

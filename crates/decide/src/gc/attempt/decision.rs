@@ -24,7 +24,7 @@ pub enum CollectionDecision {
     Delete,
 }
 
-/// What the graph contains about an object's dependents.
+/// The state of an object's dependents in the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DependentState {
     /// It has none.

@@ -16,7 +16,7 @@ use super::{
 pub struct DeleteRequest {
     /// The object.
     pub target: Identity,
-    /// What happens to its dependents.
+    /// The propagation policy.
     pub propagation: Propagation,
     /// Precondition: the object has this uid.
     pub uid: Uid,
@@ -25,7 +25,7 @@ pub struct DeleteRequest {
 }
 
 gantry_model::text_enum! {
-    /// What happens to the dependents of a deleted object.
+    /// The propagation policy of a deletion.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Propagation {
         /// Their references are removed.
@@ -40,7 +40,7 @@ gantry_model::text_enum! {
     pub fn as_str(self) -> &'static str;
 }
 
-/// What determines the propagation policy.
+/// The source of the propagation policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::gc) enum PropagationSource {
     /// An owner is being deleted in the foreground, so this object is too (G4.6).

@@ -27,7 +27,7 @@ pub(in crate::gc) enum RelinkChange {
     Unblock(Vec<OwnerReference>),
 }
 
-/// What it means if the object is gone.
+/// The result if the object does not exist any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::gc) enum OnGone {
     /// Nothing remains to be done.
@@ -36,7 +36,7 @@ pub(in crate::gc) enum OnGone {
     Retry,
 }
 
-/// What follows the change.
+/// The continuation after the change.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::gc) enum Then {
     /// The attempt ends.

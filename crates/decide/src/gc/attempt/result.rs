@@ -12,7 +12,7 @@ use crate::gc::QueueItem;
 pub enum AttemptResult {
     /// Everything that can be done now was done.
     Settled {
-        /// What was done.
+        /// The action that was carried out.
         did: AttemptAction,
         /// Why nothing more was done.
         why: AttemptReason,
@@ -23,7 +23,7 @@ pub enum AttemptResult {
     Failed(AttemptError),
 }
 
-/// What an attempt did.
+/// The action of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AttemptAction {
     /// Nothing.

@@ -15,7 +15,7 @@ use crate::gc::AttemptContext;
 
 /// The next step of an attempt.
 #[derive(Clone, Debug, PartialEq)]
-#[must_use = "an attempt goes on until it is done"]
+#[must_use = "an attempt continues until it is done"]
 pub enum AttemptStep {
     /// Read this object live, bypassing every cache, and resume. Only the first read of an attempt may be served from a
     /// cache.

@@ -11,7 +11,7 @@ use crate::gc::{DeleteRequest, GraphChange, KindLookup, Propagation};
 
 use super::Served;
 
-/// Where an object is stored: all versions of a group share one place.
+/// The place of a stored object, which all versions of a group share.
 type Place = (String, String, Option<Namespace>, Name);
 
 /// The stored objects, and the watch events that are not delivered yet.

@@ -35,7 +35,7 @@ pub(super) struct Cluster {
     queue: VecDeque<Work>,
     /// Work that waits for its rate limit.
     later: Vec<Work>,
-    /// What the collector did, one line per request.
+    /// The requests of the collector, one line each.
     pub(super) log: Vec<String>,
     pub(super) reports: Vec<ObjectEvent>,
     /// Deletions of objects that an owner or the lack of owners should have prevented.

@@ -355,7 +355,7 @@ fn only_pending_pods_of_this_scheduler_are_scheduled() {
 }
 
 proptest! {
-    /// Whatever is requested, and in whatever order pods are added and removed, no node is overcommitted, and a cluster
+    /// No node is overcommitted, whatever is requested, and in whatever order pods are added and removed; a cluster
     /// without pods has all its resources free.
     #[test]
     fn no_node_is_overcommitted(
