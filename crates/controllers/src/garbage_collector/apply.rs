@@ -19,7 +19,7 @@ use super::{Garbage, queue_result};
 impl Garbage {
     pub(super) async fn attempt_to_delete(&self, item: &QueueItem) -> (queue::Outcome, Wake) {
         let first = attempt::begin(item, &self.graph_state().context());
-        let result = self.run_to_end(self.serve_from_cache(first)).await;
+        let result = self.run_to_end(self.answer_from_cache(first)).await;
         tracing::trace!(%item, %result, "attempt to delete");
         match &result {
             AttemptResult::Absent(identity) => self.observe(GraphChange::VerifiedAbsent(identity.clone())),
@@ -57,7 +57,7 @@ impl Garbage {
     /// Serves the first read of an attempt from the cache, if it has the object.
     ///
     /// The deletion has the version that was read as a precondition: if it was stale, the object is read live.
-    fn serve_from_cache(&self, first: AttemptStep) -> AttemptStep {
+    fn answer_from_cache(&self, first: AttemptStep) -> AttemptStep {
         match first {
             AttemptStep::Read(target, reading) => match self.cached(&target) {
                 Some(metadata) => reading.resume(Ok(metadata).into(), &mut self.graph_state().context()),
